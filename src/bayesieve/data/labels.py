@@ -1,0 +1,156 @@
+"""Class labels: any hashable, encoded as small integers in a defined order."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import LabelError
+
+Label: TypeAlias = Hashable
+
+_MOST_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The class of every sample.
+
+    Parameters
+    ----------
+    classes
+        The labels in order; differences are later read as second minus first.
+    codes
+        For every sample the position of its label in ``classes``.
+    """
+
+    classes: tuple[Label, ...]
+    codes: npt.NDArray[np.int64]
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Number of samples per class."""
+        return np.bincount(self.codes, minlength=len(self.classes)).astype(np.int64)
+
+
+def encode_labels(y: Any, classes: Sequence[Label] | None = None) -> Labels:
+    """Turn labels of any hashable type into codes.
+
+    Parameters
+    ----------
+    y
+        One label per sample: a list, an array, a pandas or polars series, a categorical.
+    classes
+        The labels in the order wanted. Sorted order when not given.
+
+    Returns
+    -------
+    Labels
+        Classes and codes. A class of ``classes`` that no sample carries is kept, with count 0.
+
+    Examples
+    --------
+    >>> from bayesieve.data import encode_labels
+    >>> labels = encode_labels(["sick", "well", "sick"])
+    >>> labels.classes, labels.codes.tolist()
+    (('sick', 'well'), [0, 1, 0])
+    """
+    array = _as_vector(y)
+    found, inverse = _factorise(array)
+    wanted = _sorted_labels(found) if classes is None else _given_classes(classes)
+    position = {label: i for i, label in enumerate(wanted)}
+    outside = [label for label in found if label not in position]
+    if outside:
+        count = int(np.isin(inverse, [i for i, label in enumerate(found) if label not in position]).sum())
+        raise LabelError(
+            f"{count} of {array.size} samples carry a label that is not in classes={wanted!r}: "
+            f"{_listing(outside)}. Add the label to classes, or leave these samples out first: "
+            "keep = np.isin(y, classes)."
+        )
+    lookup = np.array([position[label] for label in found], dtype=np.int64)
+    return Labels(tuple(wanted), lookup[inverse] if found else np.empty(0, np.int64))
+
+
+def _as_vector(y: Any) -> npt.NDArray[Any]:
+    if y is None:
+        raise LabelError("No labels were given: y is None. Pass one class label per sample.")
+    if np.ma.isMaskedArray(y):
+        y = np.ma.filled(np.ma.asarray(y).astype(object), None)
+    try:
+        array = np.asarray(y)
+    except ValueError:  # a ragged list
+        array = np.empty(0).reshape(0, 0)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise LabelError(
+            f"Labels must be one value per sample, but y has {array.ndim} dimensions"
+            f" (shape {array.shape}). Pass a single column."
+        )
+    if array.dtype.kind == "c":
+        raise LabelError("Complex numbers cannot be class labels. Pass strings, integers or booleans.")
+    return array
+
+
+def _factorise(array: npt.NDArray[Any]) -> tuple[list[Label], npt.NDArray[np.int64]]:
+    """Return the distinct labels as Python objects and the position of each sample's label among them."""
+    missing = _missing_labels(array)
+    if missing.any():
+        shown = np.flatnonzero(missing)[:_MOST_SHOWN].tolist()
+        raise LabelError(
+            f"{int(missing.sum())} of {array.size} samples have no label (None, NaN or NaT), "
+            f"the first at position {', '.join(map(str, shown))}. "
+            "Leave these samples out, or give them a class."
+        )
+    if array.dtype.kind in "bifuUSmM":
+        values, inverse = np.unique(array, return_inverse=True)
+        return [value.item() for value in values], inverse.astype(np.int64)
+    seen: dict[Label, int] = {}
+    try:
+        codes = np.fromiter((seen.setdefault(label, len(seen)) for label in array), np.int64, array.size)
+    except TypeError as error:
+        raise LabelError(
+            f"Labels must be hashable (strings, numbers, booleans, tuples); {error}. "
+            "Convert them first, for example y = [str(label) for label in y]."
+        ) from None
+    return [label.item() if isinstance(label, np.generic) else label for label in seen], codes
+
+
+def _missing_labels(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if array.dtype.kind in "mM":
+        return np.asarray(np.isnat(array))
+    if array.dtype.kind == "f":
+        return np.asarray(np.isnan(array))
+    if array.dtype.kind != "O":
+        return np.zeros(array.shape, dtype=bool)
+    return np.fromiter((_is_missing(label) for label in array), bool, array.size)
+
+
+def _is_missing(label: Any) -> bool:
+    """Tell None, NaN, NaT and pandas.NA apart from labels, without importing pandas."""
+    if label is None or type(label).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+
+
+def _sorted_labels(found: list[Label]) -> list[Label]:
+    try:
+        return sorted(found)  # type: ignore[type-var]
+    except TypeError:  # mixed types: a stable order all the same
+        return sorted(found, key=lambda label: (type(label).__name__, repr(label)))
+
+
+def _given_classes(classes: Sequence[Label]) -> list[Label]:
+    wanted = [label.item() if isinstance(label, np.generic) else label for label in classes]
+    if len(set(wanted)) != len(wanted):
+        raise LabelError(f"classes={wanted!r} names a class twice. Name every class once.")
+    return wanted
+
+
+def _listing(labels: Sequence[Label]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:_MOST_SHOWN])
+    return shown + (f" and {len(labels) - _MOST_SHOWN} more" if len(labels) > _MOST_SHOWN else "")

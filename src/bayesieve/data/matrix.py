@@ -1,0 +1,163 @@
+"""LabelledMatrix: a table of samples x features with a class per sample, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data.labels import Label, Labels, encode_labels
+from bayesieve.data.values import Values, as_values, is_sparse
+from bayesieve.errors import DataError, LabelError, MissingValueError
+
+_MOST_SHOWN = 3
+_LOOK = 256  # columns looked at together when a problem has to be found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledMatrix:
+    """Values, labels and names that belong together.
+
+    Parameters
+    ----------
+    values
+        Samples x features: a numeric array, or a CSR or CSC matrix. Never changed.
+    labels
+        Class of every sample.
+    feature_names
+        Names, or None for ``x0``, ``x1``, ... made when somebody asks.
+
+    Examples
+    --------
+    >>> from bayesieve.data import LabelledMatrix
+    >>> matrix = LabelledMatrix.from_arrays([[1.0, 2.0], [3.0, 5.0]], ["a", "b"])
+    >>> matrix.n_samples, matrix.n_features, matrix.labels.classes
+    (2, 2, ('a', 'b'))
+    """
+
+    values: Values
+    labels: Labels
+    feature_names: tuple[str, ...] | None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        classes: Sequence[Label] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> LabelledMatrix:
+        """Check a table and its labels and put them together.
+
+        Examples
+        --------
+        >>> from bayesieve.data import LabelledMatrix
+        >>> LabelledMatrix.from_arrays([[1.0], [3.0]], [0, 1], feature_names=["gene"]).feature_names
+        ('gene',)
+        """
+        values, frame_names = as_values(X)
+        labels = encode_labels(y, classes)
+        if labels.codes.size != values.shape[0]:
+            raise LabelError(
+                f"X has {values.shape[0]} samples (rows) but there are {labels.codes.size} labels. "
+                "They must match; if samples are in columns, pass X.T."
+            )
+        names = checked_names(frame_names if feature_names is None else feature_names, values.shape[1])
+        return cls(values, labels, names)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    def columns(self, which: npt.NDArray[np.int64]) -> Iterator[tuple[int, npt.NDArray[np.float64]]]:
+        """Yield (column, its values as float64) for the columns asked for, a few at a time."""
+        values = self.values
+        if is_sparse(values):  # only what is asked for is brought into column order
+            values, which, names = values[:, which].tocsc(), np.arange(which.size), which
+        else:
+            names = which
+        for start in range(0, which.size, _LOOK):
+            part = which[start : start + _LOOK]
+            block = values[:, part]
+            block = block.toarray() if is_sparse(block) else block
+            yield from zip(names[start : start + _LOOK].tolist(), block.T.astype(np.float64), strict=True)
+
+    def explain_non_finite(self, suspects: npt.NDArray[np.int64], missing: str) -> None:
+        """Raise the error that says where NaN or infinite values are.
+
+        Parameters
+        ----------
+        suspects
+            Columns whose moments are not finite.
+        missing
+            The policy in force: "raise" complains about NaN, "omit" only about infinities.
+        """
+        infinite: list[tuple[int, int]] = []
+        absent: list[tuple[int, int]] = []
+        n_infinite = n_absent = n_columns = 0
+        for j, column in self.columns(suspects):
+            inf, nan = np.flatnonzero(np.isinf(column)), np.flatnonzero(np.isnan(column))
+            n_infinite, n_absent = n_infinite + inf.size, n_absent + nan.size
+            n_columns += bool(inf.size or nan.size)
+            infinite += [(int(i), j) for i in inf[: _MOST_SHOWN - len(infinite)]]
+            absent += [(int(i), j) for i in nan[: _MOST_SHOWN - len(absent)]]
+        if n_infinite:
+            raise DataError(
+                f"X holds {n_infinite} infinite value(s) (inf), the first at {self._places(infinite)}. "
+                "An infinity is no measurement: find out where it comes from (log of 0? division by 0?) "
+                "and replace it, by NaN with missing='omit' if the value is unknown."
+            )
+        if n_absent and missing == "raise":
+            raise MissingValueError(
+                f"X holds {n_absent} missing value(s) (NaN) in {n_columns} of {self.n_features} features, "
+                f"the first at {self._places(absent)}. Pass missing='omit' to use the values that are "
+                "there (exact if values are missing at random), or fill them in first."
+            )
+        raise DataError(
+            f"The squares of the values of {suspects.size} feature(s) overflow, the first is "
+            f"{self._name(int(suspects[0]))}. Divide the table by a constant so that values stay below 1e150."
+        )
+
+    def _places(self, places: list[tuple[int, int]]) -> str:
+        return ", ".join(f"sample {i}, feature {self._name(j)}" for i, j in places)
+
+    def _name(self, j: int) -> str:
+        return f"{self.feature_names[j]!r} (column {j})" if self.feature_names else f"column {j}"
+
+
+def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+    """Check that there is one distinct name per feature.
+
+    Examples
+    --------
+    >>> from bayesieve.data.matrix import checked_names
+    >>> checked_names(["a", "b"], 2)
+    ('a', 'b')
+    """
+    if names is None:
+        return None
+    checked = tuple(str(name) for name in names)
+    if len(checked) != n_features:
+        raise DataError(f"There are {len(checked)} feature names for {n_features} features. Give one name each.")
+    if len(set(checked)) != len(checked):
+        counts: dict[str, int] = {}
+        for name in checked:
+            counts[name] = counts.get(name, 0) + 1
+        twice = [name for name, count in counts.items() if count > 1]
+        shown = ", ".join(repr(name) for name in twice[:_MOST_SHOWN])
+        more = f" and {len(twice) - _MOST_SHOWN} more" if len(twice) > _MOST_SHOWN else ""
+        raise DataError(
+            f"{len(twice)} feature name(s) occur more than once: {shown}{more}. "
+            "Make them distinct, for example by appending a number, so that results can be told apart."
+        )
+    return checked

@@ -1,0 +1,166 @@
+"""Everything that can go wrong, as a tree.
+
+::
+
+    BayesieveError
+    ├── DataError (ValueError)        the table of values
+    │   └── MissingValueError         it holds missing values and nobody said what to do
+    ├── LabelError (ValueError)       the class of each sample
+    ├── PriorError (ValueError)       hyper-parameters, prior ratio, prior probability
+    ├── DegenerateFeatureError (ValueError)   features without variance, under degenerate="raise"
+    └── RuleError (ValueError)        a selection rule, a loss or a set of features
+
+    BayesieveWarning (UserWarning)
+    ├── DegenerateFeatureWarning      features without variance were given a floor or left out
+    ├── CalibrationWarning            probabilities that chance alone would often produce
+    └── PriorWarning                  a prior that does not fit the data, or is not semi-proper
+
+Every exception is a :class:`BayesieveError` and also the built-in kind a caller would expect, so
+``except ValueError`` keeps working.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BayesieveError",
+    "BayesieveWarning",
+    "CalibrationWarning",
+    "DataError",
+    "DegenerateFeatureError",
+    "DegenerateFeatureWarning",
+    "LabelError",
+    "MissingValueError",
+    "PriorError",
+    "PriorWarning",
+    "RuleError",
+]
+
+
+class BayesieveError(Exception):
+    """Root of every exception that bayesieve raises on purpose.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> try:
+    ...     bs.screen([[1.0], [2.0]], ["a", "a"])
+    ... except bs.BayesieveError as error:
+    ...     print(type(error).__name__)
+    LabelError
+    """
+
+
+class DataError(BayesieveError, ValueError):
+    """The table of values cannot be screened as it is.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.DataError, ValueError)
+    True
+    """
+
+
+class MissingValueError(DataError):
+    """The table holds missing values and ``missing="raise"``.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.MissingValueError, bs.DataError)
+    True
+    """
+
+
+class LabelError(BayesieveError, ValueError):
+    """The class labels are missing, too few, too many or of an unusable type.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.LabelError, ValueError)
+    True
+    """
+
+
+class PriorError(BayesieveError, ValueError):
+    """A hyper-parameter, a prior ratio or a prior probability is not allowed.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> try:
+    ...     bs.GaussianModel.jeffreys(prior_ratio=-1.0)
+    ... except bs.PriorError as error:
+    ...     print("refused")
+    refused
+    """
+
+
+class DegenerateFeatureError(BayesieveError, ValueError):
+    """Features without variance were found under ``degenerate="raise"``.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.DegenerateFeatureError, ValueError)
+    True
+    """
+
+
+class RuleError(BayesieveError, ValueError):
+    """A selection rule, a loss or a given set of features makes no sense.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> try:
+    ...     bs.MinimalRisk(2.0)
+    ... except bs.RuleError as error:
+    ...     print("refused")
+    refused
+    """
+
+
+class BayesieveWarning(UserWarning):
+    """Root of every warning.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.BayesieveWarning, UserWarning)
+    True
+    """
+
+
+class DegenerateFeatureWarning(BayesieveWarning):
+    """Some features have no variance where the prior needs it; counted once per screen.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.DegenerateFeatureWarning, bs.BayesieveWarning)
+    True
+    """
+
+
+class CalibrationWarning(BayesieveWarning):
+    """Chance alone would put many features over the cut.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.CalibrationWarning, bs.BayesieveWarning)
+    True
+    """
+
+
+class PriorWarning(BayesieveWarning):
+    """A prior that does not fit the data or that theory does not cover.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.PriorWarning, bs.BayesieveWarning)
+    True
+    """

@@ -1,0 +1,171 @@
+"""OBFSelector: the screen as a scikit-learn feature selector."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import ClassifierTags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from bayesieve.data import LabelledMatrix
+from bayesieve.errors import LabelError
+from bayesieve.models import GaussianModel
+from bayesieve.screening import screen
+from bayesieve.selection import Rule, as_rule
+from bayesieve.stats import Moments
+
+
+class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select features whose distribution differs between two classes.
+
+    Parameters
+    ----------
+    model
+        Priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` when None.
+    prior_probability
+        Share of features believed to be markers beforehand, or one probability per feature.
+    rule
+        A rule object such as ``FixedSize(100)``, or the paper's acronym ``"MNC"`` or ``"MAP"``.
+    missing, degenerate, resolution, n_threads
+        As in :func:`bayesieve.screen`.
+
+    Attributes
+    ----------
+    posterior_ : FeaturePosterior
+        Log-odds of every feature.
+    selection_ : Selection
+        The features picked, with expected errors; ``print(selector.selection_)`` tells the result.
+    moments_ : Moments
+        The statistics of all data seen so far.
+    classes_ : ndarray
+        The two classes.
+    scores_ : ndarray
+        Posterior log-odds.
+    n_features_in_ : int
+        Number of features seen.
+    feature_names_in_ : ndarray
+        Names of the features, where they were given as strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 500))
+    >>> y = np.repeat(["control", "case"], 20)
+    >>> X[20:, 3] += 3.0
+    >>> bs.OBFSelector().fit(X, y).get_support(indices=True).tolist()
+    [3]
+    """
+
+    def __init__(
+        self,
+        model: GaussianModel | None = None,
+        *,
+        prior_probability: npt.ArrayLike = 0.01,
+        rule: Rule | str = "MNC",
+        missing: str = "raise",
+        degenerate: str = "floor",
+        resolution: npt.ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.model = model
+        self.prior_probability = prior_probability
+        self.rule = rule
+        self.missing = missing
+        self.degenerate = degenerate
+        self.resolution = resolution
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Screen the data and select features.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> bs.OBFSelector(bs.GaussianModel.proper()).fit(X, [0, 0, 0, 1, 1, 1]).get_support().tolist()
+        [True, False]
+        """
+        X, y = self._validated(X, y, reset=True)
+        self._finish(screen(X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Add a batch of samples; the result equals :meth:`fit` on all of them, to rounding.
+
+        Parameters
+        ----------
+        X, y
+            A batch; it may hold one class only.
+        classes
+            The two classes, needed on the first call unless the batch shows both.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> selector = bs.OBFSelector(bs.GaussianModel.proper())
+        >>> selector = selector.partial_fit([[0.1], [-0.4], [0.3]], [0, 0, 0], classes=[0, 1])
+        >>> selector = selector.partial_fit([[6.8], [7.7], [8.1]], [1, 1, 1])
+        >>> selector.get_support().tolist()
+        [True]
+        """
+        before: Moments | None = getattr(self, "moments_", None)
+        X, y = self._validated(X, y, reset=before is None)
+        known = classes if before is None else before.classes
+        matrix = LabelledMatrix.from_arrays(X, y, classes=known)
+        if len(matrix.labels.classes) != 2:
+            raise LabelError(
+                f"The first batch shows the classes {list(matrix.labels.classes)!r}; two are needed. "
+                "Name both with classes=[...] on the first call of partial_fit."
+            )
+        batch = Moments.from_labelled(matrix, missing=self.missing, n_threads=self.n_threads)
+        merged = batch if before is None else before.merge(batch)
+        if int(merged.count.min()) >= 2 or (self.model is not None and self.model.is_proper):
+            self._finish(screen(merged, **self._screen_options()))
+        self.classes_ = np.asarray(merged.classes)
+        self.moments_ = merged
+        return self
+
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+        as_rule(self.rule)
+        X, y = validate_data(
+            self, X, y, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False,
+            multi_output=True, ensure_min_samples=1,
+        )  # fmt: skip
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        return X, y
+
+    def _screen_options(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "prior_probability": self.prior_probability,
+            "degenerate": self.degenerate,
+            "resolution": self.resolution,
+            "feature_names": getattr(self, "feature_names_in_", None),
+        }
+
+    def _finish(self, posterior: Any) -> None:
+        self.posterior_ = posterior
+        self.selection_ = as_rule(self.rule).select(posterior)
+        self.scores_ = posterior.log_odds
+        self.moments_ = posterior.moments
+        self.classes_ = np.asarray(posterior.classes)
+
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+        check_is_fitted(self, "selection_")
+        return np.asarray(self.selection_.mask)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "omit"
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags

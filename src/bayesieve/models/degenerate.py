@@ -1,0 +1,218 @@
+r"""Features for which the evidence is undefined, and what is done about them.
+
+A class (or the whole feature) without variance makes :math:`s^* = 0` under a prior with
+``variance_scale`` 0, and the evidence infinite. But a variance of zero really means "below the
+resolution of the instrument": a value recorded to the nearest :math:`\delta` carries a rounding
+variance of :math:`\delta^2 / 12`. The floor policy puts that in.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import LabelledMatrix
+from bayesieve.errors import PriorError
+from bayesieve.models.gaussian import Cell, GaussianModel
+from bayesieve.stats import Moments
+
+FloatArray = npt.NDArray[np.float64]
+NearestValue = Callable[[npt.NDArray[np.int64]], FloatArray]
+
+
+class Degeneracy(enum.IntEnum):
+    """Why a feature has no evidence of its own.
+
+    Examples
+    --------
+    >>> from bayesieve.models.degenerate import Degeneracy
+    >>> Degeneracy.CONSTANT.reason
+    'constant in all samples'
+    """
+
+    NONE = 0
+    CONSTANT = 1
+    CONSTANT_IN_A_CLASS = 2
+    TOO_FEW_VALUES = 3
+
+    @property
+    def reason(self) -> str:
+        """The flag in words."""
+        return ("", "constant in all samples", "constant in a class", "too few values in a class")[self]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repaired:
+    """Moments under which every evidence is defined, and what had to be done for it.
+
+    Parameters
+    ----------
+    moments
+        Moments with floors in place.
+    degenerate
+        A :class:`Degeneracy` per feature, as int8.
+    excluded
+        Features whose log Bayes factor is to be 0: the data say nothing.
+    """
+
+    moments: Moments
+    degenerate: npt.NDArray[np.int8]
+    excluded: npt.NDArray[np.bool_]
+
+
+def find_degenerate(cells: tuple[Cell, ...], n_features: int) -> npt.NDArray[np.int8]:
+    """Flag the features whose evidence is undefined; raise if the prior itself does not fit the data.
+
+    Parameters
+    ----------
+    cells
+        The groups of samples under their priors, the pooled sample last.
+    n_features
+        Number of features.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.degenerate import find_degenerate
+    >>> X = [[1.0, 5.0, 7.0], [1.0, 6.0, 7.0], [2.0, 7.0, 7.0], [3.0, 8.0, 7.0]]
+    >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"])
+    >>> find_degenerate(bs.GaussianModel.jeffreys().cells(moments), 3).tolist()
+    [2, 0, 1]
+    """
+    flags = np.zeros(n_features, dtype=np.int8)
+    *classes, pooled = cells
+    for cell in classes:
+        lacking = _lacking(cell)
+        flat = np.broadcast_to(np.equal(cell.scale, 0), flags.shape)
+        if flat.any():
+            flags[flat & (flags == 0)] = Degeneracy.CONSTANT_IN_A_CLASS
+        if np.any(lacking):
+            flags[np.broadcast_to(lacking, flags.shape)] = Degeneracy.TOO_FEW_VALUES
+    lacking = _lacking(pooled)
+    if np.any(lacking):
+        flags[np.broadcast_to(lacking, flags.shape)] = Degeneracy.TOO_FEW_VALUES
+    flat = np.broadcast_to(np.equal(pooled.scale, 0), flags.shape)
+    if flat.any():
+        flags[flat & (flags != Degeneracy.TOO_FEW_VALUES)] = Degeneracy.CONSTANT
+    return flags
+
+
+def _lacking(cell: Cell) -> Any:
+    """Where a group has too few values for its prior; an error if that holds for the group as such."""
+    if np.less(cell.scale, 0).any():
+        raise PriorError(
+            f"A negative variance_scale makes the updated scale of {_name(cell)} negative for at least one "
+            "feature. Use a variance_scale of at least 0."
+        )
+    lacking = np.less_equal(cell.dof, 0) | np.less_equal(cell.strength, 0)
+    if np.min(cell.count) < 2:
+        lacking = lacking | (np.less(cell.count, 2) & np.equal(cell.scale, 0))
+    if np.ndim(cell.count) == 0 and np.any(lacking):
+        raise PriorError(_too_small(cell))
+    return lacking
+
+
+def repair(
+    model: GaussianModel,
+    moments: Moments,
+    flags: npt.NDArray[np.int8],
+    policy: str,
+    nearest: NearestValue | None,
+) -> Repaired:
+    """Give degenerate features a floor, or mark them as excluded.
+
+    Parameters
+    ----------
+    model, moments
+        What is compared.
+    flags
+        From :func:`find_degenerate`.
+    policy
+        ``"floor"`` or ``"exclude"``.
+    nearest
+        For given features, the distance per class from the class's constant to the nearest other
+        value, ``(n_classes, n)``; None when only statistics are at hand.
+    """
+    if not flags.any():
+        return Repaired(moments, flags, np.zeros(flags.shape, dtype=bool))
+    squares = moments.centred_squares.copy()
+    counts = np.broadcast_to(np.maximum(moments.counts, 1.0), squares.shape)
+    excluded = flags == Degeneracy.TOO_FEW_VALUES
+    constant = flags == Degeneracy.CONSTANT
+    partly = np.flatnonzero(flags == Degeneracy.CONSTANT_IN_A_CLASS)
+    if policy == "exclude":
+        excluded = flags != Degeneracy.NONE
+    else:
+        excluded = excluded | (constant & ~_scale_free(model, flags.size))
+        if nearest is None:
+            excluded[partly] = True
+        elif partly.size:
+            step = nearest(partly)
+            flat = squares[:, partly] == 0
+            squares[:, partly] = np.where(flat, counts[:, partly] * step**2 / 12.0, squares[:, partly])
+            excluded[partly] = (squares[:, partly] == 0).any(axis=0)
+    aside = excluded | constant
+    squares[:, aside] = counts[:, aside]
+    count = moments.count
+    if excluded.any() and count.ndim == 2:
+        count = np.where(excluded & (count < 2), 2, count)
+    repaired = Moments(moments.classes, count, moments.mean, squares, moments.residual)
+    return Repaired(repaired, flags, excluded)
+
+
+def _scale_free(model: GaussianModel, n_features: int) -> npt.NDArray[np.bool_]:
+    """Where a common factor of all values cancels, so that a constant feature has a finite limit."""
+    priors = (*model.class_priors, model.pooled_prior)
+    flat = [(np.asarray(p.variance_scale) == 0) & (np.asarray(p.mean_strength) == 0) for p in priors]
+    dof: Any = [np.asarray(p.variance_dof) for p in model.class_priors]
+    total = dof[0] * 2 if len(dof) == 1 else sum(dof)
+    balanced = np.isclose(total, model.pooled_prior.variance_dof)
+    return np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*flat, balanced)), (n_features,))
+
+
+def nearest_values(matrix: LabelledMatrix) -> NearestValue:
+    """Look at chosen columns again: the distance from each class's constant to the nearest other value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data import LabelledMatrix
+    >>> from bayesieve.models.degenerate import nearest_values
+    >>> matrix = LabelledMatrix.from_arrays([[0.0], [0.0], [3.0], [5.0]], ["a", "a", "b", "b"])
+    >>> nearest_values(matrix)(np.array([0])).tolist()
+    [[3.0], [0.0]]
+    """
+
+    def look(which: npt.NDArray[np.int64]) -> FloatArray:
+        steps = np.zeros((len(matrix.labels.classes), which.size))
+        for place, (_, column) in enumerate(matrix.columns(which)):
+            present = ~np.isnan(column)
+            for k in range(steps.shape[0]):
+                own = column[present & (matrix.labels.codes == k)]
+                if own.size and (own == own[0]).all():
+                    away = np.abs(column[present & (column != own[0])] - own[0])
+                    steps[k, place] = away.min() if away.size else 0.0
+        return steps
+
+    return look
+
+
+def _name(cell: Cell) -> str:
+    return "the pooled sample" if isinstance(cell.label, tuple) else f"class {cell.label!r}"
+
+
+def _too_small(cell: Cell) -> str:
+    prior, count = cell.prior, int(cell.count)
+    needs = "needs at least 2 that differ" if np.all(np.equal(prior.variance_scale, 0)) else "needs more"
+    name = _name(cell)
+    return (
+        f"{name[0].upper()}{name[1:]} has {count} sample{'' if count == 1 else 's'}, but a prior with "
+        f"variance_scale {prior.variance_scale}, variance_dof {prior.variance_dof} and mean_strength "
+        f"{prior.mean_strength} {needs}: its updated values must be positive. Merge classes, add samples, "
+        "or use a proper prior: GaussianModel.proper(...)."
+    )

@@ -1,0 +1,127 @@
+"""How many features would pass a cut by chance, were all of them Gaussian non-markers.
+
+Under an improper prior the expectation of the model is not calibrated even on ideal data, so this
+number stands beside it. Under Jeffreys' prior it is one quadrature; otherwise non-markers are drawn
+at each feature's own pooled mean and variance (the statistics only, no raw data).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.models import GaussianModel
+from bayesieve.models.prior_ratio import jeffreys_constant
+from bayesieve.posterior.feature_posterior import FeaturePosterior
+from bayesieve.stats import Moments
+
+FloatArray = npt.NDArray[np.float64]
+
+_SEED = 20_191_105
+_DRAWS = 400_000
+_MOST_QUADRATURES = 400
+
+
+def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
+    """Expected number of features with log-odds over ``cut`` if no feature were a marker.
+
+    Parameters
+    ----------
+    posterior
+        A screen; its class sizes, model and prior probabilities are used, not its log-odds.
+    cut
+        Cut on the posterior log-odds, 0 for a probability of one half.
+
+    Notes
+    -----
+    Degenerate features are left out: they carry no evidence that chance could imitate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.chance import expected_by_chance
+    >>> X = np.random.default_rng(0).normal(size=(50, 20_000))
+    >>> posterior = bs.screen(X, [0] * 25 + [1] * 25, prior_probability=0.005)
+    >>> round(expected_by_chance(posterior, 0.0), 1)
+    11.1
+    """
+    usable = np.flatnonzero(posterior.degenerate_codes == 0)
+    if np.isposinf(cut) or not usable.size:
+        return 0.0
+    if np.isneginf(cut):
+        return float(usable.size)
+    cuts = np.broadcast_to(cut - np.asarray(posterior.prior_log_odds), (posterior.n_features,))[usable]
+    if is_jeffreys(posterior.model):
+        expected = _by_quadrature(posterior, usable, cuts)
+        if expected is not None:
+            return expected
+    return _by_drawing(posterior, usable, cuts)
+
+
+def is_jeffreys(model: GaussianModel) -> bool:
+    """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.chance import is_jeffreys
+    >>> is_jeffreys(bs.GaussianModel.jeffreys()), is_jeffreys(bs.GaussianModel.proper())
+    (True, False)
+    """
+    return not any(
+        np.any(value)
+        for prior in (*model.class_priors, model.pooled_prior)
+        for value in (prior.variance_dof, prior.variance_scale, prior.mean_strength)
+    )
+
+
+def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float | None:
+    """Add up the null size of every distinct (class sizes, cut); None if there are too many."""
+    from bayesieve.posterior.null_law import log_null_probability  # noqa: PLC0415 - SciPy is slow to import
+
+    moments = posterior.moments
+    n = posterior.n_features
+    sizes = np.broadcast_to(moments.counts, moments.mean.shape)[:, usable]
+    log_ratio = np.broadcast_to(posterior.model.log_prior_ratio(moments), (n,))[usable]
+    cases = np.stack([*sizes.astype(np.float64), cuts - log_ratio])
+    distinct, number = np.unique(cases, axis=1, return_counts=True)
+    if distinct.shape[1] > _MOST_QUADRATURES:
+        return None
+    total = 0.0
+    for (n0, n1, threshold), features in zip(distinct.T, number, strict=True):
+        log_lambda = jeffreys_constant(n0, n1) - threshold
+        total += float(features * np.exp(log_null_probability(log_lambda, int(n0), int(n1))))
+    return total
+
+
+def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float:
+    moments, rng = posterior.moments, np.random.default_rng(_SEED)
+    pooled = moments.pool()
+    counts = np.broadcast_to(moments.counts, moments.mean.shape)
+    variance = np.zeros(posterior.n_features)
+    freedom = np.maximum(np.broadcast_to(pooled.counts, pooled.mean.shape)[0] - 1, 1)
+    variance[usable] = (pooled.centred_squares[0] / freedom)[usable]
+    rounds = int(np.clip(_DRAWS // posterior.n_features, 8, 2000))
+    passed = 0
+    for _ in range(rounds):
+        drawn = _null_moments(moments, counts, pooled.mean[0], variance, rng)
+        log_bf = posterior.model.log_bayes_factor(drawn)
+        passed += int((log_bf[usable] > cuts).sum())
+    return passed / rounds
+
+
+def _null_moments(
+    moments: Moments,
+    counts: npt.NDArray[np.int64],
+    mean: FloatArray,
+    variance: FloatArray,
+    rng: np.random.Generator,
+) -> Moments:
+    """Draw class means and centred squares of Gaussian samples that share mean and variance."""
+    number = np.maximum(counts, 1)
+    means = mean + np.sqrt(variance / number) * rng.standard_normal(counts.shape)
+    squares = variance * rng.chisquare(np.maximum(number - 1, 1e-9))
+    flat = variance == 0  # degenerate features: any positive number, they are not counted
+    squares[:, flat] = 1.0
+    return Moments(moments.classes, moments.count, means, squares)

@@ -1,0 +1,247 @@
+"""How many errors a set of features is expected to hold: any set, not only a rule's (section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import RuleError
+from bayesieve.posterior.feature_posterior import FeaturePosterior
+from bayesieve.posterior.loss import Loss
+from bayesieve.posterior.poisson_binomial import PoissonBinomial
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorAnalysis:
+    """Expected errors of a set of features, and their exact laws.
+
+    Expectations of counts hold whenever the probabilities are right. Laws, intervals and ratios
+    further assume that features are independent given the data, as the model does; with correlated
+    features intervals are too narrow.
+
+    Parameters
+    ----------
+    posterior
+        Where the probabilities come from.
+    mask
+        True for the features of the set.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, ["a"] * 3 + ["b"] * 3, model=bs.GaussianModel.proper(), prior_probability=0.1)
+    >>> errors = bs.ErrorAnalysis.of(posterior, ["x0"])
+    >>> round(errors.expected_false_positives, 4), round(errors.expected_false_negatives, 4)
+    (0.0001, 0.0019)
+    """
+
+    posterior: FeaturePosterior
+    mask: BoolArray
+
+    @classmethod
+    def of(cls, posterior: FeaturePosterior, features: npt.ArrayLike | Sequence[Any]) -> ErrorAnalysis:
+        """Analyse features given as a mask, as indices or as names.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bs.ErrorAnalysis.of(posterior, [1]).mask.tolist()
+        [False, True]
+        """
+        return cls(posterior, as_mask(posterior, features))
+
+    @property
+    def n_selected(self) -> int:
+        """Number of features in the set."""
+        return int(self.mask.sum())
+
+    @property
+    def expected_true_positives(self) -> float:
+        r"""Expected number of markers in the set, equation (3.5)."""
+        return float(self.posterior.probability[self.mask].sum())
+
+    @property
+    def expected_false_positives(self) -> float:
+        r"""Expected number of non-markers in the set, equation (3.6)."""
+        return float(self.posterior.null_probability[self.mask].sum())
+
+    @property
+    def expected_false_negatives(self) -> float:
+        """Expected number of markers left out."""
+        return float(self.posterior.probability[~self.mask].sum())
+
+    @property
+    def expected_true_negatives(self) -> float:
+        """Expected number of non-markers left out."""
+        return float(self.posterior.null_probability[~self.mask].sum())
+
+    @property
+    def true_positives(self) -> PoissonBinomial:
+        """Law of the number of markers in the set."""
+        p, q = self.posterior.probability, self.posterior.null_probability
+        return PoissonBinomial.of(p[self.mask], q[self.mask])
+
+    @property
+    def false_positives(self) -> PoissonBinomial:
+        """Law of the number of non-markers in the set."""
+        p, q = self.posterior.probability, self.posterior.null_probability
+        return PoissonBinomial.of(q[self.mask], p[self.mask])
+
+    @property
+    def false_negatives(self) -> PoissonBinomial:
+        """Law of the number of markers left out."""
+        p, q = self.posterior.probability, self.posterior.null_probability
+        return PoissonBinomial.of(p[~self.mask], q[~self.mask])
+
+    @property
+    def true_negatives(self) -> PoissonBinomial:
+        """Law of the number of non-markers left out."""
+        p, q = self.posterior.probability, self.posterior.null_probability
+        return PoissonBinomial.of(q[~self.mask], p[~self.mask])
+
+    @property
+    def mislabelled(self) -> PoissonBinomial:
+        """Law of the number of wrong labels, false positives and false negatives together."""
+        p, q = self.posterior.probability, self.posterior.null_probability
+        return PoissonBinomial.of(np.where(self.mask, q, p), np.where(self.mask, p, q))
+
+    @property
+    def log_probability(self) -> float:
+        r"""Log probability that the set is exactly the set of markers, :math:`\log p(G|S)`, (2.15)."""
+        terms = np.where(self.mask, self.posterior.log_probability, self.posterior.log_null_probability)
+        return float(terms.sum())
+
+    @property
+    def expected_false_discovery_rate(self) -> float:
+        """Expected share of non-markers in the set; 0 if the set is empty."""
+        return self.expected_false_positives / self.n_selected if self.n_selected else 0.0
+
+    @property
+    def expected_false_omission_rate(self) -> float:
+        """Expected share of markers among the features left out; 0 if none is."""
+        n_left = self.mask.size - self.n_selected
+        return self.expected_false_negatives / n_left if n_left else 0.0
+
+    @property
+    def expected_sensitivity(self) -> float:
+        r"""Expected share of the markers that the set holds, :math:`E[TP / (TP + FN)]`; 1 if there are none."""
+        return _expected_share(self.true_positives, self.false_negatives)
+
+    @property
+    def expected_specificity(self) -> float:
+        r"""Expected share of the non-markers left out, :math:`E[TN / (TN + FP)]`; 1 if there are none."""
+        return _expected_share(self.true_negatives, self.false_positives)
+
+    @property
+    def expected_f1(self) -> float:
+        r"""Expected F1 score, :math:`E[2 TP / (|G| + TP + FN)]`; 1 if the set and the markers are empty."""
+        found, missed = self.true_positives, self.false_negatives
+        t, m = found.support[:, None], missed.support[None, :]
+        total = self.n_selected + t + m
+        score = np.where(total > 0, 2.0 * t / np.maximum(total, 1), 1.0)
+        return float(found.pmf @ score @ missed.pmf)
+
+    def hit_rate_probability(self, hit_rate: float) -> float:
+        """Probability that at least this share of the set are markers.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> 0.5 < bs.ErrorAnalysis.of(posterior, [0]).hit_rate_probability(0.9) < 1.0
+        True
+        """
+        if not 0 <= hit_rate <= 1:
+            raise RuleError(f"A hit rate lies between 0 and 1; {hit_rate} was given.")
+        return self.false_positives.cdf((1.0 - hit_rate) * self.n_selected + 1e-9)
+
+    def risk(self, loss: Loss | None = None) -> float:
+        """Return the expected loss, equation (3.7); by default the expected number of wrong labels.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [6.8], [7.7], [8.1]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> risk = bs.ErrorAnalysis.of(posterior, [True]).risk()
+        >>> bool(risk == posterior.null_probability[0])
+        True
+        """
+        loss = loss or Loss()
+        return (
+            loss.true_positive * self.expected_true_positives
+            + loss.false_positive * self.expected_false_positives
+            + loss.false_negative * self.expected_false_negatives
+            + loss.true_negative * self.expected_true_negatives
+        )
+
+    def risk_sd(self, loss: Loss | None = None) -> float:
+        """Return the standard deviation of the loss."""
+        loss = loss or Loss()
+        spread = self.posterior.probability * self.posterior.null_probability
+        inside, outside = float(spread[self.mask].sum()), float(spread[~self.mask].sum())
+        return float(
+            np.sqrt(
+                (loss.true_positive - loss.false_positive) ** 2 * inside
+                + (loss.false_negative - loss.true_negative) ** 2 * outside
+            )
+        )
+
+    def regret(self, loss: Loss | None = None) -> float:
+        """Return how much larger the risk is than the least possible, that of the minimal-risk set."""
+        loss = loss or Loss()
+        p, q = self.posterior.probability, self.posterior.null_probability
+        inside = loss.true_positive * p + loss.false_positive * q
+        outside = loss.false_negative * p + loss.true_negative * q
+        chosen = np.where(self.mask, inside, outside)
+        return float((chosen - np.minimum(inside, outside)).sum())
+
+
+def as_mask(posterior: FeaturePosterior, features: Any) -> BoolArray:
+    """Turn a mask, indices or names into a read-only mask.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.error_analysis import as_mask
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> as_mask(posterior, ["x0"]).tolist()
+    [True]
+    """
+    given = np.asarray(features)
+    n = posterior.n_features
+    if given.dtype == np.bool_:
+        if given.shape != (n,):
+            raise RuleError(f"The mask has shape {given.shape}, but there are {n} features.")
+        mask = given.copy()
+    else:
+        mask = np.zeros(n, dtype=bool)
+        if given.dtype.kind in "US":
+            place = {name: i for i, name in enumerate(posterior.names)}
+            unknown = [str(name) for name in given.ravel().tolist() if name not in place]
+            if unknown:
+                raise RuleError(f"There are no features called {', '.join(map(repr, unknown[:5]))}.")
+            given = np.array([place[name] for name in given.ravel().tolist()])
+        elif given.size and given.dtype.kind not in "iu":
+            raise RuleError("Give features as a mask of True and False, as indices or as names.")
+        if given.size and (given.min() < 0 or given.max() >= n):
+            raise RuleError(f"Feature indices run from 0 to {n - 1}.")
+        mask[given.astype(np.int64)] = True
+    mask.flags.writeable = False
+    return mask
+
+
+def _expected_share(found: PoissonBinomial, missed: PoissonBinomial) -> float:
+    t, m = found.support[:, None], missed.support[None, :]
+    share = np.where(t + m > 0, t / np.maximum(t + m, 1), 1.0)
+    return float(found.pmf @ share @ missed.pmf)

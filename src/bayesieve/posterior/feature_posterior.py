@@ -1,0 +1,220 @@
+"""FeaturePosterior: the probability of being a marker, feature by feature (section 2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import PriorError
+from bayesieve.models import GaussianModel
+from bayesieve.models.degenerate import Degeneracy
+from bayesieve.posterior.logistic import expit, log_expit
+from bayesieve.posterior.table import posterior_table
+from bayesieve.stats import Moments
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeaturePosterior:
+    r"""Log-odds of being a marker for every feature, and what they came from.
+
+    Log-odds are the primary quantity: probabilities saturate at 1, log-odds never do.
+
+    Parameters
+    ----------
+    log_bayes_factor
+        What the data say, :math:`\log p(S_0) p(S_1) / p(S)`.
+    prior_log_odds
+        What was believed before: a number or one per feature; infinite for a prior probability of 0 or 1.
+    feature_names
+        Names, or None for ``x0``, ``x1``, ...
+    degenerate_codes
+        A :class:`~bayesieve.models.degenerate.Degeneracy` per feature.
+    moments
+        Class counts, means and centred squares of the data.
+    model
+        The model that gave the Bayes factors.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, ["a"] * 3 + ["b"] * 3, model=bs.GaussianModel.proper(), prior_probability=0.1)
+    >>> posterior.probability.round(3).tolist()
+    [1.0, 0.002]
+    >>> posterior.ranking.tolist()
+    [0, 1]
+    """
+
+    log_bayes_factor: FloatArray
+    prior_log_odds: float | FloatArray
+    feature_names: tuple[str, ...] | None
+    degenerate_codes: npt.NDArray[np.int8]
+    moments: Moments
+    model: GaussianModel
+
+    def __post_init__(self) -> None:
+        for array in (self.log_bayes_factor, self.degenerate_codes):
+            array.flags.writeable = False
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.log_bayes_factor.size)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Feature names; made up as ``x0``, ``x1``, ... when none were given."""
+        return self.feature_names or tuple(f"x{i}" for i in range(self.n_features))
+
+    @property
+    def log_odds(self) -> FloatArray:
+        r"""Posterior log-odds :math:`\log h(f)`, equation (2.13)."""
+        return self.prior_log_odds + self.log_bayes_factor
+
+    @property
+    def probability(self) -> FloatArray:
+        r"""Probability of being a marker, :math:`\pi^*(f)`, equation (2.14)."""
+        return expit(self.log_odds)
+
+    @property
+    def null_probability(self) -> FloatArray:
+        r"""Probability of not being a marker, :math:`1 - \pi^*(f)`, accurate when it is tiny."""
+        return expit(-self.log_odds)
+
+    @property
+    def log_probability(self) -> FloatArray:
+        r""":math:`\log \pi^*(f)`, accurate at both ends."""
+        return log_expit(self.log_odds)
+
+    @property
+    def log_null_probability(self) -> FloatArray:
+        r""":math:`\log(1 - \pi^*(f))`, accurate at both ends."""
+        return log_expit(-self.log_odds)
+
+    @property
+    def ranking(self) -> npt.NDArray[np.int64]:
+        """Feature indices from the strongest to the weakest; ties in feature order."""
+        return np.argsort(-self.log_odds, kind="stable")
+
+    @property
+    def rank(self) -> npt.NDArray[np.int64]:
+        """Rank of every feature, 1 for the strongest."""
+        ranks = np.empty(self.n_features, dtype=np.int64)
+        ranks[self.ranking] = np.arange(1, self.n_features + 1)
+        return ranks
+
+    @property
+    def expected_markers(self) -> float:
+        r"""Expected number of markers, :math:`E(|\bar G| \mid S) = \sum_f \pi^*(f)`, equation (2.8)."""
+        return float(self.probability.sum())
+
+    @property
+    def degenerate(self) -> BoolArray:
+        """Features whose evidence was undefined and has been given a floor or left at 0."""
+        return np.not_equal(self.degenerate_codes, 0)
+
+    @property
+    def degenerate_reason(self) -> tuple[str, ...]:
+        """Why a feature is degenerate, in words; empty where it is not."""
+        return tuple(Degeneracy(code).reason for code in self.degenerate_codes.tolist())
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Class labels; differences are second minus first."""
+        return self.moments.classes
+
+    def with_prior(self, prior_probability: npt.ArrayLike) -> FeaturePosterior:
+        """Re-weigh with another prior probability, without looking at the data again.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bool(posterior.with_prior(0.5).probability[0] > posterior.probability[0])
+        True
+        """
+        return replace(self, prior_log_odds=checked_log_odds(prior_probability, self.n_features))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Table of all features as columns, in feature order: ranks, log-odds and class statistics.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+        >>> table = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()).to_dict()
+        >>> list(table)[:5]
+        ['rank', 'feature', 'log_odds', 'probability', 'log_bayes_factor']
+        """
+        return posterior_table(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table of :meth:`to_dict` as a pandas frame.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+        >>> bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()).to_pandas().shape[0]
+        1
+        """
+        import pandas as pd  # noqa: PLC0415 - optional
+
+        return pd.DataFrame(self.to_dict())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table of :meth:`to_dict` as a polars frame.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+        >>> bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()).to_polars().height
+        1
+        """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        return pl.DataFrame(self.to_dict())
+
+
+def checked_log_odds(prior_probability: npt.ArrayLike, n_features: int) -> float | FloatArray:
+    r"""Prior log-odds :math:`\log \pi / (1 - \pi)` of a checked prior probability.
+
+    Examples
+    --------
+    >>> from bayesieve.posterior.feature_posterior import checked_log_odds
+    >>> checked_log_odds(0.5, 10)
+    0.0
+    """
+    try:
+        prior = np.asarray(prior_probability, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PriorError(f"prior_probability must be a number, not {prior_probability!r}.") from None
+    if not ((prior >= 0) & (prior <= 1)).all():
+        wrong = prior[~((prior >= 0) & (prior <= 1))].flat[0]
+        raise PriorError(
+            f"prior_probability must lie between 0 and 1, but {wrong} was given. It is the share of "
+            "features believed to be markers before seeing the data, for example 0.01."
+        )
+    if prior.shape not in ((), (n_features,)):
+        raise PriorError(
+            f"prior_probability has shape {prior.shape}; give one number, or one for each of the "
+            f"{n_features} features."
+        )
+    with np.errstate(divide="ignore"):
+        odds = np.log(prior) - np.log1p(-prior)
+    if odds.ndim == 0:
+        return float(odds)
+    odds.flags.writeable = False
+    return np.asarray(odds)

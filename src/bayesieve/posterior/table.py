@@ -1,0 +1,60 @@
+"""The table people read: one row per feature, statistics of the classes beside the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayesieve.posterior.feature_posterior import FeaturePosterior
+
+
+def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
+    """Columns of the result table, in feature order.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+    >>> posterior = bs.screen(X, ["a"] * 3 + ["b"] * 3, model=bs.GaussianModel.proper())
+    >>> [name for name in posterior.to_dict() if name.endswith("_b")]
+    ['n_b', 'mean_b', 'sd_b']
+    """
+    table: dict[str, Any] = {
+        "rank": posterior.rank,
+        "feature": list(posterior.names),
+        "log_odds": posterior.log_odds,
+        "probability": posterior.probability,
+        "log_bayes_factor": posterior.log_bayes_factor,
+        "degenerate": posterior.degenerate,
+        "degenerate_reason": list(posterior.degenerate_reason),
+    }
+    return table | class_statistics(posterior)
+
+
+def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
+    """Count, mean and standard deviation of every class, and how the second differs from the first.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.table import class_statistics
+    >>> X = [[0.0], [2.0], [4.0], [8.0]]
+    >>> posterior = bs.screen(X, ["a", "a", "b", "b"], model=bs.GaussianModel.proper())
+    >>> class_statistics(posterior)["mean_difference"].tolist()
+    [5.0]
+    """
+    moments = posterior.moments
+    shape = moments.mean.shape
+    counts, variance = np.broadcast_to(moments.counts, shape), moments.variance
+    columns: dict[str, Any] = {}
+    for k, label in enumerate(moments.classes):
+        columns[f"n_{label}"] = counts[k]
+        columns[f"mean_{label}"] = np.where(counts[k] > 0, moments.mean[k], np.nan)
+        columns[f"sd_{label}"] = np.sqrt(variance[k])
+    if len(moments.classes) == 2:
+        columns["mean_difference"] = np.where((counts > 0).all(axis=0), moments.mean_difference, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            columns["log_variance_ratio"] = np.log(variance[1]) - np.log(variance[0])
+    return columns

@@ -1,0 +1,216 @@
+"""The criteria of section 3. Every rule reads the posterior and nothing else."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from bayesieve.errors import RuleError
+from bayesieve.posterior import FeaturePosterior, Loss
+from bayesieve.selection.selection import Selection, prefix
+
+
+@runtime_checkable
+class Rule(Protocol):
+    """Anything that turns a posterior into a selection."""
+
+    def select(self, posterior: FeaturePosterior) -> Selection:
+        """Pick features."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalRisk:
+    r"""Minimal risk (MR): features whose probability exceeds a threshold, equation (3.8).
+
+    With the threshold 0.5 this is the maximum number correct rule (MNC), equation (3.9).
+
+    Parameters
+    ----------
+    threshold
+        The paper's :math:`T`, between 0 and 1; a feature exactly at the threshold is left out.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+    >>> bs.MinimalRisk(0.5).select(posterior).mask.tolist()
+    [True, False]
+    """
+
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        _between("threshold", self.threshold, 0.0, 1.0)
+
+    @classmethod
+    def from_loss(
+        cls,
+        *,
+        true_positive: float = 0.0,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+        true_negative: float = 0.0,
+    ) -> MinimalRisk:
+        r"""Minimise the expected loss :math:`\lambda_{GG}|TP| + \lambda_{GB}|FP| + \lambda_{BG}|FN| + \ldots`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.MinimalRisk.from_loss(false_positive=9.0, false_negative=1.0).threshold
+        0.9
+        """
+        return cls(Loss(true_positive, false_positive, false_negative, true_negative).threshold)
+
+    def select(self, posterior: FeaturePosterior) -> Selection:
+        """Select the features whose probability exceeds the threshold."""
+        cut = _logit(self.threshold)
+        log_odds = posterior.log_odds
+        mask = log_odds > cut
+        mask.flags.writeable = False
+        tied = int((log_odds == cut).sum()) if math.isfinite(cut) else 0
+        return Selection(posterior, mask, f"probability over {self.threshold:g}", cut, tied)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSize:
+    """Constrained maximum number correct (CMNC): the ``n`` most probable features, equation (3.11).
+
+    Parameters
+    ----------
+    n
+        How many features to select, the paper's :math:`D`.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+    >>> bs.FixedSize(1).select(posterior).names
+    ('x0',)
+    """
+
+    n: int
+
+    def __post_init__(self) -> None:
+        _whole("n", self.n)
+
+    def select(self, posterior: FeaturePosterior) -> Selection:
+        """Select the first ``n`` features of the ranking."""
+        _at_most(self.n, posterior.n_features)
+        return prefix(posterior, self.n, f"the {self.n} most probable")
+
+
+@dataclass(frozen=True, slots=True)
+class NeymanPearson:
+    r"""Neyman-Pearson (NP): the most true positives for a bounded expected number of false ones, (3.13).
+
+    Parameters
+    ----------
+    expected_false_positives
+        The paper's :math:`\alpha`: an expected number of features, not a rate.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+    >>> bs.NeymanPearson(0.05).select(posterior).names
+    ('x0',)
+    """
+
+    expected_false_positives: float
+
+    def __post_init__(self) -> None:
+        _between("expected_false_positives", self.expected_false_positives, 0.0, math.inf)
+
+    def select(self, posterior: FeaturePosterior) -> Selection:
+        """Add features in the order of the ranking while the expected false positives stay in bounds."""
+        allowed = self.expected_false_positives
+        cost = np.cumsum(posterior.null_probability[posterior.ranking])
+        size = int(np.searchsorted(cost, allowed + 1e-12 * max(1.0, allowed), side="right"))
+        return prefix(posterior, size, f"at most {allowed:g} false positives expected")
+
+
+@dataclass(frozen=True, slots=True)
+class MostProbable:
+    """Maximum a posteriori (MAP), or with a size its constrained form (CMAP), equations (3.1) and (3.2).
+
+    Under the independent model MAP equals MNC and CMAP equals CMNC.
+
+    Parameters
+    ----------
+    size
+        Number of features to select, or None for the most probable set of any size.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+    >>> bs.MostProbable().select(posterior).names
+    ('x0',)
+    """
+
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is not None:
+            _whole("size", self.size)
+
+    def select(self, posterior: FeaturePosterior) -> Selection:
+        """Select the set of highest posterior probability."""
+        if self.size is not None:
+            _at_most(self.size, posterior.n_features)
+            return prefix(posterior, self.size, f"the most probable set of {self.size}")
+        found = MinimalRisk(0.5).select(posterior)
+        return Selection(posterior, found.mask, "the most probable set", found.cut, found.n_tied_out)
+
+
+def as_rule(rule: Rule | str) -> Rule:
+    """Return the rule itself, or the one named by the paper's acronym where it needs no number.
+
+    Examples
+    --------
+    >>> from bayesieve.selection import as_rule
+    >>> as_rule("MNC")
+    MinimalRisk(threshold=0.5)
+    """
+    if isinstance(rule, str):
+        named: dict[str, Rule] = {"mnc": MinimalRisk(0.5), "map": MostProbable()}
+        if rule.lower() in named:
+            return named[rule.lower()]
+        raise RuleError(
+            f"Unknown rule {rule!r}. 'MNC' and 'MAP' need no number; the others are given as objects: "
+            "MinimalRisk(0.9) for MR, FixedSize(100) for CMNC, NeymanPearson(5) for NP, "
+            "MostProbable(size=100) for CMAP, FalseDiscovery(0.1)."
+        )
+    if not isinstance(rule, Rule) or isinstance(rule, type):
+        raise RuleError(f"A rule must have a method select(posterior); {rule!r} has none. Try MinimalRisk(0.5).")
+    return rule
+
+
+def _between(name: str, value: float, low: float, high: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not low <= value <= high:
+        bounds = f"between {low:g} and {high:g}" if math.isfinite(high) else f"of at least {low:g}"
+        raise RuleError(f"{name} must be a number {bounds}, not {value!r}.")
+
+
+def _whole(name: str, value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise RuleError(f"{name} must be a whole number of at least 0, not {value!r}.")
+
+
+def _at_most(n: int, n_features: int) -> None:
+    if n > n_features:
+        raise RuleError(f"{n} features are asked for, but there are only {n_features}.")
+
+
+def _logit(p: float) -> float:
+    if p <= 0.0:
+        return -math.inf
+    return math.inf if p >= 1.0 else math.log(p) - math.log1p(-p)

@@ -1,0 +1,63 @@
+"""The result in words: what was compared, what was found, how wrong it may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayesieve.selection.selection import Selection
+
+
+def summary_lines(selection: Selection) -> list[str]:
+    """Lines of :meth:`Selection.summary`.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1], [0.4], [0.3], [0.8]]
+    >>> posterior = bs.screen(X, [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> print(bs.MinimalRisk(0.5).select(posterior).summary().splitlines()[1].split(",")[0])
+    Nothing passes the cut: the best feature
+    """
+    posterior = selection.posterior
+    counts = np.max(np.broadcast_to(posterior.moments.counts, posterior.moments.mean.shape), axis=1)
+    groups = " and ".join(f"{c} ({n})" for c, n in zip(posterior.classes, counts.tolist(), strict=True))
+    lines = [
+        f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}); "
+        f"classes {groups}."
+    ]
+    lines += _errors(selection) if selection.n_selected else _nothing(selection)
+    lines.append(f"Expected markers among all features: {posterior.expected_markers:,.1f}.")
+    n_degenerate = int(posterior.degenerate.sum())
+    if n_degenerate:
+        lines.append(f"{n_degenerate:,} features without usable variance are flagged as degenerate.")
+    if selection.n_tied_out:
+        lines.append(f"{selection.n_tied_out:,} features tie with the last one selected and are left out.")
+    return lines
+
+
+def _errors(selection: Selection) -> list[str]:
+    low, high = selection.false_positives.interval(0.9)
+    return [
+        f"False positives: {selection.expected_false_positives:,.1f} expected under the model "
+        f"(90% interval {low:,} to {high:,} if features are independent); "
+        f"{selection.expected_by_chance:,.1f} would pass this cut by chance if all features were Gaussian "
+        "non-markers.",
+        f"Markers missed: {selection.expected_false_negatives:,.1f} expected.",
+    ]
+
+
+def _nothing(selection: Selection) -> list[str]:
+    posterior = selection.posterior
+    best = int(posterior.ranking[0])
+    log_odds = float(posterior.log_odds[best])
+    distance = selection.cut - log_odds
+    gap = f", {distance:.3g} below the cut in log-odds" if np.isfinite(distance) else ""
+    return [
+        f"Nothing passes the cut: the best feature, {posterior.names[best]!r}, has probability "
+        f"{float(posterior.probability[best]):.3g} (log-odds {log_odds:.3g}{gap}).",
+        "To get a list all the same: FixedSize(n) takes the n best, MinimalRisk with a lower threshold "
+        "accepts more false positives, and with_prior() re-weighs if more markers are believed in.",
+    ]

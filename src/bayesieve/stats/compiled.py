@@ -1,0 +1,97 @@
+"""One way to compile a kernel: lazily, without the GIL, cached on disk where a disk can be written.
+
+numba refuses to compile when it finds no place for its cache, and lets an ``OSError`` through when
+the place is full or read-only. A user has done nothing wrong in either case, so both are survived
+here: the kernel is compiled for this process only.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import event
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+logger = logging.getLogger("bayesieve")
+
+_kernels: set[int] = set()
+
+
+def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Function]:
+    """Compile a function with numba when it is first called.
+
+    Parameters
+    ----------
+    fastmath
+        LLVM liberties, for example ``{"contract"}``; none by default, since exact tricks such as
+        the two-sum must not be reordered.
+
+    Examples
+    --------
+    >>> from bayesieve.stats.compiled import compiled
+    >>> @compiled()
+    ... def double(x):
+    ...     return 2.0 * x
+    >>> double(2.0)
+    4.0
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath or False}
+
+    def decorate(function: Function) -> Function:
+        try:
+            kernel = numba.njit(cache=True, **options)(function)
+            kernel._cache = _ForgivingCache(kernel._cache)  # noqa: SLF001 - numba offers no other way
+        except (RuntimeError, OSError):  # no place for a cache
+            kernel = numba.njit(**options)(function)
+        _kernels.add(id(kernel))
+        return cast("Function", kernel)
+
+    return decorate
+
+
+class _ForgivingCache:
+    """numba's cache, except that a disk that cannot be written or read is not an error."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return self._cache.load_overload(sig, target_context)
+        except OSError:
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            self._cache.save_overload(sig, data)
+        except OSError as error:
+            logger.debug("the compiled kernel was not cached: %s", error)
+
+
+class _SayOnce(event.Listener):
+    """Say, once in a process, that compilation is under way: it takes seconds and looks like a hang."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._said = False
+
+    def on_start(self, event: Any) -> None:
+        with self._lock:
+            if self._said or id(event.data.get("dispatcher")) not in _kernels:
+                return
+            self._said = True
+        logger.warning("bayesieve: compiling for this machine; this takes a few seconds and happens once.")
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say at the end."""
+
+
+event.register("numba:compile", _SayOnce())  # type: ignore[no-untyped-call]

@@ -1,0 +1,322 @@
+"""Moments: the sufficient statistic of the Gaussian model (section 2.3), per class and feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import Label, LabelledMatrix
+from bayesieve.errors import DataError, LabelError
+from bayesieve.stats.accumulate import accumulate
+from bayesieve.stats.downdating import remove_part
+from bayesieve.stats.merging import merge
+
+FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    r"""Everything the Gaussian model needs to know about each class of samples.
+
+    Moments merge: those of two parts of the data, in any order and however they were split, give
+    the moments of the whole.
+
+    Parameters
+    ----------
+    classes
+        Class labels, in order.
+    count
+        Number of values: ``(n_classes,)``, or ``(n_classes, n_features)`` when values are missing.
+    mean
+        Class means, ``(n_classes, n_features)``; 0 where the count is 0.
+    centred_squares
+        Sum of ``(x - mean) ** 2``, same shape: the paper's :math:`(n_y - 1) \hat\sigma_y`.
+    residual
+        What rounding took from ``mean``: the mean is ``mean + residual``. Zero when not given.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.0, 5.0], [2.0, 5.0], [4.0, 7.0], [8.0, 9.0]]
+    >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"])
+    >>> moments.count.tolist(), moments.mean.tolist()
+    ([2, 2], [[1.0, 5.0], [6.0, 8.0]])
+    >>> moments.centred_squares.tolist()
+    [[2.0, 0.0], [8.0, 2.0]]
+    """
+
+    classes: tuple[Label, ...]
+    count: CountArray
+    mean: FloatArray
+    centred_squares: FloatArray
+    residual: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        mean, squares = _matrix(self.mean, "mean"), _matrix(self.centred_squares, "centred_squares")
+        residual = np.zeros_like(mean) if self.residual is None else _matrix(self.residual, "residual")
+        count = np.asarray(self.count)
+        if count.dtype.kind != "i" and not (count == np.round(count)).all():
+            raise DataError("count must hold whole numbers of samples.")
+        count = count.astype(np.int64, copy=False)
+        k = len(self.classes)
+        if not (mean.shape == squares.shape == residual.shape and mean.shape[0] == k):
+            raise DataError(
+                f"mean {mean.shape}, centred_squares {squares.shape} and residual {residual.shape} "
+                f"must all be (n_classes, n_features) with n_classes = {k}."
+            )
+        if count.shape not in ((k,), mean.shape):
+            raise DataError(f"count has shape {count.shape}; it must be ({k},) or {mean.shape}.")
+        if (count < 0).any() or not (squares >= 0).all() or not np.isfinite(mean).all():
+            raise DataError("Counts and centred squares must not be negative, and means must be finite.")
+        for name, value in zip(
+            ("classes", "count", "mean", "centred_squares", "residual"),
+            (tuple(self.classes), count, mean, squares, residual),
+            strict=True,
+        ):
+            if isinstance(value, np.ndarray):
+                value = value.view()  # noqa: PLW2901 - the caller's own array stays writeable
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        classes: Sequence[Label] | None = None,
+        missing: str = "raise",
+        n_threads: int | None = None,
+    ) -> Moments:
+        """Sum a samples x features table class by class, reading it once.
+
+        Parameters
+        ----------
+        X
+            Dense array, pandas or polars frame, CSR or CSC matrix. Implicit zeros count.
+        y
+            One label per sample.
+        classes
+            Order of the classes; sorted when not given. A class without samples is kept.
+        missing
+            ``"raise"`` (default) or ``"omit"``: use the values that are there, with counts per feature.
+        n_threads
+            Threads to use, all cores by default; the result is the same to the last bit.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.Moments.from_matrix([[1.0], [3.0], [5.0]], [0, 0, 1]).mean.tolist()
+        [[2.0], [5.0]]
+        """
+        return cls.from_labelled(
+            LabelledMatrix.from_arrays(X, y, classes=classes), missing=missing, n_threads=n_threads
+        )
+
+    @classmethod
+    def from_labelled(
+        cls, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
+    ) -> Moments:
+        """Sum a matrix that has been checked already; see :meth:`from_matrix`."""
+        sums = accumulate(matrix, missing=missing, n_threads=n_threads)
+        return cls._unchecked(matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.mean.shape[1])
+
+    @property
+    def counts(self) -> CountArray:
+        """Counts in a shape that broadcasts against ``mean``."""
+        return self.count if self.count.ndim == 2 else self.count[:, None]
+
+    @property
+    def variance(self) -> FloatArray:
+        """Unbiased variance per class and feature, NaN where there are fewer than two values."""
+        freedom = np.broadcast_to(self.counts - 1, self.mean.shape)
+        out = np.full(self.mean.shape, np.nan)
+        np.divide(self.centred_squares, freedom, out=out, where=freedom > 0)
+        return out
+
+    @property
+    def mean_difference(self) -> FloatArray:
+        """Second class minus first, with the digits that rounding of the means would take."""
+        if len(self.classes) != 2:
+            raise LabelError(f"A difference needs two classes, not {len(self.classes)}.")
+        difference: FloatArray = (self.mean[1] - self.mean[0]) + (self._residual[1] - self._residual[0])
+        return difference
+
+    def group(self, label: Label) -> Moments:
+        """Moments of one class alone.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["a", "a", "b"])
+        >>> moments.group("a").mean.tolist()
+        [[2.0]]
+        """
+        k = self._position(label)
+        own = slice(k, k + 1)
+        return self._unchecked(
+            (label,), self.count[own], self.mean[own], self.centred_squares[own], self._residual[own]
+        )
+
+    def pool(self, classes: Sequence[Label] | None = None) -> Moments:
+        """Moments of several classes taken together, as one class whose label is the tuple of theirs.
+
+        Parameters
+        ----------
+        classes
+            Which classes; all of them when not given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "b"])
+        >>> pooled = moments.pool()
+        >>> pooled.classes, pooled.mean.tolist(), pooled.count.tolist()
+        ((('a', 'b'),), [[3.0]], [3])
+        """
+        chosen = self.classes if classes is None else tuple(classes)
+        if not chosen:
+            raise LabelError("pool() needs at least one class.")
+        first, *others = (self._part(self._position(label)) for label in chosen)
+        for other in others:
+            first = (first[0] + other[0], *merge(*first, *other))
+        return self._from_parts((chosen,), [first])
+
+    def merge(self, other: Moments) -> Moments:
+        """Moments of both samples together; a part may lack a class.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> a = bs.Moments.from_matrix([[0.0], [2.0]], ["well", "sick"])
+        >>> b = bs.Moments.from_matrix([[4.0]], ["sick"])
+        >>> a.merge(b).mean.tolist()
+        [[3.0], [0.0]]
+        """
+        self._same_features(other)
+        parts = []
+        classes = _union(self.classes, other.classes)
+        for label in classes:
+            mine, theirs = self._part_or_none(label), other._part_or_none(label)
+            if mine is None or theirs is None:
+                parts.append(mine or theirs)
+            else:
+                parts.append((mine[0] + theirs[0], *merge(*mine, *theirs)))
+        return self._from_parts(classes, parts)
+
+    def remove(self, other: Moments) -> Moments:
+        """Moments of what is left when ``other``, a part of these samples, is withdrawn.
+
+        The inverse of :meth:`merge`, to rounding.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> whole = bs.Moments.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "a"])
+        >>> part = bs.Moments.from_matrix([[7.0]], ["a"])
+        >>> whole.remove(part).mean.tolist()
+        [[1.0]]
+        """
+        self._same_features(other)
+        for label in other.classes:
+            self._position(label)
+        parts = []
+        for k, label in enumerate(self.classes):
+            theirs = other._part_or_none(label)
+            parts.append(self._part(k) if theirs is None else remove_part(label, self._part(k), theirs))
+        return self._from_parts(self.classes, parts)
+
+    def with_resolution(self, resolution: npt.ArrayLike) -> Moments:
+        r"""Add the rounding variance of values recorded to the nearest ``resolution``.
+
+        Every group of :math:`n` values gains :math:`n \delta^2 / 12` centred squares.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [1.0]], ["a", "a"])
+        >>> moments.with_resolution(6.0).centred_squares.tolist()
+        [[6.0]]
+        """
+        delta = np.asarray(resolution, dtype=np.float64)
+        if delta.shape not in ((), (self.n_features,)) or not (np.isfinite(delta) & (delta >= 0)).all():
+            raise DataError(
+                "resolution must be a number of at least 0, or one such number per feature: the step "
+                "to which the instrument rounds, in the units of the data."
+            )
+        extra = self.counts * (delta * delta / 12.0)
+        return Moments(self.classes, self.count, self.mean, self.centred_squares + extra, self.residual)
+
+    @property
+    def _residual(self) -> FloatArray:
+        assert self.residual is not None
+        return self.residual
+
+    def _part(self, k: int) -> tuple[Any, Any, Any, Any]:
+        return self.count[k], self.mean[k], self._residual[k], self.centred_squares[k]
+
+    def _part_or_none(self, label: Label) -> tuple[Any, Any, Any, Any] | None:
+        return self._part(self.classes.index(label)) if label in self.classes else None
+
+    def _position(self, label: Label) -> int:
+        if label not in self.classes:
+            raise LabelError(f"There is no class {label!r}; the classes are {list(self.classes)!r}.")
+        return self.classes.index(label)
+
+    def _same_features(self, other: Moments) -> None:
+        if not isinstance(other, Moments):
+            raise DataError(f"Moments merge with Moments, not with {type(other).__name__}.")
+        if self.n_features != other.n_features:
+            raise DataError(
+                f"These moments describe {self.n_features} features and the others {other.n_features}. "
+                "Both parts must hold the same features in the same order."
+            )
+
+    def _from_parts(self, classes: tuple[Label, ...], parts: Sequence[Any]) -> Moments:
+        counts = [part[0] for part in parts]
+        if any(np.ndim(count) for count in counts):
+            counts = [np.broadcast_to(count, (self.n_features,)) for count in counts]
+        mean, residual, squares = (
+            parts[0][i][None] if len(parts) == 1 else np.array([part[i] for part in parts]) for i in (1, 2, 3)
+        )
+        return self._unchecked(classes, np.array(counts), mean, squares, residual)
+
+    @classmethod
+    def _unchecked(cls, classes: tuple[Label, ...], *arrays: Any) -> Moments:
+        """Build from arrays that come from checked moments: count, mean, centred squares, residual."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "classes", classes)
+        for name, array in zip(("count", "mean", "centred_squares", "residual"), arrays, strict=True):
+            array.flags.writeable = False
+            object.__setattr__(made, name, array)
+        return made
+
+
+def _matrix(values: Any, name: str) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2:
+        raise DataError(f"{name} must be (n_classes, n_features), not of shape {array.shape}.")
+    return array
+
+
+def _union(mine: tuple[Label, ...], theirs: tuple[Label, ...]) -> tuple[Label, ...]:
+    """All classes of both, in the order of the longer list when it holds the other, else sorted."""
+    if set(theirs) <= set(mine):
+        return mine
+    if set(mine) <= set(theirs):
+        return theirs
+    everything = {*mine, *theirs}
+    try:
+        return tuple(sorted(everything))  # type: ignore[type-var]
+    except TypeError:
+        return tuple(sorted(everything, key=lambda label: (type(label).__name__, repr(label))))
