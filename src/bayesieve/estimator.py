@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayesieve.data import LabelledMatrix
+from bayesieve.data import LabelledMatrix, encode_labels
 from bayesieve.errors import LabelError
 from bayesieve.models import GaussianModel
 from bayesieve.screening import screen
@@ -99,12 +99,20 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add a batch of samples; the result equals :meth:`fit` on all of them, to rounding.
 
+        One exception: a feature that is constant within a class stays at its prior, because the values
+        that :meth:`fit` would take a floor from are gone. State ``resolution`` to have it judged.
+
         Parameters
         ----------
         X, y
             A batch; it may hold one class only.
         classes
             The two classes, needed on the first call unless the batch shows both.
+
+        Returns
+        -------
+        OBFSelector
+            Itself. Until every class has two samples, an improper prior allows no selection yet.
 
         Examples
         --------
@@ -117,6 +125,11 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         before: Moments | None = getattr(self, "moments_", None)
         X, y = self._validated(X, y, reset=before is None)
+        if before is not None and classes is not None and set(classes) != set(before.classes):
+            raise LabelError(
+                f"classes={list(classes)!r} differ from those of the first call, {list(before.classes)!r}. Leave "
+                "classes out, or start again with a new selector."
+            )
         known = classes if before is None else before.classes
         matrix = LabelledMatrix.from_arrays(X, y, classes=known)
         if len(matrix.labels.classes) != 2:
@@ -126,7 +139,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         batch = Moments.from_labelled(matrix, missing=self.missing, n_threads=self.n_threads)
         merged = batch if before is None else before.merge(batch)
-        if int(merged.count.min()) >= 2 or (self.model is not None and self.model.is_proper):
+        samples = merged.count if merged.count.ndim == 1 else merged.count.max(axis=1)
+        if int(samples.min()) >= 2 or (isinstance(self.model, GaussianModel) and self.model.is_proper):
             self._finish(screen(merged, **self._screen_options()))
         self.classes_ = np.asarray(merged.classes)
         self.moments_ = merged
@@ -134,6 +148,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         as_rule(self.rule)
+        if isinstance(y, (list, tuple)):
+            encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False,
             multi_output=True, ensure_min_samples=1,

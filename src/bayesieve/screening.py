@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -28,6 +29,7 @@ from bayesieve.posterior.feature_posterior import checked_log_odds
 from bayesieve.stats import Moments
 
 _FEW_SAMPLES = 5
+_TINY = 1e-150
 _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which PP-like priors mislead
 
 
@@ -100,21 +102,33 @@ def screen(
     matrix, moments, names = _statistics(X, y, classes, feature_names, missing, n_threads)
     prior_log_odds = checked_log_odds(prior_probability, moments.n_features)
     used = moments if resolution is None else moments.with_resolution(resolution)
-    cells = model.cells(used)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
+        cells = model.cells(used)
+        _check_range(names, *(np.isfinite(cell.scale) for cell in cells))
     flags = find_degenerate(cells, moments.n_features)
+    if resolution is not None:  # a step between values makes up for equal ones, not for absent ones
+        bare = find_degenerate(model.cells(moments), moments.n_features)
+        flags = np.where(bare == Degeneracy.TOO_FEW_VALUES, bare, flags)
     if flags.any():
         log_bf = _degenerate_bayes_factor(model, used, matrix, flags, degenerate, names)
     else:
         _check_policy(degenerate)
-        log_bf = model.combine(cells, used)
+        with np.errstate(divide="ignore"):
+            log_bf = model.combine(cells, used)
+    _check_range(names, np.isfinite(log_bf))
     posterior = FeaturePosterior(log_bf, prior_log_odds, names, flags, moments, model)
     _warn(posterior)
     return posterior
 
 
+@functools.cache
+def _default_model() -> GaussianModel:
+    return GaussianModel.jeffreys(prior_ratio=0.1)
+
+
 def _checked_model(model: Any) -> GaussianModel:
     if model is None:
-        return GaussianModel.jeffreys()
+        return _default_model()
     if not isinstance(model, GaussianModel):
         raise PriorError(f"model must be a GaussianModel, for example GaussianModel.jeffreys(), not {model!r}.")
     return model
@@ -148,6 +162,42 @@ def _check_labels(matrix: LabelledMatrix) -> None:
         )
 
 
+def _check_range(names: tuple[str, ...] | None, *defined: npt.NDArray[np.bool_]) -> None:
+    """Raise if squares of the values, or their ratios, have left the range of 64-bit numbers."""
+    if all(mask.all() for mask in defined):
+        return
+    beyond = np.flatnonzero(~np.logical_and.reduce(defined))
+    raise DataError(
+        f"The squares of {beyond.size} of {defined[0].size} feature(s) leave the range of 64-bit numbers, the "
+        f"first is {_name(names, int(beyond[0]))}. Divide the table by a constant, or subtract one, so that "
+        "values stay between 1e-150 and 1e150."
+    )
+
+
+def _check_underflow(matrix: LabelledMatrix, moments: Moments, flags: npt.NDArray[np.int8]) -> None:
+    """Raise if values only seem constant because they are so small that their squares are 0."""
+    tiny = (moments.centred_squares == 0) & (moments.mean != 0) & (np.abs(moments.mean) < _TINY)
+    suspects = np.flatnonzero(tiny.any(axis=0) & (flags != Degeneracy.NONE))
+    vanished = [j for j, column in matrix.columns(suspects) if _varies_in_a_class(column, matrix, tiny[:, j])]
+    if vanished:
+        raise DataError(
+            f"The values of {len(vanished)} feature(s) are so small that their squares vanish, the first is "
+            f"{_name(matrix.feature_names, vanished[0])}. Multiply the table by a constant so that values stay "
+            "above 1e-150."
+        )
+
+
+def _varies_in_a_class(
+    column: npt.NDArray[np.float64], matrix: LabelledMatrix, classes: npt.NDArray[np.bool_]
+) -> bool:
+    groups = (column[(matrix.labels.codes == k) & ~np.isnan(column)] for k in np.flatnonzero(classes))
+    return any(np.unique(group).size > 1 for group in groups)
+
+
+def _name(names: tuple[str, ...] | None, j: int) -> str:
+    return repr(names[j]) if names else f"x{j}"
+
+
 def _check_policy(policy: str) -> None:
     if policy not in ("floor", "exclude", "raise"):
         raise DataError(f"degenerate must be 'floor', 'exclude' or 'raise', not {policy!r}.")
@@ -163,9 +213,11 @@ def _degenerate_bayes_factor(
 ) -> npt.NDArray[np.float64]:
     """Log Bayes factors where some features have no usable variance; one warning counts them."""
     _check_policy(policy)
+    if matrix is not None:
+        _check_underflow(matrix, moments, flags)
     found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
     if policy == "raise":
-        shown = ", ".join(names[i] if names else f"x{i}" for i in np.flatnonzero(flags)[:5].tolist())
+        shown = ", ".join(_name(names, i) for i in np.flatnonzero(flags)[:5].tolist())
         raise DegenerateFeatureError(
             f"{found}, for example {shown}. Drop them, use degenerate='floor' or 'exclude', or state the "
             "instrument's resolution."
@@ -184,16 +236,16 @@ def _reasons(flags: npt.NDArray[np.int8]) -> str:
 def _warn(posterior: FeaturePosterior) -> None:
     """Say where the numbers deserve doubt: tiny classes, odd prior ratios, a scale the prior does not fit."""
     model, moments = posterior.model, posterior.moments
-    smallest = int(moments.count.min())
+    sizes = [int(np.max(count)) for count in moments.count]
+    smallest = min(sizes)
     if model.is_proper:
         _warn_about_scale(model, moments)
         return
     if model.prior_ratio is not None and callable(model.prior_ratio):
-        sizes = [int(np.max(count)) for count in moments.count]
         warn_unless_semi_proper(model.prior_ratio, *sizes)
-    if smallest < _FEW_SAMPLES and np.ndim(moments.count) == 1:
+    if smallest < _FEW_SAMPLES:
         by_chance = expected_by_chance(posterior, 0.0)
-        label = moments.classes[int(moments.count.argmin())]
+        label = moments.classes[sizes.index(smallest)]
         warnings.warn(
             f"Class {label!r} has only {smallest} samples. With an improper prior, about {by_chance:,.0f} of "
             f"{posterior.n_features:,} features would exceed a probability of 0.5 by chance alone if all were "

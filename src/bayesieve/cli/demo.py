@@ -52,8 +52,8 @@ def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:
 
 
 def _ranked_table(posterior: FeaturePosterior, data: SyntheticData, n_rows: int) -> Table:
-    table = Table(title="\nThe strongest features (differences: class 1 minus class 0)", box=SIMPLE, pad_edge=False, padding=(0, 1),
-                  title_justify="left")  # fmt: skip
+    title = "\nThe strongest features (differences: class 1 minus class 0)"
+    table = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False, padding=(0, 1))
     for heading in ("rank", "feature", "log-odds", "prob.", "mean", "log var."):
         table.add_column(heading, justify="left" if heading == "feature" else "right", no_wrap=True)
     table.add_column("in truth", no_wrap=True)

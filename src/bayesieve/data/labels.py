@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayesieve.errors import LabelError
 Label: TypeAlias = Hashable
 
 _MOST_SHOWN = 8
+_COMPLEX = "Complex numbers cannot be class labels. Pass strings, integers or booleans."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,20 +81,26 @@ def _as_vector(y: Any) -> npt.NDArray[Any]:
     if y is None:
         raise LabelError("No labels were given: y is None. Pass one class label per sample.")
     if np.ma.isMaskedArray(y):
-        y = np.ma.filled(np.ma.asarray(y).astype(object), None)
+        y = np.where(np.ma.getmaskarray(y), None, np.ma.getdata(y).astype(object))
     try:
         array = np.asarray(y)
-    except ValueError:  # a ragged list
-        array = np.empty(0).reshape(0, 0)
+        if array.dtype.kind in "US" and isinstance(y, (list, tuple)):  # NumPy turns NaN into the text 'nan'
+            array = np.asarray(y, dtype=object)
+    except ValueError:
+        raise LabelError(
+            "Labels must be one value per sample, but y is a ragged list: its entries are sequences of "
+            "different lengths. Pass one label per sample."
+        ) from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
+        what = f"{array.ndim} dimensions (shape {array.shape})" if array.ndim else f"the type {type(y).__name__}"
         raise LabelError(
-            f"Labels must be one value per sample, but y has {array.ndim} dimensions"
-            f" (shape {array.shape}). Pass a single column."
+            f"Labels must be one value per sample, but y has {what}. Pass a single column: a list, an array "
+            "or a series."
         )
     if array.dtype.kind == "c":
-        raise LabelError("Complex numbers cannot be class labels. Pass strings, integers or booleans.")
+        raise LabelError(_COMPLEX)
     return array
 
 
@@ -117,6 +125,8 @@ def _factorise(array: npt.NDArray[Any]) -> tuple[list[Label], npt.NDArray[np.int
             f"Labels must be hashable (strings, numbers, booleans, tuples); {error}. "
             "Convert them first, for example y = [str(label) for label in y]."
         ) from None
+    if any(isinstance(label, (complex, np.complexfloating)) for label in seen):
+        raise LabelError(_COMPLEX)
     return [label.item() if isinstance(label, np.generic) else label for label in seen], codes
 
 
@@ -134,7 +144,7 @@ def _is_missing(label: Any) -> bool:
     """Tell None, NaN, NaT and pandas.NA apart from labels, without importing pandas."""
     if label is None or type(label).__name__ in {"NAType", "NaTType"}:
         return True
-    return isinstance(label, (float, np.floating)) and bool(np.isnan(label))
+    return isinstance(label, Number) and bool(label != label)  # noqa: PLR0124 - only NaN differs from itself
 
 
 def _sorted_labels(found: list[Label]) -> list[Label]:
@@ -145,8 +155,14 @@ def _sorted_labels(found: list[Label]) -> list[Label]:
 
 
 def _given_classes(classes: Sequence[Label]) -> list[Label]:
-    wanted = [label.item() if isinstance(label, np.generic) else label for label in classes]
-    if len(set(wanted)) != len(wanted):
+    try:
+        wanted = [label.item() if isinstance(label, np.generic) else label for label in classes]
+        n_distinct = len(set(wanted))
+    except TypeError as error:
+        raise LabelError(
+            f"classes must be a sequence of labels that occur in y, for example ['control', 'case']; {error}."
+        ) from None
+    if n_distinct != len(wanted):
         raise LabelError(f"classes={wanted!r} names a class twice. Name every class once.")
     return wanted
 

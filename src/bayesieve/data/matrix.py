@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,6 +146,8 @@ def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ..
     """
     if names is None:
         return None
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise DataError(f"feature_names must be a sequence with one name per feature, not {names!r}.")
     checked = tuple(str(name) for name in names)
     if len(checked) != n_features:
         raise DataError(f"There are {len(checked)} feature names for {n_features} features. Give one name each.")

@@ -5,6 +5,7 @@ Neither pandas nor polars is imported: their frames are recognised by what they 
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayesieve.errors import DataError
 Values: TypeAlias = Any  # a 2-D numpy array of numbers, or a CSR or CSC matrix of SciPy
 
 _MOST_SHOWN = 5
+_NUMBERS = re.compile(r"(float|u?int|bool|double|decimal)(\d|ean|$|\W)")  # not "interval[int64]"
 
 
 def as_values(X: Any) -> tuple[Values, list[str] | None]:
@@ -38,11 +40,11 @@ def as_values(X: Any) -> tuple[Values, list[str] | None]:
     ((2, 2), None)
     """
     if is_sparse(X):
-        return _checked(_compressed(X)), None
-    if hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "to_numpy"):
+        return _checked(_compressed(X), X), None
+    if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes"):
         names = [str(name) for name in X.columns]
-        return _checked(_frame_values(X, names)), names
-    return _checked(_dense(X)), None
+        return _checked(_frame_values(X, names), X), names
+    return _checked(_dense(X), X), None
 
 
 def is_sparse(X: Any) -> bool:
@@ -72,7 +74,8 @@ def _dense(X: Any) -> npt.NDArray[Any]:
         values = np.asarray(X)
     except ValueError as error:
         raise DataError(
-            f"X is not a rectangular table: {error}. Every sample needs the same number of features."
+            f"X is not a rectangular table ({str(error).rstrip('.')}). Every sample needs the same number of "
+            "features."
         ) from None
     return values
 
@@ -99,18 +102,31 @@ def _frame_values(frame: Any, names: list[str]) -> Any:
 
 
 def _is_number(kind: str) -> bool:
-    inner = kind.removeprefix("sparse[")
-    return inner.startswith(("float", "int", "uint", "bool", "double", "decimal"))
+    return _NUMBERS.match(kind.removeprefix("sparse[")) is not None
 
 
-def _checked(values: Any) -> Any:
+def _checked(values: Any, given: Any) -> Any:
+    if values.ndim == 0:
+        hint = " Call collect() first." if type(given).__name__ == "LazyFrame" else ""
+        raise DataError(
+            f"X must be a table of samples x features, not of type {type(given).__name__}. Pass a 2-D array, a "
+            f"nested list, a pandas or polars frame or a SciPy sparse matrix.{hint}"
+        )
     if values.ndim != 2:
+        how = "A single feature is X.reshape(-1, 1)." if values.ndim == 1 else (
+            "Make every sample one row of numbers: X.reshape(len(X), -1)."
+        )  # fmt: skip
         raise DataError(
             f"X must be a table of samples x features, but it has {values.ndim} dimension(s) "
-            f"(shape {values.shape}). A single feature is X.reshape(-1, 1)."
+            f"(shape {values.shape}). {how}"
+        )
+    if values.dtype.kind == "c":
+        raise DataError(
+            "X holds complex numbers, and only real ones can be screened. Pass the part that is meant, for "
+            "example X.real or abs(X)."
         )
     if values.dtype.kind not in "bifu":
-        what = {"O": "Python objects", "U": "text", "S": "bytes", "c": "complex numbers"}.get(
+        what = {"O": "Python objects", "U": "text", "S": "bytes"}.get(
             values.dtype.kind, f"values of type {values.dtype}"
         )
         raise DataError(
@@ -121,4 +137,4 @@ def _checked(values: Any) -> Any:
         raise DataError(
             f"X is empty: {values.shape[0]} samples x {values.shape[1]} features. Both numbers must be at least 1."
         )
-    return values
+    return values.astype(np.float64) if values.dtype.itemsize > 8 else values  # kernels stop at 64 bits

@@ -85,6 +85,8 @@ def find_degenerate(cells: tuple[Cell, ...], n_features: int) -> npt.NDArray[np.
     [2, 0, 1]
     """
     flags = np.zeros(n_features, dtype=np.int8)
+    if all(min(np.min(x) for x in (cell.dof, cell.scale, cell.strength)) > 0 for cell in cells):
+        return flags
     *classes, pooled = cells
     for cell in classes:
         lacking = _lacking(cell)

@@ -132,7 +132,14 @@ class GaussianModel:
         return np.asarray(mask)
 
     def prior_of(self, k: int, n_classes: int) -> NormalInverseGamma:
-        """Return the prior of class number ``k``."""
+        """Return the prior of class number ``k``.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.proper().prior_of(1, 2).mean_location
+        0.2
+        """
         if len(self.class_priors) == 1:
             return self.class_priors[0]
         if len(self.class_priors) != n_classes:
@@ -142,7 +149,15 @@ class GaussianModel:
         return self.class_priors[k]
 
     def log_prior_ratio(self, moments: Moments) -> Any:
-        r"""Return :math:`\log L`: computed where all priors are proper, as given elsewhere."""
+        r"""Return :math:`\log L`: computed where all priors are proper, as given elsewhere.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> bs.GaussianModel.jeffreys(prior_ratio=1.0).log_prior_ratio(moments).item()
+        0.0
+        """
         proper, computed = self.proper_mask, None
         if proper.any():
             n_classes = len(moments.classes)
@@ -174,7 +189,15 @@ class GaussianModel:
         return self.combine(self.cells(moments), moments)
 
     def cells(self, moments: Moments) -> tuple[Cell, ...]:
-        """Update the priors with the data of every class and, last, of the pooled sample."""
+        """Update the priors with the data of every class and, last, of the pooled sample.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> [cell.scale.tolist() for cell in bs.GaussianModel.jeffreys().cells(moments)]
+        [[0.5], [4.5], [21.0]]
+        """
         self.check_features(moments.n_features)
         if len(moments.classes) != 2:
             raise LabelError(
@@ -190,7 +213,16 @@ class GaussianModel:
         )
 
     def combine(self, cells: tuple[Cell, ...], moments: Moments) -> FloatArray:
-        """Evidences of the classes over that of the pool, all in units of the pool's spread."""
+        """Evidences of the classes over that of the pool, all in units of the pool's spread.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> bool(model.combine(model.cells(moments), moments) == model.log_bayes_factor(moments))
+        True
+        """
         *classes, pooled = cells
         log_bf = -pooled.log_kernel(pooled.scale)
         for cell in classes:
@@ -204,7 +236,13 @@ class GaussianModel:
         return bool(self.proper_mask.all())
 
     def check_features(self, n_features: int) -> None:
-        """Raise unless per-feature hyper-parameters fit the number of features."""
+        """Raise unless per-feature hyper-parameters fit the number of features.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys(prior_ratio=[0.1, 0.2]).check_features(2)
+        """
         ratio = self.prior_ratio
         sizes = {p.n_features for p in (*self.class_priors, self.pooled_prior)} - {None}
         if isinstance(ratio, np.ndarray):

@@ -122,16 +122,25 @@ class NormalInverseGamma:
         return NormalInverseGamma(*self.updated_values(group), allow_negative=self.allow_negative)
 
     def updated_values(self, group: Moments) -> tuple[Any, Any, Any, Any]:
-        """Return the updated hyper-parameters as they come, positive or not; see :meth:`updated`."""
+        """Return the updated hyper-parameters as they come, positive or not; see :meth:`updated`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> group = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "a"])
+        >>> dof, scale, strength, location = bs.NormalInverseGamma().updated_values(group)
+        >>> int(dof), scale.tolist(), int(strength), location.tolist()
+        (2, [2.0], 2, [2.0])
+        """
         count, mean, residual, squares = single_group(group)
         strength = self.mean_strength + count
         scale, location = squares, mean
-        if np.any(self.mean_strength):
+        if any_nonzero(self.mean_strength):
             distance = (mean - self.mean_location) + residual
             weight = np.divide(count, strength, out=np.zeros(np.shape(strength)), where=strength != 0)
             scale = scale + self.mean_strength * weight * (distance * distance)
             location = self.mean_location + weight * distance
-        if np.any(self.variance_scale):
+        if any_nonzero(self.variance_scale):
             scale = scale + self.variance_scale
         return self.variance_dof + count, scale, strength, location
 
@@ -184,11 +193,10 @@ def log_kernel(prior: NormalInverseGamma, group: Moments, unit: Any = 1.0) -> An
     r"""Log evidence without the constant of the prior, for data in units of :math:`\sqrt u`.
 
     .. math::
-        -	frac{\kappa^*}{2} \log	frac{s^*}{2u} + \log\Gamma(	frac{\kappa^*}{2})
-        - 	frac12 \log	frac{
-    u^*}{2\pi} - 	frac{n}{2}\log 2\pi - 	frac{\kappa}{2} \log u
+        -\tfrac{\kappa^*}{2} \log\tfrac{s^*}{2u} + \log\Gamma(\tfrac{\kappa^*}{2})
+        - \tfrac12 \log\tfrac{\nu^*}{2\pi} - \tfrac{n}{2}\log 2\pi - \tfrac{\kappa}{2} \log u
 
-    The unit adds :math:`	frac n2 \log u`, which cancels in a Bayes factor. With the spread of the
+    The unit adds :math:`\tfrac n2 \log u`, which cancels in a Bayes factor. With the spread of the
     data as unit, no large numbers are added only to be taken away again.
 
     Examples
@@ -208,7 +216,7 @@ def kernel_of(prior: NormalInverseGamma, updated: tuple[Any, Any, Any], count: A
     """Return :func:`log_kernel` from hyper-parameters that have been updated already."""
     kernel = _log_constant(*updated, unit)
     kernel += 0.5 * _LOG_2PI * count
-    if np.any(prior.variance_dof):
+    if any_nonzero(prior.variance_dof):
         kernel += 0.5 * np.asarray(prior.variance_dof) * np.log(unit)
     return np.negative(kernel, out=kernel)
 
@@ -238,6 +246,18 @@ def single_group(group: Moments) -> tuple[Any, FloatArray, FloatArray, FloatArra
         )
     assert group.residual is not None
     return group.count[0], group.mean[0], group.residual[0], group.centred_squares[0]
+
+
+def any_nonzero(value: Hyperparameter) -> bool:
+    """Whether a hyper-parameter is anything but zero; quick for plain numbers.
+
+    Examples
+    --------
+    >>> from bayesieve.models.normal_inverse_gamma import any_nonzero
+    >>> any_nonzero(0.0), any_nonzero(2.0)
+    (False, True)
+    """
+    return value != 0.0 if isinstance(value, float) else bool(np.any(value))
 
 
 def log_gamma(x: Any) -> Any:

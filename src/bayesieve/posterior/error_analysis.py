@@ -186,7 +186,17 @@ class ErrorAnalysis:
         )
 
     def risk_sd(self, loss: Loss | None = None) -> float:
-        """Return the standard deviation of the loss."""
+        """Return the standard deviation of the loss.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> errors = bs.ErrorAnalysis.of(posterior, [0])
+        >>> errors.risk_sd() == errors.mislabelled.sd
+        True
+        """
         loss = loss or Loss()
         spread = self.posterior.probability * self.posterior.null_probability
         inside, outside = float(spread[self.mask].sum()), float(spread[~self.mask].sum())
@@ -198,7 +208,18 @@ class ErrorAnalysis:
         )
 
     def regret(self, loss: Loss | None = None) -> float:
-        """Return how much larger the risk is than the least possible, that of the minimal-risk set."""
+        """Return how much larger the risk is than the least possible, that of the minimal-risk set.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.ErrorAnalysis.of(posterior, [0]).regret()
+        0.0
+        >>> round(bs.ErrorAnalysis.of(posterior, [1]).regret(), 3)
+        1.996
+        """
         loss = loss or Loss()
         p, q = self.posterior.probability, self.posterior.null_probability
         inside = loss.true_positive * p + loss.false_positive * q

@@ -23,6 +23,15 @@ class ExpectedROC:
         The curve; both start at 0.
     true_positives_sd
         Posterior standard deviation of the true positives (independent features).
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+    >>> curve = bs.expected_roc(posterior)
+    >>> curve.true_positives.size, curve.precision.size, 0.5 < curve.area < 1.0
+    (3, 2, True)
     """
 
     false_positives: FloatArray

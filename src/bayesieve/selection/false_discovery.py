@@ -52,7 +52,16 @@ class FalseDiscovery:
                 raise RuleError(f"{name} must lie between 0 and 1, not {value!r}.")
 
     def select(self, posterior: FeaturePosterior) -> Selection:
-        """Select the longest list that keeps the bound."""
+        """Select the longest list that keeps the bound.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.FalseDiscovery(0.5).select(posterior).n_selected
+        2
+        """
         null = posterior.null_probability[posterior.ranking]
         if self.confidence is None:
             number = np.arange(1, null.size + 1)

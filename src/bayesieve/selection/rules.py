@@ -67,7 +67,16 @@ class MinimalRisk:
         return cls(Loss(true_positive, false_positive, false_negative, true_negative).threshold)
 
     def select(self, posterior: FeaturePosterior) -> Selection:
-        """Select the features whose probability exceeds the threshold."""
+        """Select the features whose probability exceeds the threshold.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.MinimalRisk(0.0005).select(posterior).n_selected
+        2
+        """
         cut = _logit(self.threshold)
         log_odds = posterior.log_odds
         mask = log_odds > cut
@@ -100,7 +109,16 @@ class FixedSize:
         _whole("n", self.n)
 
     def select(self, posterior: FeaturePosterior) -> Selection:
-        """Select the first ``n`` features of the ranking."""
+        """Select the first ``n`` features of the ranking.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.FixedSize(2).select(posterior).names
+        ('x0', 'x1')
+        """
         _at_most(self.n, posterior.n_features)
         return prefix(posterior, self.n, f"the {self.n} most probable")
 
@@ -129,7 +147,16 @@ class NeymanPearson:
         _between("expected_false_positives", self.expected_false_positives, 0.0, math.inf)
 
     def select(self, posterior: FeaturePosterior) -> Selection:
-        """Add features in the order of the ranking while the expected false positives stay in bounds."""
+        """Add features in the order of the ranking while the expected false positives stay in bounds.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.NeymanPearson(1.5).select(posterior).n_selected
+        2
+        """
         allowed = self.expected_false_positives
         cost = np.cumsum(posterior.null_probability[posterior.ranking])
         size = int(np.searchsorted(cost, allowed + 1e-12 * max(1.0, allowed), side="right"))
@@ -163,7 +190,16 @@ class MostProbable:
             _whole("size", self.size)
 
     def select(self, posterior: FeaturePosterior) -> Selection:
-        """Select the set of highest posterior probability."""
+        """Select the set of highest posterior probability.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.MostProbable(size=2).select(posterior).names
+        ('x0', 'x1')
+        """
         if self.size is not None:
             _at_most(self.size, posterior.n_features)
             return prefix(posterior, self.size, f"the most probable set of {self.size}")

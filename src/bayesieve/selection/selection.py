@@ -101,13 +101,31 @@ class Selection(ErrorAnalysis):
         return head | {"selected": self.mask} | {k: v for k, v in table.items() if k not in head}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame."""
+        """Return the table of :meth:`to_dict` as a pandas frame.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.FixedSize(1).select(posterior).to_pandas()["selected"].tolist()
+        [True, False]
+        """
         import pandas as pd  # noqa: PLC0415 - optional
 
         return pd.DataFrame(self.to_dict())
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame."""
+        """Return the table of :meth:`to_dict` as a polars frame.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.FixedSize(1).select(posterior).to_polars()["selected"].to_list()
+        [True, False]
+        """
         import polars as pl  # noqa: PLC0415 - slow to import
 
         return pl.DataFrame(self.to_dict())

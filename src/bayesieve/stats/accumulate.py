@@ -18,6 +18,7 @@ from bayesieve.stats.threads import for_each, n_threads_for, share
 
 FloatArray = npt.NDArray[np.float64]
 
+_SMALLEST = 1e-305  # below this, squares have lost digits
 _CONVERT_TILE = 512  # columns copied at a time where the kernels cannot read the table as it lies
 
 
@@ -54,6 +55,12 @@ def accumulate(matrix: LabelledMatrix, *, missing: str, n_threads: int | None) -
     finite = np.isfinite(sums.mean + sums.centred_squares) | ~filled
     if not finite.all():
         matrix.explain_non_finite(np.flatnonzero(~finite.all(axis=0)), missing)
+    lost = (sums.centred_squares > 0) & (sums.centred_squares < _SMALLEST)
+    if lost.any():
+        raise DataError(
+            f"The values of {int(lost.any(axis=0).sum())} feature(s) differ by so little that their squares "
+            "leave the range of float64. Multiply the table by a constant so that differences exceed 1e-150."
+        )
     return sums
 
 

@@ -86,6 +86,9 @@ def merge(*parts: Any) -> tuple[Any, Any, Any]:
 
 def _flat(part: Any, shape: tuple[int, ...]) -> Any:
     """Return one contiguous read-only vector, so that a single compiled kernel serves all."""
-    array = np.ascontiguousarray(np.broadcast_to(np.asarray(part, dtype=np.float64), shape)).ravel().view()
-    array.flags.writeable = False
-    return array
+    array = np.asarray(part, dtype=np.float64)
+    if array.shape != shape:
+        array = np.ascontiguousarray(np.broadcast_to(array, shape))
+    flat = array.reshape(-1).view()
+    flat.flags.writeable = False
+    return flat

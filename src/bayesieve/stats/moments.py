@@ -122,7 +122,16 @@ class Moments:
     def from_labelled(
         cls, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
     ) -> Moments:
-        """Sum a matrix that has been checked already; see :meth:`from_matrix`."""
+        """Sum a matrix that has been checked already; see :meth:`from_matrix`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.data import LabelledMatrix
+        >>> matrix = LabelledMatrix.from_arrays([[1.0], [3.0], [5.0]], [0, 0, 1])
+        >>> bs.Moments.from_labelled(matrix).mean.tolist()
+        [[2.0], [5.0]]
+        """
         sums = accumulate(matrix, missing=missing, n_threads=n_threads)
         return cls._unchecked(matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
 
