@@ -146,16 +146,40 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.moments_ = merged
         return self
 
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the selected features, in the order of the columns.
+
+        Parameters
+        ----------
+        input_features
+            Names of all features; by default those of the frame seen in :meth:`fit`, else ``x0``, ``x1``, ...
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import bayesieve as bs
+        >>> X = pl.DataFrame({"gene": [0.1, -0.4, 0.3, 6.8, 7.7, 8.1], "age": [5.0, 4.1, 5.2, 4.7, 4.4, 4.6]})
+        >>> selector = bs.OBFSelector(bs.GaussianModel.proper()).fit(X, [0, 0, 0, 1, 1, 1])
+        >>> selector.get_feature_names_out().tolist()
+        ['gene']
+        """
+        if input_features is None and not hasattr(self, "feature_names_in_"):
+            input_features = getattr(self, "_names", None)  # frames that this scikit-learn cannot read names from
+        names: npt.NDArray[np.object_] = super().get_feature_names_out(input_features)
+        return names
+
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         as_rule(self.rule)
         if isinstance(y, (list, tuple)):
             encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
+        names = _string_columns(X) if reset else self._names
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False,
             multi_output=True, ensure_min_samples=1,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
+        self._names = names
         return X, y
 
     def _screen_options(self) -> dict[str, Any]:
@@ -164,7 +188,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "prior_probability": self.prior_probability,
             "degenerate": self.degenerate,
             "resolution": self.resolution,
-            "feature_names": getattr(self, "feature_names_in_", None),
+            "feature_names": self._names,
         }
 
     def _finish(self, posterior: Any) -> None:
@@ -185,3 +209,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "omit"
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
+
+
+def _string_columns(X: Any) -> list[str] | None:
+    """Column names of a frame, where all are strings: the rule of scikit-learn."""
+    names = list(X.columns) if hasattr(X, "to_numpy") and hasattr(X, "columns") else []
+    return names if names and all(isinstance(name, str) for name in names) else None

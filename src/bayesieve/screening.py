@@ -55,7 +55,7 @@ def screen(
     ----------
     X
         Samples x features (array, pandas or polars frame, CSR or CSC matrix), or ready
-        :class:`Moments`, in which case ``y``, ``classes``, ``missing`` and ``n_threads`` do not apply.
+        :class:`Moments`, in which case ``y``, ``missing`` and ``n_threads`` do not apply.
     y
         One class label per sample; two classes.
     model
@@ -140,7 +140,8 @@ def _statistics(
     if isinstance(X, Moments):
         if y is not None:
             raise LabelError("Moments already hold the classes; call screen(moments) without y.")
-        return None, X, checked_names(feature_names, X.n_features)
+        moments = X if classes is None else X.pick(classes)
+        return None, moments, checked_names(feature_names, X.n_features)
     matrix = LabelledMatrix.from_arrays(X, y, classes=classes, feature_names=feature_names)
     _check_labels(matrix)
     return matrix, Moments.from_labelled(matrix, missing=missing, n_threads=n_threads), matrix.feature_names

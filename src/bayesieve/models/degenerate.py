@@ -154,9 +154,7 @@ def repair(
         if nearest is None:
             excluded[partly] = True
         elif partly.size:
-            step = nearest(partly)
-            flat = squares[:, partly] == 0
-            squares[:, partly] = np.where(flat, counts[:, partly] * step**2 / 12.0, squares[:, partly])
+            squares[:, partly] = _floored(squares[:, partly], counts[:, partly], nearest(partly))
             excluded[partly] = (squares[:, partly] == 0).any(axis=0)
     aside = excluded | constant
     squares[:, aside] = counts[:, aside]
@@ -165,6 +163,19 @@ def repair(
         count = np.where(excluded & (count < 2), 2, count)
     repaired = Moments(moments.classes, count, moments.mean, squares, moments.residual)
     return Repaired(repaired, flags, excluded)
+
+
+def _floored(squares: FloatArray, counts: FloatArray, step: FloatArray) -> FloatArray:
+    """Give classes without spread the rounding variance, but no more than the largest of the other classes.
+
+    A class that never varies must not pass for more variable than one that does: with many samples
+    and a single odd value, the rounding variance alone would say so.
+    """
+    flat = squares == 0
+    largest = (squares / counts).max(axis=0)
+    floor = step**2 / 12.0
+    floor = np.where(largest > 0, np.minimum(floor, largest), floor)
+    return np.where(flat, counts * floor, squares)
 
 
 def _scale_free(model: GaussianModel, n_features: int) -> npt.NDArray[np.bool_]:

@@ -49,7 +49,7 @@ def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
     shape = moments.mean.shape
     counts, variance = np.broadcast_to(moments.counts, shape), moments.variance
     columns: dict[str, Any] = {}
-    for k, label in enumerate(moments.classes):
+    for k, label in enumerate(_labels(moments.classes)):
         columns[f"n_{label}"] = counts[k]
         columns[f"mean_{label}"] = np.where(counts[k] > 0, moments.mean[k], np.nan)
         columns[f"sd_{label}"] = np.sqrt(variance[k])
@@ -58,3 +58,9 @@ def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
         with np.errstate(divide="ignore", invalid="ignore"):
             columns["log_variance_ratio"] = np.log(variance[1]) - np.log(variance[0])
     return columns
+
+
+def _labels(classes: tuple[Any, ...]) -> list[str]:
+    """Class labels as parts of column names, told apart where their plain text would collide."""
+    plain = [str(label) for label in classes]
+    return plain if len({*plain, "difference"}) > len(plain) else [repr(label) for label in classes]

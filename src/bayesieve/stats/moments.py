@@ -177,6 +177,21 @@ class Moments:
             (label,), self.count[own], self.mean[own], self.centred_squares[own], self._residual[own]
         )
 
+    def pick(self, classes: Sequence[Label]) -> Moments:
+        """Moments of some classes, in the order given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["a", "b", "c"])
+        >>> moments.pick(["c", "a"]).mean.tolist()
+        [[5.0], [1.0]]
+        """
+        where = [self._position(label) for label in classes]
+        return self._unchecked(
+            tuple(classes), self.count[where], self.mean[where], self.centred_squares[where], self._residual[where]
+        )
+
     def pool(self, classes: Sequence[Label] | None = None) -> Moments:
         """Moments of several classes taken together, as one class whose label is the tuple of theirs.
 

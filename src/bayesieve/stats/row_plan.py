@@ -27,8 +27,7 @@ class RowPlan:
     Notes
     -----
     Blocks are fixed by row number alone. Sums over a block and the order in which blocks are
-    merged are therefore the same whatever the number of threads, and whatever the size of the
-    pieces a long table is read in, provided the pieces are whole blocks.
+    merged are therefore the same whatever the number of threads.
     """
 
     rows: IntArray
