@@ -134,6 +134,22 @@ def test_floor_with_missing_values(layout):
 
 
 @layouts
+def test_the_floor_is_bounded_by_the_spread_of_the_other_class(layout):
+    """A class that never varies must not pass for more variable than one that does."""
+    n0, n1, step = 20, 30, math.log(2.0)
+    odd = np.zeros(n1)
+    odd[4] = step
+    spread = squares(odd) / n1
+    assert spread < step**2 / 12
+    expected = log_bf(np.zeros(n0), odd, squares0=n0 * spread)
+    first, _ = screen_with_warnings(layout(column(np.zeros(n0), odd)[:, None]), ["a"] * n0 + ["b"] * n1)
+    second, _ = screen_with_warnings(layout(column(odd, np.zeros(n0))[:, None]), ["a"] * n1 + ["b"] * n0)
+    assert first.log_bayes_factor[0] == pytest.approx(expected, rel=1e-11)
+    assert second.log_bayes_factor[0] == pytest.approx(expected, rel=1e-11)
+    assert expected < 0.0
+
+
+@layouts
 def test_too_few_values(layout):
     table = TABLE.copy()
     table[1:N0, 0] = np.nan  # one value left in class a

@@ -172,7 +172,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         as_rule(self.rule)
         if isinstance(y, (list, tuple)):
             encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
-        names = _string_columns(X) if reset else self._names
+        names = _string_columns(X) if reset else getattr(self, "_names", None)
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False,
             multi_output=True, ensure_min_samples=1,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from typing import Any
 
 
 def main() -> None:
@@ -10,6 +12,7 @@ def main() -> None:
     from bayesieve.cli.app import app  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
     from bayesieve.errors import BayesieveError  # noqa: PLC0415
 
+    warnings.showwarning = _tell
     try:
         app()
     except BayesieveError as error:
@@ -18,3 +21,8 @@ def main() -> None:
     except KeyboardInterrupt:
         print("bayesieve: interrupted", file=sys.stderr)  # noqa: T201
         raise SystemExit(130) from None
+
+
+def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning as one paragraph, without the line of source that raised it."""
+    print(f"bayesieve: warning: {message}", file=sys.stderr)  # noqa: T201

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from rich.box import SIMPLE
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from bayesieve.errors import DataError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.table import class_statistics
@@ -22,6 +23,11 @@ _PRIOR_PROBABILITY = 0.005
 
 def run_demo(n_samples: int, seed: int, n_rows: int) -> None:
     """Draw the synthetic microarray of section 6, screen it and print what was found."""
+    if n_samples % 2:
+        raise DataError(
+            f"--samples must be even, because both classes get half of them; {n_samples} was given. "
+            f"Try {n_samples + 1}."
+        )
     console = Console()
     model = SynergeticModel()
     console.print(
@@ -53,7 +59,7 @@ def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:
 
 def _ranked_table(posterior: FeaturePosterior, data: SyntheticData, n_rows: int) -> Table:
     title = "\nThe strongest features (differences: class 1 minus class 0)"
-    table = Table(title=title, title_justify="left", box=SIMPLE, pad_edge=False, padding=(0, 1))
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("rank", "feature", "log-odds", "prob.", "mean", "log var."):
         table.add_column(heading, justify="left" if heading == "feature" else "right", no_wrap=True)
     table.add_column("in truth", no_wrap=True)

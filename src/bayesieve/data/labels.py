@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any, TypeAlias
@@ -63,7 +63,7 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None) -> Labels:
     """
     array = _as_vector(y)
     found, inverse = _factorise(array)
-    wanted = _sorted_labels(found) if classes is None else _given_classes(classes)
+    wanted = sorted_labels(found) if classes is None else checked_classes(classes)
     position = {label: i for i, label in enumerate(wanted)}
     outside = [label for label in found if label not in position]
     if outside:
@@ -81,7 +81,8 @@ def _as_vector(y: Any) -> npt.NDArray[Any]:
     if y is None:
         raise LabelError("No labels were given: y is None. Pass one class label per sample.")
     if np.ma.isMaskedArray(y):
-        y = np.where(np.ma.getmaskarray(y), None, np.ma.getdata(y).astype(object))
+        hidden, y = np.ma.getmaskarray(y), np.ma.getdata(y).astype(object)
+        y[hidden] = None
     try:
         array = np.asarray(y)
         if array.dtype.kind in "US" and isinstance(y, (list, tuple)):  # NumPy turns NaN into the text 'nan'
@@ -147,14 +148,31 @@ def _is_missing(label: Any) -> bool:
     return isinstance(label, Number) and bool(label != label)  # noqa: PLR0124 - only NaN differs from itself
 
 
-def _sorted_labels(found: list[Label]) -> list[Label]:
+def sorted_labels(found: Iterable[Label]) -> list[Label]:
+    """Sort labels; labels of mixed types get a stable order all the same.
+
+    Examples
+    --------
+    >>> from bayesieve.data.labels import sorted_labels
+    >>> sorted_labels(["b", "a", 1])
+    [1, 'a', 'b']
+    """
+    found = list(found)
     try:
         return sorted(found)  # type: ignore[type-var]
-    except TypeError:  # mixed types: a stable order all the same
+    except TypeError:
         return sorted(found, key=lambda label: (type(label).__name__, repr(label)))
 
 
-def _given_classes(classes: Sequence[Label]) -> list[Label]:
+def checked_classes(classes: Sequence[Label]) -> list[Label]:
+    """Check that classes are hashable and named once.
+
+    Examples
+    --------
+    >>> from bayesieve.data.labels import checked_classes
+    >>> checked_classes(("control", "case"))
+    ['control', 'case']
+    """
     try:
         wanted = [label.item() if isinstance(label, np.generic) else label for label in classes]
         n_distinct = len(set(wanted))
@@ -165,6 +183,22 @@ def _given_classes(classes: Sequence[Label]) -> list[Label]:
     if n_distinct != len(wanted):
         raise LabelError(f"classes={wanted!r} names a class twice. Name every class once.")
     return wanted
+
+
+def union_of_classes(mine: tuple[Label, ...], theirs: tuple[Label, ...]) -> tuple[Label, ...]:
+    """All classes of both: in the order of the list that holds the other, else sorted.
+
+    Examples
+    --------
+    >>> from bayesieve.data.labels import union_of_classes
+    >>> union_of_classes(("b", "a"), ("a",)), union_of_classes(("b",), ("a",))
+    (('b', 'a'), ('a', 'b'))
+    """
+    if set(theirs) <= set(mine):
+        return mine
+    if set(mine) <= set(theirs):
+        return theirs
+    return tuple(sorted_labels({*mine, *theirs}))
 
 
 def _listing(labels: Sequence[Label]) -> str:

@@ -106,9 +106,9 @@ def find_degenerate(cells: tuple[Cell, ...], n_features: int) -> npt.NDArray[np.
 
 def _lacking(cell: Cell) -> Any:
     """Where a group has too few values for its prior; an error if that holds for the group as such."""
-    if np.less(cell.scale, 0).any():
+    if (np.less(cell.scale, 0) | (np.equal(cell.scale, 0) & np.less(cell.prior.variance_scale, 0))).any():
         raise PriorError(
-            f"A negative variance_scale makes the updated scale of {_name(cell)} negative for at least one "
+            f"A negative variance_scale leaves no positive updated scale for {_name(cell)} in at least one "
             "feature. Use a variance_scale of at least 0."
         )
     lacking = np.less_equal(cell.dof, 0) | np.less_equal(cell.strength, 0)
@@ -221,7 +221,8 @@ def _name(cell: Cell) -> str:
 
 def _too_small(cell: Cell) -> str:
     prior, count = cell.prior, int(cell.count)
-    needs = "needs at least 2 that differ" if np.all(np.equal(prior.variance_scale, 0)) else "needs more"
+    negative = np.less(prior.variance_dof, 0).any() or np.less(prior.mean_strength, 0).any()
+    needs = "is too negative for them" if negative else "needs at least 2 that differ"
     name = _name(cell)
     return (
         f"{name[0].upper()}{name[1:]} has {count} sample{'' if count == 1 else 's'}, but a prior with "

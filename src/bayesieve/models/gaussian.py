@@ -63,7 +63,8 @@ class GaussianModel:
 
     def __post_init__(self) -> None:
         given: Any = self.class_priors
-        priors = (given,) if isinstance(given, NormalInverseGamma) else tuple(given)
+        many = isinstance(given, (tuple, list))
+        priors = tuple(given) if many else (given,)
         if not priors or not all(isinstance(p, NormalInverseGamma) for p in (*priors, self.pooled_prior)):
             raise PriorError("Priors must be NormalInverseGamma(...) objects, at least one for the classes.")
         object.__setattr__(self, "class_priors", priors)

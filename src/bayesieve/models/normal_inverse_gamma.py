@@ -76,6 +76,7 @@ class NormalInverseGamma:
                     stacklevel=3,
                 )
             object.__setattr__(self, name, value)
+        _ = self.n_features  # raises if the lengths differ
 
     @property
     def proper(self) -> npt.NDArray[np.bool_]:

@@ -152,8 +152,8 @@ def warn_unless_semi_proper(prior_ratio: PriorRatio, n0: int, n1: int) -> None:
 
 
 def _log_of(function: Callable[[int, int], float], n0: int, n1: int) -> float:
-    value = float(function(n0, n1))
-    if not (math.isfinite(value) and value > 0):
+    value = function(n0, n1)
+    if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
         raise PriorError(
             f"The prior_ratio function gave {value!r} for class sizes {n0} and {n1}; "
             "it must be positive and finite."

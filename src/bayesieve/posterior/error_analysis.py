@@ -239,7 +239,10 @@ def as_mask(posterior: FeaturePosterior, features: Any) -> BoolArray:
     >>> as_mask(posterior, ["x0"]).tolist()
     [True]
     """
-    given = np.asarray(features)
+    try:
+        given = np.asarray(features)
+    except ValueError:  # a ragged list
+        given = np.array(0.5)
     n = posterior.n_features
     if given.dtype == np.bool_:
         if given.shape != (n,):

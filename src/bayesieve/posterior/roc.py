@@ -76,7 +76,7 @@ def expected_roc(posterior: FeaturePosterior, ranking: npt.ArrayLike | None = No
     """
     n = posterior.n_features
     order = posterior.ranking if ranking is None else np.asarray(ranking)
-    if order.shape != (n,) or not np.array_equal(np.sort(order), np.arange(n)):
+    if order.shape != (n,) or order.dtype.kind not in "iu" or not np.array_equal(np.sort(order), np.arange(n)):
         raise RuleError(f"A ranking lists every feature index from 0 to {n - 1} exactly once.")
     p, q = posterior.probability[order], posterior.null_probability[order]
     curves = [np.concatenate(([0.0], np.cumsum(steps))) for steps in (q, p, p * q)]

@@ -11,7 +11,7 @@ import numpy as np
 from bayesieve.errors import RuleError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.poisson_binomial import convolve_coin
-from bayesieve.selection.selection import Selection, prefix
+from bayesieve.selection.selection import Selection, checked_posterior, prefix
 from bayesieve.stats.compiled import compiled
 
 
@@ -62,7 +62,7 @@ class FalseDiscovery:
         >>> bs.FalseDiscovery(0.5).select(posterior).n_selected
         2
         """
-        null = posterior.null_probability[posterior.ranking]
+        null = checked_posterior(posterior).null_probability[posterior.ranking]
         if self.confidence is None:
             number = np.arange(1, null.size + 1)
             allowed = np.cumsum(null) <= self.proportion * number * (1 + 1e-12) + 1e-300

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesieve.errors import RuleError
 from bayesieve.posterior import FeaturePosterior, Loss
-from bayesieve.selection.selection import Selection, prefix
+from bayesieve.selection.selection import Selection, checked_posterior, prefix
 
 
 @runtime_checkable
@@ -78,7 +78,7 @@ class MinimalRisk:
         2
         """
         cut = _logit(self.threshold)
-        log_odds = posterior.log_odds
+        log_odds = checked_posterior(posterior).log_odds
         mask = log_odds > cut
         mask.flags.writeable = False
         tied = int((log_odds == cut).sum()) if math.isfinite(cut) else 0
@@ -119,7 +119,7 @@ class FixedSize:
         >>> bs.FixedSize(2).select(posterior).names
         ('x0', 'x1')
         """
-        _at_most(self.n, posterior.n_features)
+        _at_most(self.n, checked_posterior(posterior).n_features)
         return prefix(posterior, self.n, f"the {self.n} most probable")
 
 
@@ -158,7 +158,7 @@ class NeymanPearson:
         2
         """
         allowed = self.expected_false_positives
-        cost = np.cumsum(posterior.null_probability[posterior.ranking])
+        cost = np.cumsum(checked_posterior(posterior).null_probability[posterior.ranking])
         size = int(np.searchsorted(cost, allowed + 1e-12 * max(1.0, allowed), side="right"))
         return prefix(posterior, size, f"at most {allowed:g} false positives expected")
 
@@ -201,7 +201,7 @@ class MostProbable:
         ('x0', 'x1')
         """
         if self.size is not None:
-            _at_most(self.size, posterior.n_features)
+            _at_most(self.size, checked_posterior(posterior).n_features)
             return prefix(posterior, self.size, f"the most probable set of {self.size}")
         found = MinimalRisk(0.5).select(posterior)
         return Selection(posterior, found.mask, "the most probable set", found.cut, found.n_tied_out)

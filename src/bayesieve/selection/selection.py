@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.errors import RuleError
 from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance
 from bayesieve.posterior.logistic import expit
 from bayesieve.selection.summary import summary_lines
@@ -129,6 +130,24 @@ class Selection(ErrorAnalysis):
         import polars as pl  # noqa: PLC0415 - slow to import
 
         return pl.DataFrame(self.to_dict())
+
+
+def checked_posterior(posterior: Any) -> FeaturePosterior:
+    """Check that a rule was given what :func:`bayesieve.screen` returns.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.selection.selection import checked_posterior
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> checked_posterior(posterior) is posterior
+    True
+    """
+    if not isinstance(posterior, FeaturePosterior):
+        raise RuleError(
+            f"A rule selects from a FeaturePosterior, which screen() returns, not from {type(posterior).__name__}."
+        )
+    return posterior
 
 
 def prefix(posterior: FeaturePosterior, size: int, rule: str) -> Selection:

@@ -10,13 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix
+from bayesieve.data.labels import checked_classes, union_of_classes
 from bayesieve.errors import DataError, LabelError
 from bayesieve.stats.accumulate import accumulate
+from bayesieve.stats.checking import checked_moments, checked_resolution
 from bayesieve.stats.downdating import remove_part
 from bayesieve.stats.merging import merge
 
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
+
+_ARRAYS = ("count", "mean", "centred_squares", "residual")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,31 +61,12 @@ class Moments:
     residual: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        mean, squares = _matrix(self.mean, "mean"), _matrix(self.centred_squares, "centred_squares")
-        residual = np.zeros_like(mean) if self.residual is None else _matrix(self.residual, "residual")
-        count = np.asarray(self.count)
-        if count.dtype.kind != "i" and not (count == np.round(count)).all():
-            raise DataError("count must hold whole numbers of samples.")
-        count = count.astype(np.int64, copy=False)
-        k = len(self.classes)
-        if not (mean.shape == squares.shape == residual.shape and mean.shape[0] == k):
-            raise DataError(
-                f"mean {mean.shape}, centred_squares {squares.shape} and residual {residual.shape} "
-                f"must all be (n_classes, n_features) with n_classes = {k}."
-            )
-        if count.shape not in ((k,), mean.shape):
-            raise DataError(f"count has shape {count.shape}; it must be ({k},) or {mean.shape}.")
-        if (count < 0).any() or not (squares >= 0).all() or not np.isfinite(mean).all():
-            raise DataError("Counts and centred squares must not be negative, and means must be finite.")
-        for name, value in zip(
-            ("classes", "count", "mean", "centred_squares", "residual"),
-            (tuple(self.classes), count, mean, squares, residual),
-            strict=True,
-        ):
-            if isinstance(value, np.ndarray):
-                value = value.view()  # noqa: PLW2901 - the caller's own array stays writeable
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+        checked = checked_moments(self.classes, self.count, self.mean, self.centred_squares, self.residual)
+        object.__setattr__(self, "classes", checked[0])
+        for name, array in zip(_ARRAYS, checked[1:], strict=True):
+            view = array.view()  # the caller's own array stays writeable
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
 
     @classmethod
     def from_matrix(
@@ -187,7 +172,7 @@ class Moments:
         >>> moments.pick(["c", "a"]).mean.tolist()
         [[5.0], [1.0]]
         """
-        where = [self._position(label) for label in classes]
+        where = [self._position(label) for label in checked_classes(classes)]
         return self._unchecked(
             tuple(classes), self.count[where], self.mean[where], self.centred_squares[where], self._residual[where]
         )
@@ -229,7 +214,7 @@ class Moments:
         """
         self._same_features(other)
         parts = []
-        classes = _union(self.classes, other.classes)
+        classes = union_of_classes(self.classes, other.classes)
         for label in classes:
             mine, theirs = self._part_or_none(label), other._part_or_none(label)
             if mine is None or theirs is None:
@@ -272,12 +257,7 @@ class Moments:
         >>> moments.with_resolution(6.0).centred_squares.tolist()
         [[6.0]]
         """
-        delta = np.asarray(resolution, dtype=np.float64)
-        if delta.shape not in ((), (self.n_features,)) or not (np.isfinite(delta) & (delta >= 0)).all():
-            raise DataError(
-                "resolution must be a number of at least 0, or one such number per feature: the step "
-                "to which the instrument rounds, in the units of the data."
-            )
+        delta = checked_resolution(resolution, self.n_features)
         extra = self.counts * (delta * delta / 12.0)
         return Moments(self.classes, self.count, self.mean, self.centred_squares + extra, self.residual)
 
@@ -320,27 +300,7 @@ class Moments:
         """Build from arrays that come from checked moments: count, mean, centred squares, residual."""
         made = object.__new__(cls)
         object.__setattr__(made, "classes", classes)
-        for name, array in zip(("count", "mean", "centred_squares", "residual"), arrays, strict=True):
+        for name, array in zip(_ARRAYS, arrays, strict=True):
             array.flags.writeable = False
             object.__setattr__(made, name, array)
         return made
-
-
-def _matrix(values: Any, name: str) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2:
-        raise DataError(f"{name} must be (n_classes, n_features), not of shape {array.shape}.")
-    return array
-
-
-def _union(mine: tuple[Label, ...], theirs: tuple[Label, ...]) -> tuple[Label, ...]:
-    """All classes of both, in the order of the longer list when it holds the other, else sorted."""
-    if set(theirs) <= set(mine):
-        return mine
-    if set(mine) <= set(theirs):
-        return theirs
-    everything = {*mine, *theirs}
-    try:
-        return tuple(sorted(everything))  # type: ignore[type-var]
-    except TypeError:
-        return tuple(sorted(everything, key=lambda label: (type(label).__name__, repr(label))))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+import numpy as np
+
 from bayesieve.errors import DataError
 
 Task = TypeVar("Task")
@@ -24,7 +26,8 @@ def n_threads_for(n_threads: int | None, n_values: int) -> int:
     (3, 1)
     """
     if n_threads is not None:
-        if isinstance(n_threads, bool) or int(n_threads) != n_threads or n_threads < 1:
+        whole = isinstance(n_threads, (int, np.integer)) and not isinstance(n_threads, bool)
+        if not whole or n_threads < 1:
             raise DataError(f"n_threads must be a whole number of at least 1 or None, not {n_threads!r}.")
         return int(n_threads)
     if n_values < 200_000:

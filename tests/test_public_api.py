@@ -1,0 +1,154 @@
+"""What the package promises by name: nothing appears or goes unnoticed, and everything is explained."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bayesieve as bs
+
+PUBLIC = [
+    "BayesieveError",
+    "BayesieveWarning",
+    "CalibrationWarning",
+    "DataError",
+    "DegenerateFeatureError",
+    "DegenerateFeatureWarning",
+    "ErrorAnalysis",
+    "ExpectedROC",
+    "FalseDiscovery",
+    "FeaturePosterior",
+    "FixedSize",
+    "GaussianModel",
+    "LabelError",
+    "Loss",
+    "MinimalRisk",
+    "MissingValueError",
+    "Moments",
+    "MostProbable",
+    "NeymanPearson",
+    "NormalInverseGamma",
+    "OBFSelector",
+    "PoissonBinomial",
+    "PriorError",
+    "PriorWarning",
+    "RuleError",
+    "Selection",
+    "expected_by_chance",
+    "expected_roc",
+    "log_evidence",
+    "screen",
+]
+
+
+def explained():
+    """Yield every public function and class, and the public methods that a class defines itself."""
+    for name in PUBLIC:
+        thing = getattr(bs, name)
+        yield name, thing
+        for method, value in vars(thing).items() if inspect.isclass(thing) else ():
+            plain = getattr(value, "__func__", value)
+            if not method.startswith("_") and inspect.isfunction(plain):
+                yield f"{name}.{method}", plain
+
+
+def run_python(code):
+    """Return what the code prints as JSON, run by a fresh interpreter on the package under test."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(bs.__file__).parents[1])}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    return json.loads(result.stdout)
+
+
+def test_the_list_of_public_names():
+    assert bs.__all__ == PUBLIC
+    assert sorted(PUBLIC) == PUBLIC
+    assert len(set(PUBLIC)) == len(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_come_from_inside(name):
+    assert getattr(bs, name).__module__.startswith("bayesieve.")
+    assert getattr(bs, name).__name__ == name
+
+
+@pytest.mark.parametrize(("name", "thing"), list(explained()), ids=[name for name, _ in explained()])
+def test_documentation_has_examples(name, thing):
+    text = inspect.getdoc(thing)
+    assert text, f"{name} has no docstring"
+    _, heading, examples = text.partition("\nExamples\n--------\n")
+    assert heading, f"{name} has no Examples section"
+    assert ">>> " in examples
+
+
+def test_properties_are_documented():
+    bare = [
+        f"{name}.{key}"
+        for name in PUBLIC
+        if inspect.isclass(getattr(bs, name))
+        for key, value in vars(getattr(bs, name)).items()
+        if isinstance(value, property) and key[0] != "_" and not value.__doc__
+    ]
+    assert bare == []
+
+
+def test_the_walk_over_methods_finds_them():
+    """A guard of the guard."""
+    names = [name for name, _ in explained()]
+    for name in ("Moments.merge", "Moments.from_matrix", "OBFSelector.partial_fit", "Selection.summary"):
+        assert name in names
+    assert "Selection.risk" not in names  # inherited
+    assert "Selection.names" not in names  # a property
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    heavy = ["numpy", "scipy", "sklearn", "pandas", "polars", "numba", "rich", "typer"]
+    loaded = run_python(
+        f"import bayesieve, sys, json; print(json.dumps([m for m in {heavy} if m in sys.modules]))"
+    )
+    assert loaded == []
+
+
+def test_screening_arrays_imports_neither_frames_nor_scikit_learn():
+    code = (
+        "import bayesieve as bs, sys, json; "
+        "bs.screen([[0.1], [-0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper()); "
+        "print(json.dumps([m for m in ['pandas', 'polars', 'sklearn'] if m in sys.modules]))"
+    )
+    assert run_python(code) == []
+
+
+def test_dir_lists_every_public_name_before_it_is_loaded():
+    listed = run_python("import bayesieve, json; print(json.dumps(dir(bayesieve)))")
+    assert set(PUBLIC) <= set(listed)
+    assert "__version__" in listed
+    assert listed == sorted(listed)
+
+
+def test_names_are_loaded_once():
+    assert bs.screen is bs.screen
+    assert "screen" in vars(bs)
+
+
+def test_star_import():
+    names = run_python(
+        "from bayesieve import *; import json; print(json.dumps(sorted(k for k in dir() if k[0] != '_')))"
+    )
+    assert set(PUBLIC) <= set(names)
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError, match="module 'bayesieve' has no attribute 'scren'"):
+        _ = bs.scren
+    assert not hasattr(bs, "sklearn")
+
+
+def test_version():
+    assert importlib.metadata.version("bayesieve") == bs.__version__
