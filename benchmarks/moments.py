@@ -68,7 +68,7 @@ def sparse_case(rng: np.random.Generator, n: int, p: int, density: float) -> sp.
 
 def main() -> None:
     quick = "quick" in sys.argv
-    rounds = 5 if quick else 15
+    rounds = 5 if quick else 25
     rng = np.random.default_rng(0)
     n, p = (1000, 20_000) if quick else (4000, 20_000)
     y = rng.integers(0, 2, n)

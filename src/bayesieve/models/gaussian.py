@@ -145,7 +145,8 @@ class GaussianModel:
             return self.class_priors[0]
         if len(self.class_priors) != n_classes:
             raise PriorError(
-                f"The model has priors for {len(self.class_priors)} classes, the data have {n_classes}."
+                f"The model has priors for {len(self.class_priors)} classes, the data have {n_classes}. "
+                "Give one prior per class, or a single one for all."
             )
         return self.class_priors[k]
 
@@ -245,10 +246,12 @@ class GaussianModel:
         >>> bs.GaussianModel.jeffreys(prior_ratio=[0.1, 0.2]).check_features(2)
         """
         ratio = self.prior_ratio
-        sizes = {p.n_features for p in (*self.class_priors, self.pooled_prior)} - {None}
+        priors = (*self.class_priors, self.pooled_prior)
+        sizes = {prior.n_features for prior in priors if prior.n_features is not None}
         if isinstance(ratio, np.ndarray):
             sizes.add(ratio.size)
         if sizes - {n_features}:
             raise PriorError(
-                f"Hyper-parameters are given for {sorted(sizes)} features, but the data have {n_features}."  # type: ignore[type-var]
+                f"Hyper-parameters are given for {sorted(sizes)} features, but the data have {n_features}. "
+                "Give one number, or one per feature in the order of the columns."
             )

@@ -152,8 +152,14 @@ def warn_unless_semi_proper(prior_ratio: PriorRatio, n0: int, n1: int) -> None:
 
 
 def _log_of(function: Callable[[int, int], float], n0: int, n1: int) -> float:
-    value = function(n0, n1)
-    if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
+    try:
+        value = float(function(n0, n1))
+    except (TypeError, ValueError) as error:
+        raise PriorError(
+            f"The prior_ratio function could not be evaluated for class sizes {n0} and {n1}: {error}. "
+            "It takes the two sizes and returns a positive and finite number."
+        ) from None
+    if not (math.isfinite(value) and value > 0):
         raise PriorError(
             f"The prior_ratio function gave {value!r} for class sizes {n0} and {n1}; "
             "it must be positive and finite."

@@ -102,7 +102,7 @@ def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts
     variance = np.zeros(posterior.n_features)
     freedom = np.maximum(np.broadcast_to(pooled.counts, pooled.mean.shape)[0] - 1, 1)
     variance[usable] = (pooled.centred_squares[0] / freedom)[usable]
-    rounds = int(np.clip(_DRAWS // posterior.n_features, 8, 2000))
+    rounds = int(np.clip(_DRAWS // posterior.n_features, 8, 300))
     passed = 0
     for _ in range(rounds):
         drawn = _null_moments(moments, counts, pooled.mean[0], variance, rng)

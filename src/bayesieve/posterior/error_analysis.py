@@ -161,8 +161,8 @@ class ErrorAnalysis:
         >>> 0.5 < bs.ErrorAnalysis.of(posterior, [0]).hit_rate_probability(0.9) < 1.0
         True
         """
-        if not 0 <= hit_rate <= 1:
-            raise RuleError(f"A hit rate lies between 0 and 1; {hit_rate} was given.")
+        if not (isinstance(hit_rate, (int, float, np.number)) and 0 <= hit_rate <= 1):
+            raise RuleError(f"A hit rate lies between 0 and 1; {hit_rate!r} was given.")
         return self.false_positives.cdf((1.0 - hit_rate) * self.n_selected + 1e-9)
 
     def risk(self, loss: Loss | None = None) -> float:
@@ -250,7 +250,7 @@ def as_mask(posterior: FeaturePosterior, features: Any) -> BoolArray:
         mask = given.copy()
     else:
         mask = np.zeros(n, dtype=bool)
-        if given.dtype.kind in "US":
+        if given.dtype.kind in "US" or (given.size and all(isinstance(name, str) for name in given.flat)):
             place = {name: i for i, name in enumerate(posterior.names)}
             unknown = [str(name) for name in given.ravel().tolist() if name not in place]
             if unknown:

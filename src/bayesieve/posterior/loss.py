@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
+import numpy as np
+
 from bayesieve.errors import RuleError
 
 
@@ -32,7 +34,7 @@ class Loss:
 
     def __post_init__(self) -> None:
         values = [getattr(self, field.name) for field in fields(self)]
-        if not all(isinstance(value, (int, float)) and math.isfinite(value) for value in values):
+        if not all(isinstance(value, (int, float, np.number)) and math.isfinite(value) for value in values):
             raise RuleError(f"Losses must be finite numbers, not {values}.")
         if self.false_positive < self.true_negative or self.false_negative < self.true_positive:
             raise RuleError(

@@ -90,8 +90,13 @@ class PoissonBinomial:
         >>> bs.PoissonBinomial.of([1.0, 0.0, 0.25]).lowest
         1
         """
-        p = np.atleast_1d(np.asarray(probability, dtype=np.float64)).ravel()
-        q = 1.0 - p if complement is None else np.asarray(complement, dtype=np.float64).ravel()
+        try:
+            p = np.atleast_1d(np.asarray(probability, dtype=np.float64)).ravel()
+            q = 1.0 - p if complement is None else np.asarray(complement, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise RuleError("Probabilities must be numbers between 0 and 1.") from None
+        if p.shape != q.shape:
+            raise RuleError(f"There are {p.size} probabilities and {q.size} complements. Give one each.")
         if not ((p >= 0) & (p <= 1) & (q >= 0) & (q <= 1)).all():
             raise RuleError("Probabilities must lie between 0 and 1.")
         certain = p == 1.0
@@ -130,7 +135,9 @@ class PoissonBinomial:
         >>> bs.PoissonBinomial.of([0.5, 0.5]).cdf(1)
         0.75
         """
-        last = int(np.floor(number)) - self.lowest
+        if np.isnan(number):
+            raise RuleError("A number of successes is needed, not NaN.")
+        last = int(np.floor(min(number, self.lowest + self.pmf.size))) - self.lowest
         return 0.0 if last < 0 else float(min(1.0, self.pmf[: last + 1].sum()))
 
     def quantile(self, level: float) -> int:

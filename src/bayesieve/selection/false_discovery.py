@@ -48,7 +48,7 @@ class FalseDiscovery:
             value = getattr(self, name)
             if value is None and name == "confidence":
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= 1:
                 raise RuleError(f"{name} must lie between 0 and 1, not {value!r}.")
 
     def select(self, posterior: FeaturePosterior) -> Selection:

@@ -243,7 +243,7 @@ def _whole(name: str, value: int) -> None:
 
 def _at_most(n: int, n_features: int) -> None:
     if n > n_features:
-        raise RuleError(f"{n} features are asked for, but there are only {n_features}.")
+        raise RuleError(f"{n} features are asked for, but there are only {n_features}. Ask for fewer.")
 
 
 def _logit(p: float) -> float:

@@ -54,7 +54,8 @@ def _nothing(selection: Selection) -> list[str]:
     best = int(posterior.ranking[0])
     log_odds = float(posterior.log_odds[best])
     distance = selection.cut - log_odds
-    gap = f", {distance:.3g} below the cut in log-odds" if np.isfinite(distance) else ""
+    alone = f"; alone it would hold {float(posterior.null_probability[best]):.3g} expected false positives"
+    gap = f", {distance:.3g} below the cut in log-odds" if np.isfinite(distance) else alone
     return [
         f"Nothing passes the cut: the best feature, {posterior.names[best]!r}, has probability "
         f"{float(posterior.probability[best]):.3g} (log-odds {log_odds:.3g}{gap}).",

@@ -151,7 +151,7 @@ class SynergeticModel:
         >>> small.draw(10, seed=0).values.shape
         (10, 152)
         """
-        if n_samples < 2 or n_samples % 2:
+        if not isinstance(n_samples, (int, np.integer)) or n_samples < 2 or n_samples % 2:
             raise DataError(f"n_samples must be even and at least 2, not {n_samples}.")
         rng = np.random.default_rng(seed)
         kind, group, block = self._layout()

@@ -106,7 +106,7 @@ def _add_rows(
     if omit:
         by_row.rows_present(values, rows, starts, lo, width, sums.count, *cells)
     elif values.dtype.itemsize == 1:
-        by_row.rows_bytes(values, rows, starts, seen, lo, width, *cells)
+        by_row.rows_bytes(values, rows, starts, seen, lo, width, by_row.EXACT_ROWS[values.dtype.kind], *cells)
     else:
         by_row.rows_complete(values, rows, starts, seen, lo, width, *cells)
 

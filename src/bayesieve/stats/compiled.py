@@ -7,9 +7,11 @@ here: the kernel is compiled for this process only.
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -45,7 +47,7 @@ def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Functi
     def decorate(function: Function) -> Function:
         try:
             kernel = numba.njit(cache=True, **options)(function)
-            kernel._cache = _ForgivingCache(kernel._cache)  # noqa: SLF001 - numba offers no other way
+            kernel._cache = _ForgivingCache(kernel._cache)
         except (RuntimeError, OSError):  # no place for a cache
             kernel = numba.njit(**options)(function)
         _kernels.add(id(kernel))
@@ -54,11 +56,26 @@ def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Functi
     return decorate
 
 
+@functools.cache
+def _package_stamp() -> tuple[tuple[str, int, int], ...]:
+    """Name, time and size of every source file of the package."""
+    files = sorted(Path(__file__).parents[1].rglob("*.py"))
+    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+
+
 class _ForgivingCache:
-    """numba's cache, except that a disk that cannot be written or read is not an error."""
+    """numba's cache with two of its habits changed.
+
+    A disk that cannot be written or read is not an error. And what is cached is out of date when
+    *any* file of the package has changed: numba looks at a kernel's own file only, although kernels
+    of other files are compiled into it.
+    """
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache
+        file = getattr(cache, "_cache_file", None)
+        if file is not None:
+            file._source_stamp = (file._source_stamp, _package_stamp())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cache, name)

@@ -24,7 +24,7 @@ IntArray = npt.NDArray[np.int64]
 ROW_BLOCK = 4096
 MAX_TILE = 10_240
 MAX_TILE_BYTES = 40_960  # of one row: long enough for the hardware to fetch ahead
-_EXACT = 256  # squares of this many bytes add up exactly in float32
+EXACT_ROWS = {"i": 1024, "u": 256}  # squares of this many (un)signed bytes add up exactly in float32
 _SUMS, _SQUARES, _COUNTS = MAX_TILE, 2 * MAX_TILE, 3 * MAX_TILE
 
 
@@ -70,12 +70,12 @@ def rows_complete(
                 buffer[_SQUARES + j] = 0.0
             _sweep(X, rows, first, last, lo, width, buffer)
             for j in range(width):
-                _fold(c, lo + j, n_old, n_new, buffer[j], buffer[_SUMS + j], buffer[_SQUARES + j],
+                fold(c, lo + j, n_old, n_new, buffer[j], buffer[_SUMS + j], buffer[_SQUARES + j],
                       mean, residual, squares)  # fmt: skip
 
 
 @compiled()
-def _fold(
+def fold(
     c: int, j: int, n_old: Any, n_new: Any, pivot: float, total: float, square: float,
     mean: Any, residual: Any, squares: Any,
 ) -> None:  # fmt: skip
@@ -85,7 +85,10 @@ def _fold(
     if spread < 0.0:  # noqa: PLR1730 - rounding is cut off, but a NaN must stay
         spread = 0.0
     before, left = (squares[c, j], residual[c, j]) if n_old else (0.0, 0.0)
-    mean[c, j], residual[c, j], squares[c, j] = merge_one(n_old, pivot, left, before, n_new, pivot, offset, spread)
+    centre = mean[c, j] if n_old else pivot
+    mean[c, j], residual[c, j], squares[c, j] = merge_one(
+        n_old, centre, left, before, n_new, pivot, offset, spread
+    )
 
 
 @compiled(fastmath={"contract"})
@@ -154,14 +157,14 @@ def rows_present(
             for j in range(width):
                 n_new = np.int64(buffer[_COUNTS + j])
                 if n_new or np.isinf(buffer[j]):
-                    _fold(c, lo + j, count[c, lo + j], max(n_new, 1), buffer[j], buffer[_SUMS + j],
+                    fold(c, lo + j, count[c, lo + j], max(n_new, 1), buffer[j], buffer[_SUMS + j],
                           buffer[_SQUARES + j], mean, residual, squares)  # fmt: skip
                     count[c, lo + j] += n_new
 
 
 @compiled(fastmath={"contract"})
 def _sweep_bytes(X: Any, rows: Any, first: int, last: int, lo: int, width: int, buffer: Any) -> None:
-    """At most ``_EXACT`` rows: every partial sum is a whole number below 2**24, exact in float32."""
+    """At most 1024 or 256 rows: every partial sum is a whole number up to 2**24, exact in float32."""
     k, single = first, np.float32
     while k + 8 <= last:
         a, b, c, d = X[rows[k], lo:], X[rows[k + 1], lo:], X[rows[k + 2], lo:], X[rows[k + 3], lo:]
@@ -185,9 +188,13 @@ def _sweep_bytes(X: Any, rows: Any, first: int, last: int, lo: int, width: int, 
 
 @compiled()
 def rows_bytes(
-    X: Any, rows: Any, starts: Any, seen: Any, lo: int, width: int, mean: Any, residual: Any, squares: Any
-) -> None:
-    """Add a row-major table of 8-bit integers: the sums over a block are exact."""
+    X: Any, rows: Any, starts: Any, seen: Any, lo: int, width: int, exact: int,
+    mean: Any, residual: Any, squares: Any,
+) -> None:  # fmt: skip
+    """Add a row-major table of 8-bit integers: the sums over a block are exact.
+
+    ``exact`` is the number of rows whose squares add up exactly in float32, see :data:`EXACT_ROWS`.
+    """
     buffer = np.empty(2 * MAX_TILE, dtype=np.float32)
     whole = np.empty(2 * MAX_TILE)
     for block in range(starts.shape[0]):
@@ -196,9 +203,9 @@ def rows_bytes(
             if n_new == 0:
                 continue
             whole[:] = 0.0
-            for first in range(starts[block, c], starts[block, c + 1], _EXACT):
+            for first in range(starts[block, c], starts[block, c + 1], exact):
                 buffer[:] = 0.0
-                _sweep_bytes(X, rows, first, min(first + _EXACT, starts[block, c + 1]), lo, width, buffer)
+                _sweep_bytes(X, rows, first, min(first + exact, starts[block, c + 1]), lo, width, buffer)
                 for j in range(width):
                     whole[j] += buffer[j]
                     whole[_SUMS + j] += buffer[_SUMS + j]

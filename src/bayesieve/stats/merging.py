@@ -6,6 +6,7 @@ rounding took away. Differences of means then keep their digits even when all va
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,15 @@ def _merge_all(parts: Any, mean: Any, residual: Any, squares: Any) -> None:
             )
 
 
+@compiled()
+def _merge_counted(n0: float, n1: float, parts: Any, mean: Any, residual: Any, squares: Any) -> None:
+    """As :func:`_merge_all` where every feature has the same counts, above 0: no division per feature."""
+    for i in range(mean.shape[0]):
+        mean[i], residual[i], squares[i] = merge_one(
+            n0, parts[0][i], parts[1][i], parts[2][i], n1, parts[3][i], parts[4][i], parts[5][i]
+        )
+
+
 def merge(*parts: Any) -> tuple[Any, Any, Any]:
     """Merge arrays of parts as :func:`merge_parts` does, where any part may be empty.
 
@@ -77,9 +87,13 @@ def merge(*parts: Any) -> tuple[Any, Any, Any]:
     ([5.0], [2.0])
     """
     shape = np.broadcast_shapes(*(np.shape(part) for part in parts))
-    flat = tuple(_flat(part, shape) for part in parts)
-    merged = tuple(np.empty(flat[0].shape) for _ in range(3))
-    _merge_all(flat, *merged)
+    merged = tuple(np.empty(math.prod(shape)) for _ in range(3))
+    n0, n1 = parts[0], parts[4]
+    if np.ndim(n0) == np.ndim(n1) == 0 and n0 > 0 and n1 > 0:
+        values = tuple(_flat(part, shape) for part in (*parts[1:4], *parts[5:]))
+        _merge_counted(float(n0), float(n1), values, *merged)
+    else:
+        _merge_all(tuple(_flat(part, shape) for part in parts), *merged)
     mean, residual, squares = (array.reshape(shape) for array in merged)
     return mean, residual, squares
 

@@ -60,30 +60,37 @@ def _add_careful(value: float, cell: Any) -> None:
 
 
 @compiled(fastmath=_LOOSE)
-def _csc_pair(values: Any, rows: Any, codes: Any, c: int) -> tuple[float, float, float, float]:
-    total = square = other_total = other_square = 0.0
+def _csc_sweep(values: Any, rows: Any, codes: Any, c: int) -> tuple[float, float, float, float]:
+    """Sums and squares of a column and of its part in class ``c``."""
+    total = square = member_total = member_square = 0.0
     for t in range(values.shape[0]):
-        code, value = codes[np.uint64(rows[t])], np.float64(values[t])
-        d = value if code == c else 0.0
-        e = value if code == c + 1 else 0.0
-        total += d
-        square += d * d
-        other_total += e
-        other_square += e * e
-    return total, square, other_total, other_square
+        value = np.float64(values[t])
+        member = value if codes[np.uint64(rows[t])] == c else 0.0
+        total += value
+        square += value * value
+        member_total += member
+        member_square += member * member
+    return total, square, member_total, member_square
 
 
 @compiled()
-def csc_columns(data: Any, indices: Any, indptr: Any, codes: Any, lo: int, hi: int, sums: Any) -> None:
-    """Sums and squares about zero of columns ``lo : hi``; ``sums`` is (class, column, 2)."""
+def csc_columns(data: Any, indices: Any, indptr: Any, codes: Any, lo: int, hi: int, sums: Any, raw: Any) -> None:
+    """Sums and squares about zero of columns ``lo : hi``; ``sums`` is (class, column, 2).
+
+    The first class is what the others leave; ``raw`` holds the squares of whole columns, to tell
+    where that costs digits.
+    """
     n_classes = sums.shape[0]
     for f in range(lo, hi):
         values, rows = data[indptr[f] : indptr[f + 1]], indices[indptr[f] : indptr[f + 1]]
-        for c in range(0, n_classes, 2):
-            total, square, other_total, other_square = _csc_pair(values, rows, codes, c)
-            sums[c, f, 0], sums[c, f, 1] = total, square
-            if c + 1 < n_classes:
-                sums[c + 1, f, 0], sums[c + 1, f, 1] = other_total, other_square
+        rest, rest_squares = 0.0, 0.0
+        for c in range(min(1, n_classes - 1), n_classes):
+            total, square, member_total, member_square = _csc_sweep(values, rows, codes, c)
+            sums[c, f, 0], sums[c, f, 1] = member_total, member_square
+            rest, rest_squares = rest + member_total, rest_squares + member_square
+            raw[f] = square
+        if n_classes > 1:
+            sums[0, f, 0], sums[0, f, 1] = total - rest, square - rest_squares
 
 
 @compiled()

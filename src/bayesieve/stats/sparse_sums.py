@@ -76,15 +76,15 @@ def _csr(matrix: Any, labels: Labels, threads: int) -> tuple[Cells, FloatArray]:
 
 def _csc(matrix: Any, labels: Labels, threads: int) -> tuple[Cells, FloatArray]:
     shape = (len(labels.classes), matrix.shape[1])
-    sums = np.zeros((*shape, 2))
+    sums, raw = np.zeros((*shape, 2)), np.zeros(shape[1])
     codes = labels.codes.astype(np.int8 if shape[0] < 128 else np.int32)
 
     def work(part: tuple[int, int]) -> None:
-        kernels.csc_columns(matrix.data, matrix.indices, matrix.indptr, codes, *part, sums)
+        kernels.csc_columns(matrix.data, matrix.indices, matrix.indptr, codes, *part, sums, raw)
 
     for_each(work, share(shape[1], threads), threads)
     whole = _add(_nothing(shape), labels.counts[:, None], 0.0, sums[..., 0], sums[..., 1])
-    return (labels.counts, *whole[1:]), sums[..., 1]
+    return (labels.counts, *whole[1:]), np.broadcast_to(raw, shape)
 
 
 def _csr_careful(matrix: Any, labels: Labels, columns: IntArray, threads: int) -> list[FloatArray]:
