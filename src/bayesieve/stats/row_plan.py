@@ -55,7 +55,8 @@ class RowPlan:
         starts[:, 0] = ends[:, 0] - sizes[:, 0]
         seen = np.zeros((n_blocks, n_classes), dtype=np.int64)
         np.cumsum(sizes[:-1], axis=0, out=seen[1:])
-        return cls(np.argsort(key, kind="stable"), starts, seen)
+        small = key.astype(np.uint16) if n_blocks * n_classes < 2**16 else key  # sorted by radix
+        return cls(np.argsort(small, kind="stable"), starts, seen)
 
     @property
     def n_blocks(self) -> int:
