@@ -156,11 +156,7 @@ class Moments:
         >>> moments.group("a").mean.tolist()
         [[2.0]]
         """
-        k = self._position(label)
-        own = slice(k, k + 1)
-        return self._unchecked(
-            (label,), self.count[own], self.mean[own], self.centred_squares[own], self._residual[own]
-        )
+        return self.pick((label,))
 
     def pick(self, classes: Sequence[Label]) -> Moments:
         """Moments of some classes, in the order given.
@@ -172,7 +168,8 @@ class Moments:
         >>> moments.pick(["c", "a"]).mean.tolist()
         [[5.0], [1.0]]
         """
-        where = [self._position(label) for label in checked_classes(classes)]
+        places = [self._position(label) for label in checked_classes(classes)]
+        where: Any = slice(places[0], places[0] + 1) if len(places) == 1 else places  # one class: no copy
         return self._unchecked(
             tuple(classes), self.count[where], self.mean[where], self.centred_squares[where], self._residual[where]
         )
