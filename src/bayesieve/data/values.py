@@ -43,6 +43,8 @@ def as_values(X: Any) -> tuple[Values, list[str] | None]:
         return _checked(_compressed(X), X), None
     if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes"):
         names = [str(name) for name in X.columns]
+        if 0 in X.shape:
+            return _checked(np.empty(X.shape), X), names
         return _checked(_frame_values(X, names), X), names
     return _checked(_dense(X), X), None
 

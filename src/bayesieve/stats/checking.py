@@ -44,6 +44,21 @@ def checked_moments(
     return names, count, mean, squares, residual
 
 
+def check_same_features(mine: int, theirs: int) -> None:
+    """Raise unless two parts hold the same number of features.
+
+    Examples
+    --------
+    >>> from bayesieve.stats.checking import check_same_features
+    >>> check_same_features(3, 3)
+    """
+    if mine != theirs:
+        raise DataError(
+            f"These moments describe {mine} features and the others {theirs}. "
+            "Both parts must hold the same features in the same order."
+        )
+
+
 def checked_resolution(resolution: Any, n_features: int) -> FloatArray:
     """Check the step to which values are rounded: a number of at least 0, or one per feature.
 

@@ -13,7 +13,7 @@ from bayesieve.data import Label, LabelledMatrix
 from bayesieve.data.labels import checked_classes, union_of_classes
 from bayesieve.errors import DataError, LabelError
 from bayesieve.stats.accumulate import accumulate
-from bayesieve.stats.checking import checked_moments, checked_resolution
+from bayesieve.stats.checking import check_same_features, checked_moments, checked_resolution
 from bayesieve.stats.downdating import remove_part
 from bayesieve.stats.merging import merge
 
@@ -277,11 +277,7 @@ class Moments:
     def _same_features(self, other: Moments) -> None:
         if not isinstance(other, Moments):
             raise DataError(f"Moments merge with Moments, not with {type(other).__name__}.")
-        if self.n_features != other.n_features:
-            raise DataError(
-                f"These moments describe {self.n_features} features and the others {other.n_features}. "
-                "Both parts must hold the same features in the same order."
-            )
+        check_same_features(self.n_features, other.n_features)
 
     def _from_parts(self, classes: tuple[Label, ...], parts: Sequence[Any]) -> Moments:
         counts = [part[0] for part in parts]
