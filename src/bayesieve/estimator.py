@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bayesieve.data import LabelledMatrix, encode_labels
+from bayesieve.data.labels import checked_classes
 from bayesieve.errors import LabelError
 from bayesieve.models import GaussianModel
 from bayesieve.screening import screen
@@ -125,6 +126,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         before: Moments | None = getattr(self, "moments_", None)
         X, y = self._validated(X, y, reset=before is None)
+        classes = None if classes is None else checked_classes(classes)
         if before is not None and classes is not None and set(classes) != set(before.classes):
             raise LabelError(
                 f"classes={list(classes)!r} differ from those of the first call, {list(before.classes)!r}. Leave "
@@ -170,7 +172,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         as_rule(self.rule)
-        if isinstance(y, (list, tuple)):
+        if y is not None and not (isinstance(y, np.ndarray) and y.dtype.kind != "O"):
             encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
         names = _string_columns(X) if reset else getattr(self, "_names", None)
         X, y = validate_data(

@@ -109,7 +109,7 @@ def test_ties_go_by_feature_order_and_are_reported():
     selection = bs.FixedSize(2).select(posterior)
     assert selection.names == ("x1", "x0")
     assert selection.n_tied_out == 2
-    assert "2 features tie" in selection.summary()
+    assert "2 features lie exactly at the cut" in selection.summary()
     assert bs.FixedSize(4).select(posterior).n_tied_out == 0
     at_cut = bs.MinimalRisk(0.5).select(posterior_of([0.0, 1.0]))
     assert at_cut.mask.tolist() == [False, True]

@@ -84,7 +84,7 @@ def _as_vector(y: Any) -> npt.NDArray[Any]:
         hidden, y = np.ma.getmaskarray(y), np.ma.getdata(y).astype(object)
         y[hidden] = None
     try:
-        array = np.asarray(y)
+        array = _vector_of_tuples(y) if _holds_tuples(y) else np.asarray(y)
         if array.dtype.kind in "US" and isinstance(y, (list, tuple)):  # NumPy turns NaN into the text 'nan'
             array = np.asarray(y, dtype=object)
     except ValueError:
@@ -102,6 +102,18 @@ def _as_vector(y: Any) -> npt.NDArray[Any]:
         )
     if array.dtype.kind == "c":
         raise LabelError(_COMPLEX)
+    return array
+
+
+def _holds_tuples(y: Any) -> bool:
+    return isinstance(y, (list, tuple)) and len(y) > 0 and all(isinstance(label, tuple) for label in y)
+
+
+def _vector_of_tuples(y: Sequence[Any]) -> npt.NDArray[Any]:
+    """Keep tuples as labels, where NumPy would make a second dimension of them."""
+    array = np.empty(len(y), dtype=object)
+    for i, label in enumerate(y):
+        array[i] = label
     return array
 
 
@@ -180,6 +192,8 @@ def checked_classes(classes: Sequence[Label]) -> list[Label]:
         raise LabelError(
             f"classes must be a sequence of labels that occur in y, for example ['control', 'case']; {error}."
         ) from None
+    if not wanted:
+        raise LabelError("No class is named; name at least one class.")
     if n_distinct != len(wanted):
         raise LabelError(f"classes={wanted!r} names a class twice. Name every class once.")
     return wanted

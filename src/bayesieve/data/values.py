@@ -93,7 +93,7 @@ def _frame_values(frame: Any, names: list[str]) -> Any:
             f"{len(text)} of {len(names)} columns do not hold numbers: {shown}{more}. "
             "Drop them (labels and sample ids do not belong in X) or convert them to numbers."
         )
-    if all(kind.startswith("sparse") for kind in kinds) and kinds:
+    if all(kind.startswith("sparse") and dtype.fill_value == 0 for kind, dtype in zip(kinds, dtypes, strict=True)):
         return _compressed(frame.sparse.to_coo())
     if hasattr(frame, "iloc"):
         masked = any(hasattr(dtype, "na_value") and type(dtype).__name__ != "SparseDtype" for dtype in dtypes)

@@ -9,7 +9,6 @@ variance of :math:`\delta^2 / 12`. The floor policy puts that in.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +19,9 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.errors import PriorError
 from bayesieve.models.gaussian import Cell, GaussianModel
 from bayesieve.stats import Moments
+from bayesieve.stats.nearest import nearest_distance
 
 FloatArray = npt.NDArray[np.float64]
-NearestValue = Callable[[npt.NDArray[np.int64]], FloatArray]
 
 
 class Degeneracy(enum.IntEnum):
@@ -124,7 +123,7 @@ def repair(
     moments: Moments,
     flags: npt.NDArray[np.int8],
     policy: str,
-    nearest: NearestValue | None,
+    matrix: LabelledMatrix | None,
 ) -> Repaired:
     """Give degenerate features a floor, or mark them as excluded.
 
@@ -136,9 +135,8 @@ def repair(
         From :func:`find_degenerate`.
     policy
         ``"floor"`` or ``"exclude"``.
-    nearest
-        For given features, the distance per class from the class's constant to the nearest other
-        value, ``(n_classes, n)``; None when only statistics are at hand.
+    matrix
+        The data, to find the step between values; None when only statistics are at hand.
     """
     if not flags.any():
         return Repaired(moments, flags, np.zeros(flags.shape, dtype=bool))
@@ -151,17 +149,18 @@ def repair(
         excluded = flags != Degeneracy.NONE
     else:
         excluded = excluded | (constant & ~_scale_free(model, flags.size))
-        if nearest is None:
+        if matrix is None:
             excluded[partly] = True
         elif partly.size:
-            squares[:, partly] = _floored(squares[:, partly], counts[:, partly], nearest(partly))
+            steps = nearest_distance(matrix, partly, moments.mean[:, partly])
+            squares[:, partly] = _floored(squares[:, partly], counts[:, partly], steps)
             excluded[partly] = (squares[:, partly] == 0).any(axis=0)
     aside = excluded | constant
     squares[:, aside] = counts[:, aside]
     count = moments.count
     if excluded.any() and count.ndim == 2:
         count = np.where(excluded & (count < 2), 2, count)
-    repaired = Moments(moments.classes, count, moments.mean, squares, moments.residual)
+    repaired = Moments.trusted(moments.classes, count, moments.mean, squares, moments.residual)
     return Repaired(repaired, flags, excluded)
 
 
@@ -186,33 +185,6 @@ def _scale_free(model: GaussianModel, n_features: int) -> npt.NDArray[np.bool_]:
     total = dof[0] * 2 if len(dof) == 1 else sum(dof)
     balanced = np.isclose(total, model.pooled_prior.variance_dof)
     return np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*flat, balanced)), (n_features,))
-
-
-def nearest_values(matrix: LabelledMatrix) -> NearestValue:
-    """Look at chosen columns again: the distance from each class's constant to the nearest other value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.models.degenerate import nearest_values
-    >>> matrix = LabelledMatrix.from_arrays([[0.0], [0.0], [3.0], [5.0]], ["a", "a", "b", "b"])
-    >>> nearest_values(matrix)(np.array([0])).tolist()
-    [[3.0], [0.0]]
-    """
-
-    def look(which: npt.NDArray[np.int64]) -> FloatArray:
-        steps = np.zeros((len(matrix.labels.classes), which.size))
-        for place, (_, column) in enumerate(matrix.columns(which)):
-            present = ~np.isnan(column)
-            for k in range(steps.shape[0]):
-                own = column[present & (matrix.labels.codes == k)]
-                if own.size and (own == own[0]).all():
-                    away = np.abs(column[present & (column != own[0])] - own[0])
-                    steps[k, place] = away.min() if away.size else 0.0
-        return steps
-
-    return look
 
 
 def _name(cell: Cell) -> str:

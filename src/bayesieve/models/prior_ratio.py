@@ -154,7 +154,7 @@ def warn_unless_semi_proper(prior_ratio: PriorRatio, n0: int, n1: int) -> None:
 def _log_of(function: Callable[[int, int], float], n0: int, n1: int) -> float:
     try:
         value = float(function(n0, n1))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise PriorError(
             f"The prior_ratio function could not be evaluated for class sizes {n0} and {n1}: {error}. "
             "It takes the two sizes and returns a positive and finite number."

@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _SEED = 20_191_105
 _DRAWS = 400_000
-_MOST_QUADRATURES = 400
+_MOST_QUADRATURES = 30
 
 
 def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
@@ -47,12 +47,11 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
     11.1
     """
     usable = np.flatnonzero(posterior.degenerate_codes == 0)
-    if np.isposinf(cut) or not usable.size:
-        return 0.0
-    if np.isneginf(cut):
-        return float(usable.size)
-    cuts = np.broadcast_to(cut - np.asarray(posterior.prior_log_odds), (posterior.n_features,))[usable]
-    if is_jeffreys(posterior.model):
+    prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))[usable]
+    if np.isinf(cut):  # only a prior probability of 1 reaches the one end, only one of 0 misses the other
+        return float((prior == np.inf).sum() if cut > 0 else (prior > -np.inf).sum())
+    cuts = cut - prior
+    if is_jeffreys(posterior.model) and not np.any(posterior.resolution):
         expected = _by_quadrature(posterior, usable, cuts)
         if expected is not None:
             return expected
@@ -83,7 +82,8 @@ def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], c
     moments = posterior.moments
     n = posterior.n_features
     sizes = np.broadcast_to(moments.counts, moments.mean.shape)[:, usable]
-    log_ratio = np.broadcast_to(posterior.model.log_prior_ratio(moments), (n,))[usable]
+    with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
+        log_ratio = np.broadcast_to(posterior.model.log_prior_ratio(moments), (n,))[usable]
     cases = np.stack([*sizes.astype(np.float64), cuts - log_ratio])
     distinct, number = np.unique(cases, axis=1, return_counts=True)
     if distinct.shape[1] > _MOST_QUADRATURES:
@@ -102,11 +102,13 @@ def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts
     variance = np.zeros(posterior.n_features)
     freedom = np.maximum(np.broadcast_to(pooled.counts, pooled.mean.shape)[0] - 1, 1)
     variance[usable] = (pooled.centred_squares[0] / freedom)[usable]
+    extra = counts * (np.asarray(posterior.resolution) ** 2 / 12.0)
     rounds = int(np.clip(_DRAWS // posterior.n_features, 8, 300))
     passed = 0
     for _ in range(rounds):
-        drawn = _null_moments(moments, counts, pooled.mean[0], variance, rng)
-        log_bf = posterior.model.log_bayes_factor(drawn)
+        drawn = _null_moments(moments, counts, pooled.mean[0], variance, extra, rng)
+        with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
+            log_bf = posterior.model.log_bayes_factor(drawn)
         passed += int((log_bf[usable] > cuts).sum())
     return passed / rounds
 
@@ -116,12 +118,16 @@ def _null_moments(
     counts: npt.NDArray[np.int64],
     mean: FloatArray,
     variance: FloatArray,
+    extra: FloatArray,
     rng: np.random.Generator,
 ) -> Moments:
-    """Draw class means and centred squares of Gaussian samples that share mean and variance."""
+    """Draw class means and centred squares of Gaussian samples that share mean and variance.
+
+    ``extra`` is what the screen adds to the squares for the resolution of the instrument.
+    """
     number = np.maximum(counts, 1)
     means = mean + np.sqrt(variance / number) * rng.standard_normal(counts.shape)
     squares = variance * rng.chisquare(np.maximum(number - 1, 1e-9))
     flat = variance == 0  # degenerate features: any positive number, they are not counted
     squares[:, flat] = 1.0
-    return Moments(moments.classes, moments.count, means, squares)
+    return Moments.trusted(moments.classes, moments.count, means, squares + extra, np.zeros_like(means))

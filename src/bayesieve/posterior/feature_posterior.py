@@ -43,6 +43,8 @@ class FeaturePosterior:
         Class counts, means and centred squares of the data.
     model
         The model that gave the Bayes factors.
+    resolution
+        Step to which values are rounded, as far as it was stated; see :func:`bayesieve.screen`.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class FeaturePosterior:
     degenerate_codes: npt.NDArray[np.int8]
     moments: Moments
     model: GaussianModel
+    resolution: float | FloatArray = 0.0
 
     def __post_init__(self) -> None:
         for array in (self.log_bayes_factor, self.degenerate_codes):

@@ -52,8 +52,9 @@ class ExpectedROC:
 
     @property
     def recall(self) -> FloatArray:
-        """Expected markers among the first k features over all expected markers, k = 1, 2, ..."""
-        return np.asarray(self.true_positives[1:] / self.true_positives[-1])
+        """Expected markers among the first k = 1, 2, ... features over all expected; NaN if there are none."""
+        total = self.true_positives[-1]
+        return np.asarray(self.true_positives[1:] / (total if total > 0 else np.nan))
 
 
 def expected_roc(posterior: FeaturePosterior, ranking: npt.ArrayLike | None = None) -> ExpectedROC:

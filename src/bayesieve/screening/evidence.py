@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning
 from bayesieve.models import GaussianModel
-from bayesieve.models.degenerate import Degeneracy, find_degenerate, nearest_values, repair
+from bayesieve.models.degenerate import Degeneracy, find_degenerate, repair
 from bayesieve.stats import Moments
 
 _TINY = 1e-150
@@ -103,7 +103,7 @@ def _degenerate_bayes_factor(
             f"{found}, for example {shown}. Drop them, use degenerate='floor' or 'exclude', or state the "
             "instrument's resolution."
         )
-    repaired = repair(model, moments, flags, policy, None if matrix is None else nearest_values(matrix))
+    repaired = repair(model, moments, flags, policy, matrix)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
     warnings.warn(f"{found}; they are flagged in .degenerate and {what}.", DegenerateFeatureWarning, stacklevel=4)
     return np.where(repaired.excluded, 0.0, model.log_bayes_factor(repaired.moments))

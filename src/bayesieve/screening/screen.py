@@ -14,6 +14,7 @@ from bayesieve.posterior.feature_posterior import checked_log_odds
 from bayesieve.screening.advice import advise
 from bayesieve.screening.evidence import bayes_factors
 from bayesieve.screening.inputs import checked_model, statistics
+from bayesieve.stats.checking import checked_resolution
 
 
 def screen(
@@ -58,8 +59,8 @@ def screen(
         is an error.
     resolution
         Step to which values are rounded, in the units of the data (a number or one per feature).
-        Adds the rounding variance ``resolution**2 / 12`` to every group, after which no feature is
-        degenerate.
+        Adds the rounding variance ``resolution**2 / 12`` to every group, after which equal values are
+        no difficulty; too few values still are.
     n_threads
         Threads, all cores by default; the result does not depend on it.
 
@@ -85,6 +86,7 @@ def screen(
     matrix, moments, names = statistics(X, y, classes, feature_names, missing, n_threads)
     prior_log_odds = checked_log_odds(prior_probability, moments.n_features)
     log_bf, flags = bayes_factors(model, moments, matrix, names, resolution, degenerate)
-    posterior = FeaturePosterior(log_bf, prior_log_odds, names, flags, moments, model)
+    step = 0.0 if resolution is None else checked_resolution(resolution, moments.n_features)
+    posterior = FeaturePosterior(log_bf, prior_log_odds, names, flags, moments, model, step)
     advise(posterior)
     return posterior

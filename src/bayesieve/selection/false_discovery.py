@@ -83,9 +83,9 @@ def _longest_sure_prefix(null: Any, marker: Any, proportion: float, confidence: 
     for i in range(null.shape[0]):
         low, high = convolve_coin(mass, low, high, null[i], marker[i])
         allowed = math.floor(proportion * (i + 1) + 1e-9)
-        if allowed < low:
-            continue
-        reached = mass[low : min(allowed + 1, high)].sum() if allowed + 1 < high else 1.0
+        reached = 0.0 if allowed < low else 1.0
+        if low <= allowed < high - 1:
+            reached = mass[low : allowed + 1].sum()
         if reached >= confidence:
             longest = i + 1
     return longest

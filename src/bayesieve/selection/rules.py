@@ -159,7 +159,8 @@ class NeymanPearson:
         """
         allowed = self.expected_false_positives
         cost = np.cumsum(checked_posterior(posterior).null_probability[posterior.ranking])
-        size = int(np.searchsorted(cost, allowed + 1e-12 * max(1.0, allowed), side="right"))
+        slack = 1e-12 * max(1.0, allowed) if allowed else 0.0
+        size = int(np.searchsorted(cost, allowed + slack, side="right"))
         return prefix(posterior, size, f"at most {allowed:g} false positives expected")
 
 

@@ -31,7 +31,7 @@ class Selection(ErrorAnalysis):
     cut
         Features pass with log-odds over this value (for rules that count, at least this value).
     n_tied_out
-        Features left out although their log-odds equal those of the last one selected.
+        Features left out although their log-odds equal the cut.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def summary_lines(selection: Selection) -> list[str]:
     if n_degenerate:
         lines.append(f"{n_degenerate:,} features without usable variance are flagged as degenerate.")
     if selection.n_tied_out:
-        lines.append(f"{selection.n_tied_out:,} features tie with the last one selected and are left out.")
+        lines.append(f"{selection.n_tied_out:,} features lie exactly at the cut and are left out.")
     return lines
 
 

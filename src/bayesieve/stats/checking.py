@@ -36,11 +36,16 @@ def checked_moments(
             f"mean {mean.shape}, centred_squares {squares.shape} and residual {residual.shape} "
             f"must all be (n_classes, n_features) with n_classes = {k}."
         )
+    if not mean.shape[1]:
+        raise DataError("These moments hold no feature. At least one is needed.")
     count = _counts(count)
     if count.shape not in ((k,), mean.shape):
         raise DataError(f"count has shape {count.shape}; it must be ({k},) or {mean.shape}.")
     if not all(np.isfinite(array).all() for array in (mean, squares, residual)) or (squares < 0).any():
         raise DataError("Means must be finite, and centred squares finite and not negative.")
+    alone = (count if count.ndim == 2 else count[:, None]) <= 1
+    if (squares[np.broadcast_to(alone, squares.shape)] > 0).any():
+        raise DataError("A class with at most one value has no spread: its centred squares must be 0.")
     return names, count, mean, squares, residual
 
 

@@ -146,18 +146,18 @@ def rows_present(
             for j in range(width):
                 pivot = mean[c, lo + j] if count[c, lo + j] else np.float64(X[rows[first], lo + j])
                 k = first + 1
-                while np.isnan(pivot) and k < last:
+                while not np.isfinite(pivot) and k < last:
                     pivot = np.float64(X[rows[k], lo + j])
                     k += 1
-                buffer[j] = pivot
+                buffer[j] = pivot if np.isfinite(pivot) else 0.0  # an infinity must not hide itself
                 buffer[_SUMS + j] = 0.0
                 buffer[_SQUARES + j] = 0.0
                 buffer[_COUNTS + j] = 0.0
             _sweep_present(X, rows, first, last, lo, width, buffer)
             for j in range(width):
                 n_new = np.int64(buffer[_COUNTS + j])
-                if n_new or np.isinf(buffer[j]):
-                    fold(c, lo + j, count[c, lo + j], max(n_new, 1), buffer[j], buffer[_SUMS + j],
+                if n_new:
+                    fold(c, lo + j, count[c, lo + j], n_new, buffer[j], buffer[_SUMS + j],
                           buffer[_SQUARES + j], mean, residual, squares)  # fmt: skip
                     count[c, lo + j] += n_new
 

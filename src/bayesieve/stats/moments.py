@@ -50,8 +50,6 @@ class Moments:
     >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"])
     >>> moments.count.tolist(), moments.mean.tolist()
     ([2, 2], [[1.0, 5.0], [6.0, 8.0]])
-    >>> moments.centred_squares.tolist()
-    [[2.0, 0.0], [8.0, 2.0]]
     """
 
     classes: tuple[Label, ...]
@@ -118,7 +116,7 @@ class Moments:
         [[2.0], [5.0]]
         """
         sums = accumulate(matrix, missing=missing, n_threads=n_threads)
-        return cls._unchecked(matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
+        return cls.trusted(matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
 
     @property
     def n_features(self) -> int:
@@ -170,7 +168,7 @@ class Moments:
         """
         places = [self._position(label) for label in checked_classes(classes)]
         where: Any = slice(places[0], places[0] + 1) if len(places) == 1 else places  # one class: no copy
-        return self._unchecked(
+        return self.trusted(
             tuple(classes), self.count[where], self.mean[where], self.centred_squares[where], self._residual[where]
         )
 
@@ -190,10 +188,10 @@ class Moments:
         >>> pooled.classes, pooled.mean.tolist(), pooled.count.tolist()
         ((('a', 'b'),), [[3.0]], [3])
         """
-        chosen = self.classes if classes is None else tuple(classes)
-        if not chosen:
-            raise LabelError("pool() needs at least one class.")
-        first, *others = (self._part(self._position(label)) for label in chosen)
+        chosen = self.classes if classes is None else tuple(checked_classes(classes))
+        for label in chosen:
+            self._position(label)
+        first, *others = (self._part(label) for label in chosen)
         for other in others:
             first = (first[0] + other[0], *merge(*first, *other))
         return self._from_parts((chosen,), [first])
@@ -213,11 +211,8 @@ class Moments:
         parts = []
         classes = union_of_classes(self.classes, other.classes)
         for label in classes:
-            mine, theirs = self._part_or_none(label), other._part_or_none(label)
-            if mine is None or theirs is None:
-                parts.append(mine or theirs)
-            else:
-                parts.append((mine[0] + theirs[0], *merge(*mine, *theirs)))
+            mine, theirs = self._part(label), other._part(label)
+            parts.append((mine[0] + theirs[0], *merge(*mine, *theirs)))
         return self._from_parts(classes, parts)
 
     def remove(self, other: Moments) -> Moments:
@@ -236,10 +231,7 @@ class Moments:
         self._same_features(other)
         for label in other.classes:
             self._position(label)
-        parts = []
-        for k, label in enumerate(self.classes):
-            theirs = other._part_or_none(label)
-            parts.append(self._part(k) if theirs is None else remove_part(label, self._part(k), theirs))
+        parts = [remove_part(label, self._part(label), other._part(label)) for label in self.classes]
         return self._from_parts(self.classes, parts)
 
     def with_resolution(self, resolution: npt.ArrayLike) -> Moments:
@@ -256,18 +248,19 @@ class Moments:
         """
         delta = checked_resolution(resolution, self.n_features)
         extra = self.counts * (delta * delta / 12.0)
-        return Moments(self.classes, self.count, self.mean, self.centred_squares + extra, self.residual)
+        return self.trusted(self.classes, self.count, self.mean, self.centred_squares + extra, self._residual)
 
     @property
     def _residual(self) -> FloatArray:
         assert self.residual is not None
         return self.residual
 
-    def _part(self, k: int) -> tuple[Any, Any, Any, Any]:
+    def _part(self, label: Label) -> tuple[Any, Any, Any, Any]:
+        """Count, mean, residual and centred squares of a class; nothing if it is not there."""
+        if label not in self.classes:
+            return 0, 0.0, 0.0, 0.0
+        k = self.classes.index(label)
         return self.count[k], self.mean[k], self._residual[k], self.centred_squares[k]
-
-    def _part_or_none(self, label: Label) -> tuple[Any, Any, Any, Any] | None:
-        return self._part(self.classes.index(label)) if label in self.classes else None
 
     def _position(self, label: Label) -> int:
         if label not in self.classes:
@@ -286,11 +279,18 @@ class Moments:
         mean, residual, squares = (
             parts[0][i][None] if len(parts) == 1 else np.array([part[i] for part in parts]) for i in (1, 2, 3)
         )
-        return self._unchecked(classes, np.array(counts), mean, squares, residual)
+        return self.trusted(classes, np.array(counts), mean, squares, residual)
 
     @classmethod
-    def _unchecked(cls, classes: tuple[Label, ...], *arrays: Any) -> Moments:
-        """Build from arrays that come from checked moments: count, mean, centred squares, residual."""
+    def trusted(cls, classes: tuple[Label, ...], *arrays: Any) -> Moments:
+        """Build from arrays known to be right: count, mean, centred squares, residual.
+
+        Examples
+        --------
+        >>> import bayesieve as bs, numpy as np
+        >>> bs.Moments.trusted(("a",), np.array([2]), *(np.zeros((1, 3)) for _ in range(3))).n_features
+        3
+        """
         made = object.__new__(cls)
         object.__setattr__(made, "classes", classes)
         for name, array in zip(_ARRAYS, arrays, strict=True):
