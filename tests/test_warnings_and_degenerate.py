@@ -296,8 +296,8 @@ def test_two_against_two_is_hopeless_under_jeffreys_prior():
 def test_no_warning_where_none_is_due():
     table = np.random.default_rng(1).normal(size=(10, 50))
     labels = ["a"] * 5 + ["b"] * 5
-    bs.screen(table, labels)
-    bs.screen(table[:4], ["a", "a", "b", "b"], model=bs.GaussianModel.proper())
+    assert screen_with_warnings(table, labels)[1] == []
+    assert screen_with_warnings(table[:4], ["a", "a", "b", "b"], model=bs.GaussianModel.proper())[1] == []
 
 
 @pytest.mark.parametrize("variance", [1e6, 1e-3])
@@ -319,7 +319,7 @@ def test_a_proper_prior_that_does_not_fit_the_scale(variance):
 @pytest.mark.parametrize("variance", [1.0, 0.1])
 def test_a_proper_prior_that_fits_the_scale(variance):
     table = np.random.default_rng(3).normal(scale=math.sqrt(variance), size=(30, 40))
-    bs.screen(table, [0, 1] * 15, model=bs.GaussianModel.proper())
+    assert screen_with_warnings(table, [0, 1] * 15, model=bs.GaussianModel.proper())[1] == []
 
 
 def screen_with_ratio(function):
