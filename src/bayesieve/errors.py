@@ -8,7 +8,10 @@
     ├── LabelError (ValueError)       the class of each sample
     ├── PriorError (ValueError)       hyper-parameters, prior ratio, prior probability
     ├── DegenerateFeatureError (ValueError)   features without variance, under degenerate="raise"
-    └── RuleError (ValueError)        a selection rule, a loss or a set of features
+    ├── RuleError (ValueError)        a selection rule, a loss or a set of features
+    ├── FileError (ValueError)        a file that cannot be read or written, or does not hold what it should
+    ├── OptionError (ValueError)      an option or setting that contradicts another or is not understood
+    └── MissingExtraError (ImportError)   a package that is not part of the plain installation
 
     BayesieveWarning (UserWarning)
     ├── DegenerateFeatureWarning      features without variance were given a floor or left out
@@ -28,8 +31,11 @@ __all__ = [
     "DataError",
     "DegenerateFeatureError",
     "DegenerateFeatureWarning",
+    "FileError",
     "LabelError",
+    "MissingExtraError",
     "MissingValueError",
+    "OptionError",
     "PriorError",
     "PriorWarning",
     "RuleError",
@@ -119,6 +125,39 @@ class RuleError(BayesieveError, ValueError):
     ... except bs.RuleError as error:
     ...     print("refused")
     refused
+    """
+
+
+class FileError(BayesieveError, ValueError):
+    """A file cannot be read or written, or does not hold what its format promises.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.FileError, ValueError)
+    True
+    """
+
+
+class OptionError(BayesieveError, ValueError):
+    """An option or a setting contradicts another, or is not understood.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.OptionError, ValueError)
+    True
+    """
+
+
+class MissingExtraError(BayesieveError, ImportError):
+    """A package is needed that is not part of the plain installation; the message names the extra.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.MissingExtraError, ImportError)
+    True
     """
 
 

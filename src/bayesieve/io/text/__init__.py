@@ -1,0 +1,1 @@
+"""Delimited text: from compressed bytes to numbers, block by block."""
