@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,38 @@ from bayesieve.errors import DataError, LabelError, MissingValueError
 
 _MOST_SHOWN = 3
 _LOOK = 256  # columns looked at together when a problem has to be found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Some samples of some columns.
+
+    Parameters
+    ----------
+    codes
+        Class of each sample.
+    first
+        Position, among the columns asked for, of the first one here.
+    values
+        Samples x columns: an array, or a CSC matrix.
+    """
+
+    codes: npt.NDArray[np.int64]
+    first: int
+    values: Values
+
+
+class ValueBlocks(Protocol):
+    """A table that can be looked at again: chosen columns, in blocks that together hold every sample."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features."""
+        ...
+
+    def blocks(self, which: npt.NDArray[np.int64]) -> Iterator[Block]:
+        """Yield the values of some columns."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +61,8 @@ class LabelledMatrix:
         Class of every sample.
     feature_names
         Names, or None for ``x0``, ``x1``, ... made when somebody asks.
+    sample_names
+        Names, or None: samples are then told by their number.
 
     Examples
     --------
@@ -41,6 +75,7 @@ class LabelledMatrix:
     values: Values
     labels: Labels
     feature_names: tuple[str, ...] | None
+    sample_names: tuple[str, ...] | None = None
 
     @classmethod
     def from_arrays(
@@ -92,6 +127,20 @@ class LabelledMatrix:
             block = block.toarray() if is_sparse(block) else block
             yield from zip(names[start : start + _LOOK].tolist(), block.T.astype(np.float64), strict=True)
 
+    def blocks(self, which: npt.NDArray[np.int64]) -> Iterator[Block]:
+        """Yield the values of some columns, dense a few columns at a time, sparse all at once.
+
+        Parameters
+        ----------
+        which
+            Columns.
+        """
+        if is_sparse(self.values):
+            yield Block(self.labels.codes, 0, self.values[:, which].tocsc())
+            return
+        for lo in range(0, which.size, _LOOK):
+            yield Block(self.labels.codes, lo, self.values[:, which[lo : lo + _LOOK]])
+
     def explain_non_finite(self, suspects: npt.NDArray[np.int64], missing: str) -> None:
         """Raise the error that says where NaN or infinite values are.
 
@@ -129,7 +178,10 @@ class LabelledMatrix:
         )
 
     def _places(self, places: list[tuple[int, int]]) -> str:
-        return ", ".join(f"sample {i}, feature {self._name(j)}" for i, j in places)
+        return ", ".join(f"sample {self._sample(i)}, feature {self._name(j)}" for i, j in places)
+
+    def _sample(self, i: int) -> str:
+        return repr(self.sample_names[i]) if self.sample_names else str(i)
 
     def _name(self, j: int) -> str:
         return f"{self.feature_names[j]!r} (column {j})" if self.feature_names else f"column {j}"

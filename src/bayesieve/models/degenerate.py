@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix
+from bayesieve.data.matrix import ValueBlocks
 from bayesieve.errors import PriorError
 from bayesieve.models.gaussian import Cell, GaussianModel
 from bayesieve.stats import Moments
@@ -123,7 +123,7 @@ def repair(
     moments: Moments,
     flags: npt.NDArray[np.int8],
     policy: str,
-    matrix: LabelledMatrix | None,
+    table: ValueBlocks | None,
 ) -> Repaired:
     """Give degenerate features a floor, or mark them as excluded.
 
@@ -135,7 +135,7 @@ def repair(
         From :func:`find_degenerate`.
     policy
         ``"floor"`` or ``"exclude"``.
-    matrix
+    table
         The data, to find the step between values; None when only statistics are at hand.
     """
     if not flags.any():
@@ -149,10 +149,10 @@ def repair(
         excluded = flags != Degeneracy.NONE
     else:
         excluded = excluded | (constant & ~_scale_free(model, flags.size))
-        if matrix is None:
+        if table is None:
             excluded[partly] = True
         elif partly.size:
-            steps = nearest_distance(matrix, partly, moments.mean[:, partly])
+            steps = nearest_distance(table, partly, moments.mean[:, partly])
             squares[:, partly] = _floored(squares[:, partly], counts[:, partly], steps)
             excluded[partly] = (squares[:, partly] == 0).any(axis=0)
     aside = excluded | constant

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix
+from bayesieve.data import is_sparse
+from bayesieve.data.matrix import ValueBlocks
 from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning
 from bayesieve.models import GaussianModel
 from bayesieve.models.degenerate import Degeneracy, find_degenerate, repair
@@ -20,7 +21,7 @@ _TINY = 1e-150
 def bayes_factors(
     model: GaussianModel,
     moments: Moments,
-    matrix: LabelledMatrix | None,
+    table: ValueBlocks | None,
     names: tuple[str, ...] | None,
     resolution: Any,
     policy: str,
@@ -36,7 +37,7 @@ def bayes_factors(
         bare = find_degenerate(model.cells(moments), moments.n_features)
         flags = np.where(bare == Degeneracy.TOO_FEW_VALUES, bare, flags)
     if flags.any():
-        log_bf = _degenerate_bayes_factor(model, used, matrix, flags, policy, names)
+        log_bf = _degenerate_bayes_factor(model, used, table, flags, policy, names)
     else:
         with np.errstate(divide="ignore"):
             log_bf = model.combine(cells, used)
@@ -61,24 +62,25 @@ def _check_range(names: tuple[str, ...] | None, *defined: npt.NDArray[np.bool_])
     )
 
 
-def _check_underflow(matrix: LabelledMatrix, moments: Moments, flags: npt.NDArray[np.int8]) -> None:
+def _check_underflow(table: ValueBlocks, moments: Moments, flags: npt.NDArray[np.int8]) -> None:
     """Raise if values only seem constant because they are so small that their squares are 0."""
     tiny = (moments.centred_squares == 0) & (moments.mean != 0) & (np.abs(moments.mean) < _TINY)
     suspects = np.flatnonzero(tiny.any(axis=0) & (flags != Degeneracy.NONE))
-    vanished = [j for j, column in matrix.columns(suspects) if _varies_in_a_class(column, matrix, tiny[:, j])]
-    if vanished:
+    if not suspects.size:
+        return
+    vanished = np.zeros(suspects.size, dtype=bool)
+    for block in table.blocks(suspects):
+        values = block.values.toarray() if is_sparse(block.values) else np.asarray(block.values)
+        columns = slice(block.first, block.first + values.shape[1])
+        means = moments.mean[:, suspects[columns]][block.codes]
+        differs = (values != means) & ~np.isnan(values) & tiny[:, suspects[columns]][block.codes]
+        vanished[columns] |= differs.any(axis=0)
+    if vanished.any():
         raise DataError(
-            f"The values of {len(vanished)} feature(s) are so small that their squares vanish, the first is "
-            f"{_name(matrix.feature_names, vanished[0])}. Multiply the table by a constant so that values stay "
-            "above 1e-150."
+            f"The values of {int(vanished.sum())} feature(s) are so small that their squares vanish, the first is "
+            f"{_name(table.feature_names, int(suspects[vanished][0]))}. Multiply the table by a constant so that "
+            "values stay above 1e-150."
         )
-
-
-def _varies_in_a_class(
-    column: npt.NDArray[np.float64], matrix: LabelledMatrix, classes: npt.NDArray[np.bool_]
-) -> bool:
-    groups = (column[(matrix.labels.codes == k) & ~np.isnan(column)] for k in np.flatnonzero(classes))
-    return any(np.unique(group).size > 1 for group in groups)
 
 
 def _name(names: tuple[str, ...] | None, j: int) -> str:
@@ -88,14 +90,14 @@ def _name(names: tuple[str, ...] | None, j: int) -> str:
 def _degenerate_bayes_factor(
     model: GaussianModel,
     moments: Moments,
-    matrix: LabelledMatrix | None,
+    table: ValueBlocks | None,
     flags: npt.NDArray[np.int8],
     policy: str,
     names: tuple[str, ...] | None,
 ) -> npt.NDArray[np.float64]:
     """Log Bayes factors where some features have no usable variance; one warning counts them."""
-    if matrix is not None:
-        _check_underflow(matrix, moments, flags)
+    if table is not None:
+        _check_underflow(table, moments, flags)
     found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
     if policy == "raise":
         shown = ", ".join(_name(names, i) for i in np.flatnonzero(flags)[:5].tolist())
@@ -103,7 +105,7 @@ def _degenerate_bayes_factor(
             f"{found}, for example {shown}. Drop them, use degenerate='floor' or 'exclude', or state the "
             "instrument's resolution."
         )
-    repaired = repair(model, moments, flags, policy, matrix)
+    repaired = repair(model, moments, flags, policy, table)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
     warnings.warn(f"{found}; they are flagged in .degenerate and {what}.", DegenerateFeatureWarning, stacklevel=4)
     return np.where(repaired.excluded, 0.0, model.log_bayes_factor(repaired.moments))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.data.matrix import checked_names
+from bayesieve.data.matrix import ValueBlocks, checked_names
 from bayesieve.errors import LabelError, PriorError
 from bayesieve.models import GaussianModel
 from bayesieve.stats import Moments
@@ -26,10 +26,24 @@ def checked_model(model: Any) -> GaussianModel:
     return model
 
 
+@runtime_checkable
+class Summarised(ValueBlocks, Protocol):
+    """A table whose moments are known and whose values can be looked at again, such as a file."""
+
+    @property
+    def moments(self) -> Moments:
+        """Moments of its classes."""
+        ...
+
+
 def statistics(
     X: Any, y: Any, classes: Any, feature_names: Any, missing: str, n_threads: int | None
-) -> tuple[LabelledMatrix | None, Moments, tuple[str, ...] | None]:
-    """Return the checked table (None from ready moments), the moments of its classes, and feature names."""
+) -> tuple[ValueBlocks | None, Moments, tuple[str, ...] | None]:
+    """Return the table (None from ready moments), the moments of its classes, and feature names."""
+    if isinstance(X, Summarised):
+        if y is not None or classes is not None or feature_names is not None:
+            raise LabelError("The table already holds its classes and features; call screen(table) without them.")
+        return X, X.moments, X.feature_names
     if isinstance(X, Moments):
         if y is not None:
             raise LabelError("Moments already hold the classes; call screen(moments) without y.")

@@ -38,8 +38,9 @@ def screen(
     Parameters
     ----------
     X
-        Samples x features (array, pandas or polars frame, CSR or CSC matrix), or ready
-        :class:`Moments`, in which case ``y``, ``missing`` and ``n_threads`` do not apply.
+        Samples x features (array, pandas or polars frame, CSR or CSC matrix), what
+        :func:`read_table` returns, or ready :class:`Moments`; ``y``, ``missing`` and ``n_threads`` do
+        not apply to the latter two.
     y
         One class label per sample; two classes.
     model
@@ -83,9 +84,9 @@ def screen(
     ('x1', 'x0')
     """
     model = checked_model(model)
-    matrix, moments, names = statistics(X, y, classes, feature_names, missing, n_threads)
+    table, moments, names = statistics(X, y, classes, feature_names, missing, n_threads)
     prior_log_odds = checked_log_odds(prior_probability, moments.n_features)
-    log_bf, flags = bayes_factors(model, moments, matrix, names, resolution, degenerate)
+    log_bf, flags = bayes_factors(model, moments, table, names, resolution, degenerate)
     step = 0.0 if resolution is None else checked_resolution(resolution, moments.n_features)
     posterior = FeaturePosterior(log_bf, prior_log_odds, names, flags, moments, model, step)
     advise(posterior)

@@ -111,6 +111,13 @@ def _add_rows(
         by_row.rows_complete(values, rows, starts, seen, lo, width, *cells)
 
 
+def add_rows_present(values: Any, plan: RowPlan, sums: Sums, threads: int) -> None:
+    """Add the values that are there of some rows to sums whose ``count`` is per class and column."""
+    if values.dtype not in (np.float64, np.float32) or not values.dtype.isnative or not values.flags.c_contiguous:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+    _by_row(_readable(values), plan, sums, True, threads)
+
+
 def _by_converted_row(values: Any, plan: RowPlan, sums: Sums, omit: bool, threads: int) -> None:
     """Strided tables, float16 and foreign byte orders: copy small pieces into a form kernels read."""
     dtype = np.float32 if values.dtype == np.float16 else np.float64

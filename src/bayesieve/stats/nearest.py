@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, is_sparse
+from bayesieve.data import is_sparse
+from bayesieve.data.matrix import ValueBlocks
 from bayesieve.stats.compiled import compiled
 
 FloatArray = npt.NDArray[np.float64]
 
-_TOGETHER = 256  # columns copied at a time
 
-
-def nearest_distance(matrix: LabelledMatrix, which: npt.NDArray[np.int64], constants: FloatArray) -> FloatArray:
+def nearest_distance(table: ValueBlocks, which: npt.NDArray[np.int64], constants: FloatArray) -> FloatArray:
     """Distance from each constant to the nearest different value of its column, 0 if there is none.
 
     Parameters
     ----------
-    matrix
+    table
         The table.
     which
         Columns to look at.
@@ -37,13 +36,14 @@ def nearest_distance(matrix: LabelledMatrix, which: npt.NDArray[np.int64], const
     [[3.0], [1.0]]
     """
     steps = np.full(constants.shape, np.inf)
-    if is_sparse(matrix.values):
-        part = matrix.values[:, which].tocsc()
-        _look_sparse(part.data.astype(np.float64), part.indptr, part.shape[0], constants, steps)
-    else:
-        for lo in range(0, which.size, _TOGETHER):
-            block = np.ascontiguousarray(matrix.values[:, which[lo : lo + _TOGETHER]].T, dtype=np.float64)
-            _look_dense(block, lo, constants, steps)
+    for block in table.blocks(which):
+        values = block.values
+        if is_sparse(values):
+            _look_sparse(
+                values.data.astype(np.float64), values.indptr, values.shape[0], block.first, constants, steps
+            )
+        else:
+            _look_dense(np.ascontiguousarray(values.T, dtype=np.float64), block.first, constants, steps)
     steps[np.isinf(steps)] = 0.0
     return steps
 
@@ -64,9 +64,9 @@ def _look_dense(block: Any, lo: int, constants: Any, steps: Any) -> None:
 
 
 @compiled()
-def _look_sparse(data: Any, indptr: Any, n_rows: int, constants: Any, steps: Any) -> None:
-    for j in range(steps.shape[1]):
+def _look_sparse(data: Any, indptr: Any, n_rows: int, lo: int, constants: Any, steps: Any) -> None:
+    for j in range(indptr.shape[0] - 1):
         if indptr[j + 1] - indptr[j] < n_rows:  # there is an implicit zero
-            _closer(0.0, j, constants, steps)
+            _closer(0.0, lo + j, constants, steps)
         for t in range(indptr[j], indptr[j + 1]):
-            _closer(data[t], j, constants, steps)
+            _closer(data[t], lo + j, constants, steps)

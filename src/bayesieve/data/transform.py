@@ -1,0 +1,103 @@
+"""Transformations of the values, always declared and never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data.values import is_sparse
+from bayesieve.errors import DataError, OptionError
+
+TRANSFORMS = ("none", "log2", "log1p", "rank-normal")
+NEEDS_ALL_SAMPLES = frozenset({"rank-normal"})
+
+Where = Callable[[int, int], str]  # (sample, feature) of the piece, in words
+
+
+def checked_transform(name: str) -> str:
+    """Return the name of a transformation, or say which there are.
+
+    Examples
+    --------
+    >>> from bayesieve.data.transform import checked_transform
+    >>> checked_transform("log2")
+    'log2'
+    """
+    if name not in TRANSFORMS:
+        raise OptionError(f"There is no transformation {name!r}. There are: {', '.join(TRANSFORMS)}.")
+    return name
+
+
+def transformed(name: str, values: Any, where: Where) -> Any:
+    """Apply a transformation to samples x features, dense or sparse.
+
+    ``log2`` is for values above 0, ``log1p`` (the natural logarithm of 1 + x) for values above -1.
+    ``rank-normal`` replaces the values of a feature by normal scores of their ranks among all its
+    samples, the normal quantile of (rank - 3/8) / (n + 1/4) (Blom 1958); ties share their mean rank.
+
+    Parameters
+    ----------
+    name
+        One of :data:`TRANSFORMS`.
+    values
+        Samples x features; NaN stays NaN.
+    where
+        Names a cell in words, for messages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.transform import transformed
+    >>> transformed("log2", np.array([[8.0], [2.0]]), lambda i, j: "").tolist()
+    [[3.0], [1.0]]
+    """
+    if name == "none":
+        return values
+    if name == "rank-normal":
+        return _normal_scores(values.toarray() if is_sparse(values) else np.asarray(values, dtype=np.float64))
+    if is_sparse(values):
+        if name == "log2":
+            values = values.toarray()  # zeros are values like others, and have no logarithm
+        else:
+            _check_domain(name, values.data[None], -1.0, lambda _, k: _sparse_where(values, k, where))
+            return values.log1p()
+    values = np.asarray(values)
+    if values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    _check_domain(name, values, 0.0 if name == "log2" else -1.0, where)
+    return np.log2(values, dtype=np.float64) if name == "log2" else np.log1p(values, dtype=np.float64)
+
+
+def _check_domain(name: str, values: npt.NDArray[Any], bound: float, where: Where) -> None:
+    outside = values <= bound
+    if not outside.any():
+        return
+    i, j = (int(k) for k in np.argwhere(outside)[0])
+    cure = (
+        "log1p takes zeros; for values below zero, as of background-corrected intensities, use rank-normal, or "
+        "clip them first."
+        if name == "log2"
+        else "Use rank-normal, or clip such values first."
+    )
+    raise DataError(
+        f"{name} needs values above {bound:g}, but {int(outside.sum()):,} or more are not, the first is "
+        f"{values[i, j]:g} at {where(i, j)}. {cure}"
+    )
+
+
+def _sparse_where(values: Any, k: int, where: Where) -> str:
+    matrix = values.tocoo()
+    return where(int(matrix.row[k]), int(matrix.col[k]))
+
+
+def _normal_scores(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+    from scipy.stats import rankdata  # noqa: PLC0415
+
+    there = ~np.isnan(values)
+    ranks = rankdata(np.where(there, values, np.inf), axis=0)  # missing values come last and are put back
+    scores = np.asarray(ndtri((ranks - 0.375) / (there.sum(axis=0) + 0.25)))
+    return np.where(there, scores, np.nan)

@@ -1,0 +1,78 @@
+"""Which sample belongs to which class, from the table itself or from a label file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesieve.errors import LabelError
+from bayesieve.io.classes import Encoder
+from bayesieve.io.table import IntArray
+
+
+@dataclass(slots=True)
+class Labeller:
+    """Gives every sample its class.
+
+    Parameters
+    ----------
+    encoder
+        Raw labels to classes.
+    by_id
+        Raw label by sample id, from a label file; None if the table holds the labels.
+    source
+        The label file, for messages.
+    unmatched, matched
+        Samples of the table that the label file does not know, and those that it does.
+
+    Examples
+    --------
+    >>> from bayesieve.io.classes import Encoder
+    >>> from bayesieve.io.labelling import Labeller
+    >>> labeller = Labeller(Encoder(), {"s1": "late", "s2": "early"}, "pheno.csv")
+    >>> labeller.codes("a.csv", ["s2", "s9", "s1"], None, 3).tolist(), labeller.unmatched
+    ([0, -1, 1], ['s9'])
+    """
+
+    encoder: Encoder
+    by_id: Mapping[str, str | None] | None = None
+    source: str = ""
+    unmatched: list[str] = field(default_factory=list)
+    matched: set[str] = field(default_factory=set)
+
+    def codes(
+        self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
+    ) -> IntArray:
+        """Position of the class of each sample in ``encoder.classes``, -1 for those left out."""
+        if self.by_id is None:
+            if labels is None:
+                raise LabelError(
+                    f"{path} holds no labels. Name a column of it that does (--labels COLUMN), or a label file "
+                    "(--labels pheno.csv:COLUMN)."
+                )
+            return self.encoder.encode(labels)
+        if ids is None:
+            raise LabelError(
+                f"The samples of {path} have no ids that could be looked up in {self.source}. Name the column that "
+                "holds them with --id-column."
+            )
+        known = np.fromiter((name in self.by_id for name in ids), bool, n_samples)
+        self.unmatched += [name for name, there in zip(ids, known, strict=True) if not there]
+        self.matched.update(name for name, there in zip(ids, known, strict=True) if there)
+        codes = np.full(n_samples, -1, np.int64)
+        codes[known] = self.encoder.encode([self.by_id[ids[i]] for i in np.flatnonzero(known)])
+        return codes
+
+    def afresh(self) -> Labeller:
+        """Return a labeller that has not counted anything yet.
+
+        Examples
+        --------
+        >>> from bayesieve.io.classes import Encoder
+        >>> from bayesieve.io.labelling import Labeller
+        >>> Labeller(Encoder(), None, "", ["s1"]).afresh().unmatched
+        []
+        """
+        return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source)

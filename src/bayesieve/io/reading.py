@@ -1,0 +1,208 @@
+"""read_table(): from a file of any kind to something that can be screened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bayesieve.data.transform import checked_transform
+from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.io.classes import ClassMap, Encoder
+from bayesieve.io.columns import is_reference, read_columns, split_reference
+from bayesieve.io.labelling import Labeller
+from bayesieve.io.roles import nearest
+from bayesieve.io.slabs import Slabs
+from bayesieve.io.summarise import Summary, summarise
+from bayesieve.io.table import FeatureTable, Progress, ReadOptions, SampleTable
+from bayesieve.io.text.layout import label_from_text
+from bayesieve.io.text.opening import check_file, plain_suffix
+
+_COLUMNAR = {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
+
+
+def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
+    """Open a table by what its name says it is.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.reading import open_table
+    >>> from bayesieve.io.table import ReadOptions
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = path.write_text("y\\tTP53\\na\\t1\\nb\\t2\\n")
+    >>> open_table(path, ReadOptions(labels="y")).form
+    'TSV'
+    """
+    check_file(path)
+    suffix, name = plain_suffix(path), os.path.basename(os.fspath(path)).lower()
+    if suffix in _COLUMNAR:
+        from bayesieve.io.columnar import open_columnar as opened  # noqa: PLC0415 - imports polars
+    elif suffix == ".h5ad":
+        from bayesieve.io.annotated import open_annotated as opened  # noqa: PLC0415 - imports anndata
+    elif suffix in (".npy", ".npz"):
+        from bayesieve.io.numpy_files import open_numpy as opened  # noqa: PLC0415
+    elif suffix == ".gct":
+        from bayesieve.io.gct import open_gct as opened  # noqa: PLC0415
+    elif "series_matrix" in name:
+        from bayesieve.io.geo import open_series as opened  # noqa: PLC0415
+    else:
+        from bayesieve.io.text.reader import open_text as opened  # noqa: PLC0415
+    return opened(path, options)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    labels: str | None = None,
+    classes: str | Sequence[str] | None = None,
+    transform: str = "none",
+    missing: str = "raise",
+    samples_in: str | None = None,
+    id_column: str | None = None,
+    ignore: Sequence[str] = (),
+    na_values: Sequence[str] = (),
+    encoding: str | None = None,
+    decimal: str = ".",
+    delimiter: str | None = None,
+    layer: str | None = None,
+    memory: int | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Summary:
+    """Read a file once and reduce it to what a screen needs.
+
+    Text (CSV, TSV, TXT; gzip, bzip2, xz, zstd), Parquet, Arrow/Feather, AnnData, GEO series matrix,
+    GCT and NumPy files. The file may be larger than memory.
+
+    Parameters
+    ----------
+    path
+        The file.
+    labels
+        The class of each sample: a column of the table (obs column, GEO characteristic, label row), or
+        a column of another file, ``"pheno.csv:stage"``, matched by sample id.
+    classes
+        Which labels make up which class, ``"early=1,adenoma; late=2,3,4"``, or just their order,
+        ``"control, case"``. Other samples are left out. By default every label is a class, sorted.
+    transform
+        ``"none"``, ``"log2"``, ``"log1p"`` or ``"rank-normal"``; see
+        :func:`bayesieve.data.transform.transformed`.
+    missing
+        ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
+    samples_in
+        ``"rows"`` or ``"columns"``; found out from the labels when not given.
+    id_column
+        Column with the ids of the samples (or, with samples in columns, of the features).
+    ignore
+        Columns to leave out.
+    na_values
+        Further spellings of a missing value.
+    encoding, decimal, delimiter
+        Of text.
+    layer
+        AnnData: a layer, or ``"raw"``; X when not given.
+    memory
+        Bytes that may be used for data; half of what is free by default.
+    n_threads
+        Threads, all cores by default. Neither this nor ``memory`` changes the result.
+    progress
+        Called with the amount read and the total.
+
+    Returns
+    -------
+    Summary
+        To be handed to :func:`bayesieve.screen`; holds ``moments``, ``feature_names`` and what was
+        left out.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import bayesieve as bs
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "genes.csv"
+    >>> _ = path.write_text("id,stage,TP53,KRAS\\ns1,1,0.1,5\\ns2,1,0.4,4\\ns3,2,7.1,5\\ns4,3,7.9,6\\n")
+    >>> table = bs.read_table(path, labels="stage", classes="early=1; late=2,3")
+    >>> table.moments.mean.tolist()
+    [[0.25, 4.5], [7.5, 5.5]]
+    >>> bs.screen(table, model=bs.GaussianModel.proper()).names
+    ('TP53', 'KRAS')
+    """
+    checked_transform(transform)
+    if missing not in ("raise", "omit"):
+        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    if decimal not in (".", ","):
+        raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
+    wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
+    encoder = Encoder(None if wanted is None else ClassMap.parse(wanted))
+    options = ReadOptions(
+        labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
+        memory or free_memory() // 2, n_threads, progress,
+    )  # fmt: skip
+    table, labeller = _with_labels(path, options, encoder)
+    try:
+        return summarise(
+            Slabs(table, transform, options.memory), labeller, missing=missing, n_threads=n_threads
+        )
+    finally:
+        table.close()
+
+
+def _with_labels(
+    path: str | os.PathLike[str], options: ReadOptions, encoder: Encoder
+) -> tuple[SampleTable | FeatureTable, Labeller]:
+    """Open the table, and the label file if there is one; ids tell rows from columns."""
+    if options.labels is None or not is_reference(options.labels):
+        table = open_table(path, options)
+        return table, Labeller(encoder)
+    label_path, column = split_reference(options.labels)
+    check_file(path)
+    known = read_columns(label_path, encoding=options.encoding)
+    if column is None:
+        if len(known.names) != 2:
+            raise LabelError(
+                f"Say which column of {label_path} holds the classes: --labels {label_path}:COLUMN. There are: "
+                f"{', '.join(known.names[:8])}."
+            )
+        column = known.names[1]
+    known.column(column)  # is it there?
+    every = frozenset(
+        text for name, texts in known.columns.items() if name != column for text in texts if text is not None
+    )
+    table = open_table(path, replace(options, labels=None, known_ids=every))
+    ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
+    key, found = known.id_column(ids or (), None)
+    if not found:
+        raise LabelError(
+            f"No id of {label_path} is a sample of {os.fspath(path)}.{nearest((ids or [''])[0], every)} Check that "
+            "both files write their ids alike."
+        )
+    raw = known.keyed(key, column)
+    by_id = {name: label_from_text(text, options.missing_words) for name, text in raw.items()}
+    return table, Labeller(encoder, by_id, label_path)
+
+
+def _first_ids(table: SampleTable) -> list[str]:
+    piece = next(table.pieces(slice(0, 1)), None)
+    return (piece.ids or []) if piece else []
+
+
+def free_memory() -> int:
+    """Return the number of bytes that could be used without pushing others out.
+
+    Examples
+    --------
+    >>> from bayesieve.io.reading import free_memory
+    >>> free_memory() > 0
+    True
+    """
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) // 2
+    except (AttributeError, ValueError, OSError):
+        return 2**31

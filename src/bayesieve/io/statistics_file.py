@@ -1,0 +1,298 @@
+"""Statistics of sites as files: Parquet that any tool can open, with a seal over its contents.
+
+One row per site and feature, site by site, every site with the same features in the same order.
+Columns: ``site``, ``feature`` and for every class, by position k, ``count_k``, ``mean_k``,
+``residual_k`` and ``centred_squares_k``. The key ``bayesieve`` of the Parquet metadata holds JSON:
+``format``, ``schema_version``, ``bayesieve_version``, ``transform``, ``classes``, ``sites`` (name,
+most values per class, features held, suppression) and ``sha256``.
+
+The seal is the SHA-256 of these bytes in a row, numbers in little-endian order:
+
+1. the JSON without ``bayesieve_version`` and ``sha256``: keys sorted, no spaces, other than ASCII escaped;
+2. the number of bytes of that JSON, then of every feature id in UTF-8, as int64;
+3. the feature ids in UTF-8, one after another;
+4. for every site the counts as int64, then means, residuals and centred squares as float64, each class by class.
+
+Before the Parquet footer, where readers do not look, stand the bytes ``bayesieve-sha256`` and the SHA-256
+of all other bytes, in every version of the format. This is checked first, since damaged bytes that reach
+polars can abort the whole process. Neither is a signature: whoever forges a file can make them anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve import __version__
+from bayesieve.errors import BayesieveError, DataError, FileError
+from bayesieve.io.atomic import replacing
+from bayesieve.io.statistics import SiteStatistics, StatisticsSet
+from bayesieve.stats import Moments
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA_VERSION = 1
+
+_FORMAT = "bayesieve-statistics"
+_KEY = "bayesieve"
+_MAGIC = b"PAR1"
+_MARK = b"bayesieve-sha256"
+_NUMBERS = ("count", "mean", "residual", "centred_squares")
+_LARGEST_COUNT = 2**53  # beyond, counts are no longer exact in float64
+
+
+def write_statistics(statistics: StatisticsSet, path: str | os.PathLike[str]) -> None:
+    """Write statistics of one or more sites to a file, whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, bayesieve as bs
+    >>> from bayesieve.io.statistics import SiteStatistics, StatisticsSet
+    >>> from bayesieve.io.statistics_file import read_statistics, write_statistics
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["well", "well", "sick"])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "oslo.parquet"
+    >>> write_statistics(StatisticsSet((SiteStatistics("Oslo", moments, ("TP53",)),)), path)
+    >>> read_statistics(path).pooled().mean.tolist()
+    [[5.0], [2.0]]
+    """
+    for site in statistics.sites:
+        _check_site(site)
+    header = {**_header(statistics), "bayesieve_version": __version__, "sha256": seal(statistics)}
+    buffer = io.BytesIO()
+    _frame(statistics).write_parquet(buffer, metadata={_KEY: json.dumps(header)})
+    with replacing(path) as file:
+        file.write(_protected(buffer.getvalue()))
+
+
+def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
+    """Read a file of :func:`write_statistics` and check everything in it.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.statistics_file import read_statistics
+    >>> try:
+    ...     read_statistics("no/such/file.parquet")
+    ... except bs.FileError as error:
+    ...     print(error)
+    Cannot read no/such/file.parquet: there is no such file. Name a statistics file.
+    """
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    with _opened(path) as file:
+        _check_kind(file, path)
+        file.seek(0)
+        content = file.read()
+    with _intact(path):
+        content = _unprotected(content)
+        header = json.loads(pl.read_parquet_metadata(io.BytesIO(content))[_KEY])
+        version, writer = header["schema_version"], header.get("bayesieve_version")
+    if version != SCHEMA_VERSION:
+        raise FileError(
+            f"{os.fspath(path)} is in version {version!r} of the statistics format, written by bayesieve "
+            f"{writer}. This is bayesieve {__version__}, which reads version {SCHEMA_VERSION}. Upgrade it: "
+            "pip install --upgrade bayesieve"
+        )
+    with _intact(path):
+        statistics = _rebuilt(header, pl.read_parquet(io.BytesIO(content)))
+        if header != {**header, **_header(statistics), "sha256": seal(statistics)}:
+            raise DataError("The contents do not match the seal.")
+    return statistics
+
+
+def is_statistics_file(path: str | os.PathLike[str]) -> bool:
+    """Tell, from the two ends of a file, whether it is one of :func:`write_statistics`.
+
+    Examples
+    --------
+    >>> from bayesieve.io.statistics_file import is_statistics_file
+    >>> is_statistics_file("no/such/file.parquet")
+    False
+    """
+    try:
+        with _opened(path) as file:
+            _check_kind(file, path)
+    except (FileError, ValueError, TypeError):
+        return False
+    return True
+
+
+def seal(statistics: StatisticsSet) -> str:
+    """Hash of everything that statistics say, the same wherever and whenever they are written.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.statistics import SiteStatistics, StatisticsSet
+    >>> from bayesieve.io.statistics_file import seal
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+    >>> len(seal(StatisticsSet((SiteStatistics("Oslo", moments, ("TP53",)),))))
+    64
+    """
+    header = json.dumps(_header(statistics), sort_keys=True, separators=(",", ":")).encode()
+    ids = [name.encode() for name in statistics.feature_ids]
+    digest = hashlib.sha256(header)
+    digest.update(np.array([len(header), *map(len, ids)], dtype="<i8").tobytes())
+    digest.update(b"".join(ids))
+    for site in statistics.sites:
+        for name, array in _arrays(site).items():
+            digest.update(array.astype("<i8" if name == "count" else "<f8").tobytes())
+    return digest.hexdigest()
+
+
+def _header(statistics: StatisticsSet) -> dict[str, Any]:
+    """Say what the file holds, other than the numbers."""
+    sites = [
+        {
+            "name": site.site,
+            "class_counts": site.moments.counts.max(axis=1).tolist(),
+            "n_features": int(site.held.sum()),
+            "min_cell": site.min_cell,
+            "n_suppressed": site.n_suppressed,
+        }
+        for site in statistics.sites
+    ]
+    what = {"format": _FORMAT, "schema_version": SCHEMA_VERSION, "transform": statistics.transform}
+    return {**what, "classes": list(statistics.classes), "sites": sites}
+
+
+def _arrays(site: SiteStatistics) -> dict[str, npt.NDArray[Any]]:
+    """Collect the numbers of a site, each (n_classes, n_features)."""
+    moments = site.moments
+    counts = np.broadcast_to(moments.counts, moments.mean.shape)
+    values = (counts, moments.mean, np.asarray(moments.residual), moments.centred_squares)
+    return dict(zip(_NUMBERS, values, strict=True))
+
+
+def _frame(statistics: StatisticsSet) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    n_features = len(statistics.feature_ids)
+    names = [site.site for site in statistics.sites for _ in range(n_features)]
+    blocks = [_arrays(site) for site in statistics.sites]
+    columns = [
+        pl.Series("site", names, dtype=pl.String),
+        pl.Series("feature", statistics.feature_ids * len(blocks), dtype=pl.String),
+    ]
+    columns += [
+        pl.Series(f"{name}_{k}", np.concatenate([block[name][k] for block in blocks]))
+        for k in range(len(statistics.classes))
+        for name in _NUMBERS
+    ]
+    return pl.DataFrame(columns)
+
+
+def _rebuilt(header: dict[str, Any], frame: pl.DataFrame) -> StatisticsSet:
+    """Turn a table and its description into statistics, trusting neither."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    kinds: list[tuple[str, Any]] = [("site", pl.String), ("feature", pl.String)]
+    for k in range(len(header["classes"])):
+        kinds += [(f"{name}_{k}", pl.Int64 if name == "count" else pl.Float64) for name in _NUMBERS]
+    n_features, extra = divmod(frame.height, len(header["sites"]))
+    if list(frame.schema.items()) != kinds or extra or not n_features or sum(frame.null_count().row(0)):
+        raise DataError("The table does not have the columns and rows that its description promises.")
+    blocks = (frame.slice(i * n_features, n_features) for i in range(len(header["sites"])))
+    return StatisticsSet(tuple(_site(header, *each) for each in zip(header["sites"], blocks, strict=True)))
+
+
+def _site(header: dict[str, Any], about: dict[str, Any], rows: pl.DataFrame) -> SiteStatistics:
+    if rows["site"].unique().to_list() != [about["name"]]:
+        raise DataError("The rows of a site do not carry its name.")
+    places = range(len(header["classes"]))
+    count, mean, residual, squares = (
+        np.array([rows[f"{name}_{k}"].to_numpy() for k in places]) for name in _NUMBERS
+    )
+    moments = Moments(tuple(header["classes"]), count, mean, squares, residual)
+    settings = header["transform"], about["min_cell"], about["n_suppressed"]
+    site = SiteStatistics(about["name"], moments, tuple(rows["feature"].to_list()), *settings)
+    _check_site(site)
+    return site
+
+
+def _check_site(site: SiteStatistics) -> None:
+    """Raise unless a file can hold this site as it is, and nothing small slips out."""
+    try:
+        "".join((site.site, *map(str, site.moments.classes), *site.feature_ids)).encode()
+    except UnicodeEncodeError:
+        raise DataError(
+            f"Site {site.site!r} holds a name, label or feature id that is not valid text (half of a character, "
+            "after reading a file in the wrong encoding). Read the table as UTF-8."
+        ) from None
+    few = (site.moments.counts < site.min_cell).any(axis=0) & site.held
+    if few.any():
+        raise DataError(
+            f"Site {site.site!r} promises at least {site.min_cell} values per class, but {few.sum()} of "
+            f"{few.size} features have fewer. Apply suppress first."
+        )
+    if site.moments.count.max() > _LARGEST_COUNT:
+        raise DataError(f"Site {site.site!r} counts more than 2**53 values, which no table can hold.")
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a plain file for reading, or say why not."""
+    place = Path(path)
+    try:
+        if not place.is_file():
+            why = "it is a directory" if place.is_dir() else "there is no such file"
+            raise FileError(f"Cannot read {os.fspath(path)}: {why}. Name a statistics file.")
+        with place.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise FileError(f"Cannot read {os.fspath(path)}: {error.strerror or error}.") from error
+
+
+def _check_kind(file: IO[bytes], path: str | os.PathLike[str]) -> None:
+    """Raise unless the two ends of a file are those of a statistics file."""
+    shown, size = os.fspath(path), file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if size < 12 or file.read(4) != _MAGIC:
+        raise FileError(f"{shown} is not a statistics file: it is not Parquet. Write one with write_statistics.")
+    file.seek(size - 8)
+    length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
+    if magic != _MAGIC or length > size - 12:
+        raise FileError(f"{shown} is cut short or damaged: its end is not that of a Parquet file. Copy it again.")
+    file.seek(size - 8 - length)
+    if f'"{_FORMAT}"'.encode() not in file.read():
+        raise FileError(f"{shown} is Parquet but not a statistics file. Write one with write_statistics.")
+
+
+def _protected(content: bytes) -> bytes:
+    """Put the hash of a Parquet file in front of its footer."""
+    cut = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    return content[:cut] + _MARK + hashlib.sha256(content).digest() + content[cut:]
+
+
+def _unprotected(content: bytes) -> bytes:
+    """Undo :func:`_protected`, provided that not a bit has changed."""
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    plain = content[: max(start - len(_MARK) - 32, 0)] + content[start:]
+    if _protected(plain) != content:
+        raise DataError("Its bytes do not match their hash.")
+    return plain
+
+
+@contextlib.contextmanager
+def _intact(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever goes wrong with damaged bytes into a sentence; polars panics outside of Exception."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        why = f": {error}" if isinstance(error, BayesieveError) else "."
+        raise FileError(
+            f"{os.fspath(path)} has been changed or damaged since it was written{why} "
+            "Copy it again, or ask its site for a new one."
+        ) from error

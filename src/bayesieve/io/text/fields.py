@@ -1,0 +1,233 @@
+"""The compiled loops that cut text into records and fields and read the numbers in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayesieve.io.text.numbers import scaled
+from bayesieve.stats.compiled import compiled
+
+SKIP = -1  # code of a field that is not wanted; 0, 1, ... are columns of values, -2, -3, ... are texts
+_NEWLINE, _RETURN, _QUOTE, _SPACE = 10, 13, 34, 32
+_NOT, _SURE, _UNSURE = 0, 1, 2
+
+
+@compiled()
+def find_records(buffer: Any, begin: int, end: int, delimiter: int, starts: Any, ends: Any) -> tuple[int, int]:
+    """Find the records between two positions; blank lines are none.
+
+    A newline inside quotes belongs to its field. Quotes count where a field begins.
+
+    Returns
+    -------
+    number, rest
+        How many records were found (at most ``starts.size``), and where the first unfinished one begins.
+    """
+    n, p, first = 0, np.uint64(begin), np.uint64(begin)
+    stop, one = np.uint64(end), np.uint64(1)
+    fresh, quoted = True, False
+    while p < stop and n < starts.shape[0]:
+        c = buffer[p]
+        if quoted:
+            quoted = c != _QUOTE
+        elif c == _QUOTE:
+            quoted = fresh or (p > first and buffer[p - one] == _QUOTE)
+        elif c == _NEWLINE:
+            last = p
+            if last > first and buffer[last - one] == _RETURN:
+                last -= one
+            if last > first:
+                starts[n], ends[n] = first, p
+                n += 1
+            first, fresh = p + one, True
+            p += one
+            continue
+        fresh = c == delimiter
+        p += one
+    return n, first
+
+
+@compiled()
+def _read_number(buffer: Any, p: Any, decimal: int) -> tuple[float, Any, int]:
+    """Read a number that begins at ``p``: its value, where it ends, and whether it is one."""
+    one, ten, zero, nine = np.uint64(1), np.uint64(10), np.uint64(48), np.uint64(9)
+    negative = buffer[p] == 45
+    if negative or buffer[p] == 43:
+        p += one
+    w, q, begin = np.uint64(0), 0, p
+    digit = np.uint64(buffer[p]) - zero
+    while digit <= nine:
+        w = w * ten + digit
+        p += one
+        digit = np.uint64(buffer[p]) - zero
+    n_digits = p - begin
+    if buffer[p] == decimal:
+        p += one
+        point = p
+        digit = np.uint64(buffer[p]) - zero
+        while digit <= nine:
+            w = w * ten + digit
+            p += one
+            digit = np.uint64(buffer[p]) - zero
+        q = -np.int64(p - point)
+        n_digits += p - point
+    if n_digits == np.uint64(0):
+        return 0.0, p, _NOT
+    end = p
+    if buffer[p] == 101 or buffer[p] == 69:
+        power, p, fine = _read_power(buffer, p + one)
+        if not fine:
+            return 0.0, p, _NOT
+        q += power
+    if n_digits > np.uint64(19):
+        value, sure = _long(buffer, begin, end, decimal, q)
+    else:
+        value, sure = scaled(w, q)
+    return (-value if negative else value), p, (_SURE if sure else _UNSURE)
+
+
+@compiled()
+def _read_power(buffer: Any, p: Any) -> tuple[int, Any, bool]:
+    one, zero, nine = np.uint64(1), np.uint64(48), np.uint64(9)
+    negative = buffer[p] == 45
+    if negative or buffer[p] == 43:
+        p += one
+    power, begin = 0, p
+    digit = np.uint64(buffer[p]) - zero
+    while digit <= nine:
+        if power < 100_000:
+            power = power * 10 + np.int64(digit)
+        p += one
+        digit = np.uint64(buffer[p]) - zero
+    return (-power if negative else power), p, p > begin
+
+
+@compiled()
+def _long(
+    buffer: Any, begin: Any, end: Any, decimal: int, q: int
+) -> tuple[float, bool]:
+    """More than 19 digits: the first 19 decide unless the next whole number would give another result."""
+    w, n, dropped, p = np.uint64(0), 0, 0, begin
+    while p < end:
+        if buffer[p] != decimal:
+            digit = np.uint64(buffer[p]) - np.uint64(48)
+            if n < 19:
+                w = w * np.uint64(10) + digit
+                n += w > np.uint64(0)
+            else:
+                dropped += 1
+        p += np.uint64(1)
+    low, sure = scaled(w, q + dropped)
+    if dropped == 0:
+        return low, sure
+    high, sure_too = scaled(w + np.uint64(1), q + dropped)
+    return low, sure and sure_too and low == high
+
+
+@compiled()
+def _is_missing(buffer: Any, lo: Any, hi: Any, words: Any, lengths: Any) -> bool:
+    size = np.int64(hi - lo)
+    for k in range(words.shape[0]):
+        if lengths[k] == size:
+            same = True
+            for j in range(size):
+                if buffer[lo + np.uint64(j)] != words[k, j]:
+                    same = False
+                    break
+            if same:
+                return True
+    return False
+
+
+@compiled()
+def _field(buffer: Any, p: Any, last: Any, delimiter: int) -> tuple[Any, Any, Any]:
+    """Where the content of a field begins and ends, and where the delimiter or the end of its record is."""
+    one = np.uint64(1)
+    if buffer[p] == _QUOTE and p < last:
+        lo = p + one
+        p = lo
+        while p < last:
+            if buffer[p] == _QUOTE:
+                if buffer[p + one] != _QUOTE:
+                    break
+                p += one
+            p += one
+        hi = p
+        while p < last and buffer[p] != delimiter:
+            p += one
+    else:
+        lo = p
+        while p < last and buffer[p] != delimiter:
+            p += one
+        hi = p
+    while hi > lo and (buffer[hi - one] == _RETURN or buffer[hi - one] == _SPACE):
+        hi -= one
+    while lo < hi and buffer[lo] == _SPACE:
+        lo += one
+    return lo, hi, p
+
+
+@compiled()
+def read_fields(
+    buffer: Any, starts: Any, ends: Any, rows: Any, form: Any, codes: Any, missing: Any,
+    values: Any, spans: Any, odd: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """Read the records ``rows[0] : rows[1]`` into ``values`` and ``spans``.
+
+    Parameters
+    ----------
+    buffer, starts, ends
+        Bytes, and where each record begins and ends (at its newline).
+    rows
+        First and last record.
+    form
+        Delimiter and decimal mark.
+    codes
+        What to do with each field, see :data:`SKIP`.
+    missing
+        Spellings of a missing value (padded) and their lengths.
+    values, spans
+        Numbers by record and column; first and last byte of texts, by record and column.
+    odd
+        Receives (record, field, first byte, last byte) of what is no number for sure.
+
+    Returns
+    -------
+    n_odd, bad
+        How many odd fields there are (more than fit into ``odd`` are only counted), and the first
+        record with a wrong number of fields, or -1.
+    """
+    n_odd, n_fields = 0, codes.shape[0]
+    one = np.uint64(1)
+    delimiter, decimal = form
+    words, lengths = missing
+    for i in range(rows[0], rows[1]):
+        p, last = np.uint64(starts[i]), np.uint64(ends[i])
+        for f in range(n_fields):
+            code = codes[f]
+            done = False
+            if code >= 0:
+                value, after, state = _read_number(buffer, p, decimal)
+                if state == _SURE and (buffer[after] == delimiter or after == last):
+                    values[i, code] = value
+                    p, done = after, True
+            if not done:
+                lo, hi, p = _field(buffer, p, last, delimiter)
+                if code >= 0:
+                    values[i, code] = np.nan
+                    value, after, state = _read_number(buffer, lo, decimal)
+                    if state == _SURE and after == hi and hi > lo:
+                        values[i, code] = value
+                    elif not _is_missing(buffer, lo, hi, words, lengths):
+                        if n_odd < odd.shape[0]:
+                            odd[n_odd, 0], odd[n_odd, 1] = i, f
+                            odd[n_odd, 2], odd[n_odd, 3] = lo, hi
+                        n_odd += 1
+                elif code < SKIP:
+                    spans[i, -2 - code, 0], spans[i, -2 - code, 1] = lo, hi
+            if (p < last) != (f < n_fields - 1):
+                return n_odd, i
+            p += one
+    return n_odd, -1

@@ -1,0 +1,232 @@
+"""Which field of a text table is an id, a label or a value, and whether samples are in rows or columns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesieve.errors import FileError, OptionError
+from bayesieve.io.roles import (
+    ID_NAMES,
+    check_distinct,
+    check_ignored,
+    label_text,
+    no_such_column,
+    sample_orientation,
+)
+from bayesieve.io.table import ReadOptions
+from bayesieve.io.text.fields import SKIP
+from bayesieve.io.text.parsing import Codes, Parser
+from bayesieve.io.text.records import Batch
+
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_PEEK = 500  # records looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The part each field plays.
+
+    Parameters
+    ----------
+    samples_in
+        ``"rows"`` or ``"columns"``.
+    ids
+        Field with the id of a record, None if there is none.
+    labels
+        Field with the label of a record (samples in rows), None if labels come from elsewhere.
+    values
+        Fields with values.
+    left_out
+        Names of other fields and records, by reason.
+    label_row
+        Labels by sample (samples in columns), None if labels come from elsewhere.
+    skipped
+        Records, by position, that hold no values (samples in columns).
+    """
+
+    samples_in: str
+    ids: int | None
+    labels: int | None
+    values: list[int]
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    label_row: list[str | None] | None = None
+    skipped: frozenset[int] = frozenset()
+
+
+def label_from_text(text: str | None, words: tuple[str, ...] = ()) -> str | None:
+    """Return a label as it is written in a text file; ``1.0`` and ``1`` are the same.
+
+    Examples
+    --------
+    >>> from bayesieve.io.text.layout import label_from_text
+    >>> [label_from_text(text) for text in ("1.0", "II", "NA")]
+    ['1', 'II', None]
+    """
+    label = label_text(text, words)
+    whole = _WHOLE.fullmatch(label) if label else None
+    return whole[1] if whole else label
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The first records of a table, looked at closely.
+
+    Parameters
+    ----------
+    path, batch, parser
+        The file, its first records, and how to read them.
+    text
+        Fields that hold text and no number.
+    """
+
+    path: str
+    batch: Batch
+    parser: Parser
+    text: list[int]
+
+    @classmethod
+    def of(cls, path: str, batch: Batch, parser: Parser) -> Survey:
+        """Look which fields hold text: those that do not begin with a number are read further."""
+        n_fields, n = len(parser.names), min(len(batch), _PEEK)
+        every: Codes = np.arange(n_fields, dtype=np.int32)
+        first = parser.parse(batch, 0, 1, every, strict=False)
+        doubtful = np.flatnonzero(np.isnan(first.values[0]))
+        if not doubtful.size:
+            return cls(path, batch, parser, [])
+        codes: Codes = np.full(n_fields, SKIP, dtype=np.int32)
+        codes[doubtful] = np.arange(doubtful.size)
+        parsed = parser.parse(batch, 0, n, codes, strict=False)
+        numbers = set(doubtful[np.isfinite(parsed.values).any(axis=0)].tolist())
+        return cls(path, batch, parser, sorted({f for _, f, _ in parsed.texts_at} - numbers))
+
+    def column(self, place: int) -> list[str]:
+        """Texts of a field in the first records."""
+        codes: Codes = np.full(len(self.parser.names), SKIP, dtype=np.int32)
+        codes[place] = SKIP - 1
+        return self.parser.parse(self.batch, 0, min(len(self.batch), _PEEK), codes).texts(0)
+
+
+def find_layout(survey: Survey, options: ReadOptions) -> Layout:
+    """Decide which field is what, from the first records and what the user said."""
+    names, text = survey.parser.names, survey.text
+    candidates = sorted({0, *text})
+    if options.id_column is not None:
+        if options.id_column not in names:
+            raise no_such_column(survey.path, options.id_column, names)
+        candidates = [names.index(options.id_column)]
+    row_label = _label_row(survey, options)
+    if row_label is None:
+        ids = {names[f]: survey.column(f) for f in candidates} if options.known_ids else {}
+        samples_in = sample_orientation(survey.path, options, names, ids, [names[f] for f in text])
+    else:
+        samples_in = "columns"
+    return _in_columns(survey, options, row_label) if samples_in == "columns" else _in_rows(survey, options, candidates)
+
+
+def _label_row(survey: Survey, options: ReadOptions) -> int | None:
+    """Find the record that holds the labels, in a table with samples in columns."""
+    if options.labels is None or options.labels in survey.parser.names or options.samples_in == "rows":
+        return None
+    heads = survey.column(0)
+    return heads.index(options.labels) if options.labels in heads else None
+
+
+def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Layout:
+    names, text = survey.parser.names, survey.text
+    check_distinct(survey.path, names, "column")
+    check_ignored(survey.path, options.ignore, names)
+    labels = None
+    if options.labels is not None:
+        if options.labels not in names:
+            raise no_such_column(survey.path, options.labels, names, listing=[names[f] for f in text])
+        labels = names.index(options.labels)
+    ids = _id_field(survey, options, [f for f in candidates if f != labels])
+    ignored = {names.index(name) for name in options.ignore} - {ids, labels}
+    apart = {ids, labels, *text, *ignored}
+    values = [f for f in range(len(names)) if f not in apart]
+    while values and names[values[-1]] == "" and values[-1] == len(names) - 1:  # every line ends in a delimiter
+        values.pop()
+    left_out = {
+        "not numeric": [names[f] for f in text if f not in {ids, labels, *ignored}],
+        "ignored": [names[f] for f in sorted(ignored)],
+    }
+    if not values:
+        raise FileError(
+            f"{survey.path} has no column of numbers besides ids and labels. Columns: {', '.join(names[:8])}. "
+            "Check the delimiter (--delimiter) and the decimal mark (--decimal)."
+        )
+    return Layout("rows", ids, labels, values, {k: v for k, v in left_out.items() if v})
+
+
+def _id_field(survey: Survey, options: ReadOptions, candidates: list[int]) -> int | None:
+    names = survey.parser.names
+    if options.id_column is not None:
+        return candidates[0] if candidates else None
+    if options.known_ids is not None:
+        known = {f: len(options.known_ids.intersection(survey.column(f))) for f in candidates}
+        best = max(known, key=lambda f: known[f])
+        if known[best]:
+            return best
+    if 0 in candidates and names[0].casefold() in ID_NAMES:
+        return 0
+    for f in candidates:
+        if f in survey.text:
+            texts = survey.column(f)
+            if len(set(texts)) == len(texts) > 1:
+                return f
+    return None
+
+
+def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> Layout:
+    names, text = survey.parser.names, survey.text
+    ids = names.index(options.id_column) if options.id_column is not None else 0
+    heads = survey.column(ids)
+    _check_ignored_anywhere(survey.path, options.ignore, (*names, *heads))
+    values = [f for f in range(len(names)) if f not in {ids, *text} and names[f] not in options.ignore]
+    texts = _text_rows(survey, values)
+    if len(values) < 2:  # a text row on top hides the numbers below
+        values = [f for f in range(len(names)) if f != ids and names[f] not in options.ignore]
+    skipped = {row_label} if row_label is not None else set()
+    skipped |= {k for k, head in enumerate(heads) if head in options.ignore}
+    annotation = [k for k in texts if k not in skipped]
+    left_out = {
+        "not numeric": [names[f] for f in text if f != ids and f not in values] + [heads[k] for k in annotation],
+        "ignored": [name for name in options.ignore],
+    }
+    if options.known_ids is not None:
+        known = [f for f in values if names[f] in options.known_ids]
+        left_out["not in the label file"] = [names[f] for f in values if names[f] not in options.known_ids]
+        values = known
+    check_distinct(survey.path, [names[f] for f in values], "sample")
+    if not values:
+        raise FileError(f"{survey.path} has no column of numbers besides {names[ids]!r}, which names the features.")
+    row = _row_texts(survey, row_label, values) if row_label is not None else None
+    kept = {reason: found for reason, found in left_out.items() if found}
+    return Layout("columns", ids, None, values, kept, row, frozenset({*skipped, *annotation}))
+
+
+def _text_rows(survey: Survey, values: list[int]) -> list[int]:
+    """Records on top that hold text where the others hold numbers."""
+    codes: Codes = np.full(len(survey.parser.names), SKIP, dtype=np.int32)
+    places = values if len(values) > 1 else list(range(1, len(survey.parser.names)))
+    codes[places] = np.arange(len(places))
+    parsed = survey.parser.parse(survey.batch, 0, min(len(survey.batch), 50), codes, strict=False)
+    with_text = {row for row, _, _ in parsed.texts_at}
+    with_numbers = set(np.flatnonzero(np.isfinite(parsed.values).any(axis=1)).tolist())
+    return sorted(with_text - with_numbers)
+
+
+def _row_texts(survey: Survey, record: int, values: list[int]) -> list[str | None]:
+    codes: Codes = np.full(len(survey.parser.names), SKIP, dtype=np.int32)
+    codes[values] = SKIP - 1 - np.arange(len(values))
+    parsed = survey.parser.parse(survey.batch, record, record + 1, codes)
+    return [label_from_text(parsed.texts(k)[0], survey.parser.words) for k in range(len(values))]
+
+
+def _check_ignored_anywhere(path: str, ignore: tuple[str, ...], names: tuple[str, ...]) -> None:
+    for name in ignore:
+        if name not in names:
+            raise OptionError(f"{path} has no column and (among the first {_PEEK}) no row {name!r} to ignore.")

@@ -1,0 +1,174 @@
+"""Records to numbers: threads share the work, and whatever is no number is explained."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import FileError
+from bayesieve.io.table import MISSING_WORDS
+from bayesieve.io.text.fields import SKIP, read_fields
+from bayesieve.io.text.records import Batch
+from bayesieve.io.text.sniffing import split
+from bayesieve.stats.threads import for_each, n_threads_for, share
+
+FloatArray = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_ODD = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parser:
+    """How fields become numbers.
+
+    Parameters
+    ----------
+    delimiter, decimal
+        Between fields, and before the decimals.
+    names
+        Names of the fields.
+    words
+        Spellings of a missing value, and values that stand for one.
+    n_threads
+        Threads, None for all cores.
+    """
+
+    delimiter: str
+    decimal: str
+    names: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    n_threads: int | None = None
+
+    @property
+    def _spellings(self) -> tuple[Any, Any]:
+        words = [word.encode() for word in dict.fromkeys((*MISSING_WORDS, *self.words))]
+        padded = np.zeros((len(words), max(map(len, words))), dtype=np.uint8)
+        for row, word in zip(padded, words, strict=True):
+            row[: len(word)] = list(word)
+        return padded, np.array([len(word) for word in words])
+
+    def parse(self, batch: Batch, lo: int, hi: int, codes: Codes, *, strict: bool = True) -> Parsed:
+        """Read the records ``lo : hi`` of a batch.
+
+        Parameters
+        ----------
+        batch, lo, hi
+            The records.
+        codes
+            What to do with each field: column of the values, ``SKIP``, or -2, -3, ... for texts.
+        strict
+            Raise if a value is no number; otherwise it is NaN and listed in ``texts_at``.
+        """
+        n, n_values, n_texts = hi - lo, int(codes.max()) + 1, max(int(SKIP - codes.min()), 0)
+        values, spans = np.empty((n, n_values)), np.zeros((n, n_texts, 2), np.int64)
+        starts, ends, spellings = batch.starts[lo:hi], batch.ends[lo:hi], self._spellings
+        form = (ord(self.delimiter), ord(self.decimal))
+        found: list[tuple[int, Any]] = []
+
+        def work(rows: tuple[int, int]) -> None:
+            size = _ODD
+            while True:
+                odd = np.empty((size, 4), np.int64)
+                n_odd, bad = read_fields(
+                    batch.buffer, starts, ends, rows, form, codes, spellings, values, spans, odd
+                )
+                if n_odd <= size:
+                    break
+                size = 4 * n_odd
+            found.append((bad, odd[:n_odd]))
+
+        threads = n_threads_for(self.n_threads, n * max(n_values, 1))
+        for_each(work, share(n, threads), threads)
+        bad = min((bad for bad, _ in found if bad >= 0), default=-1)
+        if bad >= 0:
+            self._ragged(batch, lo + bad)
+        odd = np.concatenate([rows for _, rows in found])
+        texts_at = self._resolve(batch, lo, odd[np.lexsort((odd[:, 1], odd[:, 0]))], codes, values)
+        if strict and texts_at:
+            self._not_numbers(batch, lo, texts_at)
+        for word in self.words:
+            if _NUMBER.fullmatch(word):
+                values[values == float(word)] = np.nan
+        return Parsed(batch, lo, values, spans, texts_at)
+
+    def _resolve(
+        self, batch: Batch, lo: int, odd: Any, codes: Codes, values: FloatArray
+    ) -> list[tuple[int, int, str]]:
+        """Let Python read what the compiled loop was not sure of; return what is text."""
+        texts = []
+        for row, column, first, last in odd.tolist():
+            text = batch.text(first, last, lo + row)
+            plain = text.replace(self.decimal, ".") if self.decimal != "." and "." not in text else text
+            if _NUMBER.fullmatch(plain) or _INFINITY.fullmatch(plain):
+                values[row, codes[column]] = float(plain)
+            else:
+                texts.append((row, column, text))
+        return texts
+
+    def _ragged(self, batch: Batch, record: int) -> None:
+        found = len(split(batch.record(record), self.delimiter))
+        what = f"{found:,} field{'' if found == 1 else 's'} where the header has {len(self.names):,}"
+        last = record == len(batch) - 1
+        raise FileError(
+            f"{batch.name}, line {batch.line(record)}: {what} (fields are separated by {self.delimiter!r}). "
+            + ("The file may be cut short: fetch it again. Otherwise q" if last and found < len(self.names) else "Q")
+            + "uote fields that hold the delimiter, or name another one with --delimiter."
+        )
+
+    def _not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
+        row, column, text = texts[0]
+        more = f" ({len(texts) - 1:,} more such cells follow nearby)" if len(texts) > 1 else ""
+        raise FileError(
+            f"{batch.name}, line {batch.line(lo + row)}, column {self.names[column]!r} (field {column + 1}): "
+            f"{text[:40]!r} is not a number{more}. {self._cure(text, self.names[column])}"
+        )
+
+    def _cure(self, text: str, name: str) -> str:
+        if self.decimal == "." and _COMMA.fullmatch(text):
+            return "If the comma is a decimal mark, say so: --decimal ,"
+        if self.decimal == "," and _NUMBER.fullmatch(text):
+            return "The decimal mark was said to be a comma; if it is a point, leave out --decimal."
+        return (
+            f"If it stands for a missing value, say so: --na-values {text[:20]!r}; if the column holds no "
+            f"measurements, leave it out: --ignore {name!r}; else correct the cell."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parsed:
+    """What was read from some records.
+
+    Parameters
+    ----------
+    batch, lo
+        Where they come from.
+    values
+        Numbers, NaN where missing.
+    spans
+        First and last byte of each text.
+    texts_at
+        (record, field, text) of values that are no numbers, when not strict.
+    """
+
+    batch: Batch
+    lo: int
+    values: FloatArray
+    spans: npt.NDArray[np.int64]
+    texts_at: list[tuple[int, int, str]]
+
+    def texts(self, k: int) -> list[str]:
+        """Texts of the ``k``-th text field."""
+        data, spans = self.batch.data, self.spans[:, k].tolist()
+        try:
+            whole = [data[lo:hi].decode() for lo, hi in spans]
+        except UnicodeDecodeError:
+            whole = [self.batch.text(lo, hi, self.lo + i) for i, (lo, hi) in enumerate(spans)]
+        return [text.replace('""', '"') for text in whole] if b'""' in data else whole

@@ -1,0 +1,204 @@
+"""Text tables as pieces of numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesieve.errors import FileError
+from bayesieve.io.roles import check_distinct
+from bayesieve.io.table import (
+    FeaturePiece,
+    FeatureTable,
+    IntArray,
+    ReadOptions,
+    SamplePiece,
+    SampleTable,
+    samples_per_piece,
+)
+from bayesieve.io.text.fields import SKIP
+from bayesieve.io.text.layout import Layout, Survey, find_layout, label_from_text
+from bayesieve.io.text.opening import TextBytes, plain_suffix
+from bayesieve.io.text.parsing import Codes, Parsed, Parser
+from bayesieve.io.text.records import Batch, batches
+from bayesieve.io.text.sniffing import Form, named_delimiter, sniff
+
+_HEAD = 2**20
+_LONGEST_HEAD = 2**28
+_SURVEY = 2**22
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text file that can be read again and again.
+
+    Parameters
+    ----------
+    path, form, options
+        The file, how its records are written, and what the user said.
+    stop
+        Begin of the line that ends the table, if there is one.
+    """
+
+    path: str
+    form: Form
+    options: ReadOptions
+    stop: bytes | None = None
+
+    @property
+    def parser(self) -> Parser:
+        """How fields become numbers."""
+        options = self.options
+        return Parser(
+            self.form.delimiter, options.decimal, self.form.names, options.missing_words, options.n_threads
+        )
+
+    def batches(self, group: int, block: int | None = None) -> Iterator[Batch]:
+        """Read the records from the first to the last."""
+        block = block or int(np.clip(self.options.memory // 16, 2**20, 2**24))
+        with TextBytes(self.path, self.options.encoding) as stream:
+            stream.skip_lines(self.form.skipped)
+            for batch in batches(
+                stream, self.form.delimiter, group=group, block=block,
+                first_line=self.form.skipped + 1, stop=self.stop,
+            ):  # fmt: skip
+                yield batch
+                if self.options.progress is not None:
+                    self.options.progress(stream.position, stream.size)
+
+
+def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
+    """Open a delimited text table and find out what it holds.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.table import ReadOptions
+    >>> from bayesieve.io.text.reader import open_text
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = path.write_text("id,stage,TP53\\ns1,early,1.5\\ns2,late,2.5\\n")
+    >>> table = open_text(path, ReadOptions(labels="stage"))
+    >>> table.samples_in, table.feature_ids
+    ('rows', ('TP53',))
+    """
+    name, suffix = os.fspath(path), plain_suffix(path)
+    form = sniff(name, head_lines(path, options), suffix, named_delimiter(options.delimiter), options.decimal)
+    kind = {"\t": "TSV", ",": "CSV"}.get(form.delimiter, f"text with {form.delimiter!r} between fields")
+    return as_table(Source(name, form, options), kind)
+
+
+def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int = 8) -> list[str]:
+    """Return the first lines of a text file, all of them whole.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.table import ReadOptions
+    >>> from bayesieve.io.text.reader import head_lines
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = path.write_text("id,stage\\ns1,early")
+    >>> head_lines(path, ReadOptions())
+    ['id,stage', 's1,early']
+    """
+    with TextBytes(path, options.encoding) as stream:
+        head = b""
+        while head.count(b"\n") <= n_lines and len(head) < _LONGEST_HEAD:
+            block = stream.read(max(_HEAD, len(head)))
+            if not block:
+                break
+            head += block
+        name = stream.name
+    lines = head.split(b"\n")
+    whole = lines[:-1] if len(lines) > n_lines else lines
+    try:
+        return [line.decode("utf-8").rstrip("\r") for line in whole[: 8 * n_lines]]
+    except UnicodeDecodeError:
+        raise FileError(
+            f"{name}: the first lines are not UTF-8 text. Name the encoding, for example --encoding latin-1; "
+            "if this is no text file, save the table as CSV."
+        ) from None
+
+
+def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
+    """Survey a source and make a table of it."""
+    first = next(source.batches(1, _SURVEY), None)
+    if first is None:
+        raise FileError(f"{source.path} holds a header and no data. Check how it was written or downloaded.")
+    layout = find_layout(Survey.of(source.path, first, source.parser), source.options)
+    names = source.form.names
+    chosen = tuple(names[f] for f in layout.values)
+    if layout.samples_in == "rows":
+        return TextSamples(source.path, kind, "rows", layout.left_out, chosen, source, layout)
+    return TextFeatures(
+        source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.label_row, source, layout
+    )
+
+
+@dataclass(slots=True)
+class TextSamples(SampleTable):
+    """A text table with samples in rows."""
+
+    source: Source = None  # type: ignore[assignment]
+    layout: Layout = None  # type: ignore[assignment]
+
+    def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
+        """Yield all samples in order, with a range of the features."""
+        codes, parser = self._codes(features), self.source.parser
+        group = samples_per_piece(len(self.layout.values))
+        for batch in self.source.batches(group):
+            for lo in range(0, len(batch), group):
+                parsed = parser.parse(batch, lo, min(lo + group, len(batch)), codes)
+                yield SamplePiece(*self._texts(parsed), parsed.values)
+
+    def _codes(self, features: slice) -> Codes:
+        codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
+        chosen = self.layout.values[features]
+        codes[chosen] = np.arange(len(chosen))
+        texts = [place for place in (self.layout.ids, self.layout.labels) if place is not None]
+        for k, place in enumerate(texts):
+            codes[place] = SKIP - 1 - k
+        return codes
+
+    def _texts(self, parsed: Parsed) -> tuple[list[str] | None, list[str | None] | None]:
+        k, ids, labels = 0, None, None
+        if self.layout.ids is not None:
+            ids, k = parsed.texts(0), 1
+        if self.layout.labels is not None:
+            words = self.source.parser.words
+            labels = [label_from_text(text, words) for text in parsed.texts(k)]
+        return ids, labels
+
+
+@dataclass(slots=True)
+class TextFeatures(FeatureTable):
+    """A text table with samples in columns."""
+
+    source: Source = None  # type: ignore[assignment]
+    layout: Layout = None  # type: ignore[assignment]
+
+    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+        """Yield all features in order, with the values of chosen samples."""
+        assert self.layout.ids is not None
+        codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
+        codes[np.asarray(self.layout.values)[samples]] = np.arange(len(samples))
+        codes[self.layout.ids] = SKIP - 1
+        parser, done = self.source.parser, 0
+        for batch in self.source.batches(1):
+            for lo, hi in _runs(len(batch), {k - done for k in self.layout.skipped}):
+                parsed = parser.parse(batch, lo, hi, codes)
+                yield FeaturePiece(parsed.texts(0), parsed.values)
+            done += len(batch)
+
+
+def _runs(n: int, holes: set[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of ``range(n)`` between the holes."""
+    lo = 0
+    for hole in sorted(hole for hole in holes if 0 <= hole < n):
+        if hole > lo:
+            yield lo, hole
+        lo = hole + 1
+    if lo < n:
+        yield lo, n

@@ -1,0 +1,139 @@
+"""A text file as batches of whole records (lines, unless a quoted field holds a newline)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import FileError
+from bayesieve.io.text.fields import find_records
+from bayesieve.io.text.opening import TextBytes
+
+_LONGEST = 2**28  # bytes of one record
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Whole records: their bytes, and where each begins and ends (at its newline).
+
+    Parameters
+    ----------
+    name
+        The file, for messages.
+    data, buffer
+        The bytes, and the same as an array.
+    starts, ends
+        Position of the first byte and of the newline of each record.
+    first_line
+        Number of the line in the file with which ``data`` begins.
+    """
+
+    name: str
+    data: bytes
+    buffer: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    first_line: int
+
+    def __len__(self) -> int:
+        return int(self.starts.size)
+
+    def line(self, record: int) -> int:
+        """Return the number of the line, from 1, on which a record begins."""
+        return self.first_line + self.data.count(b"\n", 0, int(self.starts[record]))
+
+    def record(self, record: int) -> str:
+        """Return a record as text, without its newline."""
+        return self.text(int(self.starts[record]), int(self.ends[record]), record).rstrip("\r")
+
+    def text(self, lo: int, hi: int, record: int) -> str:
+        """Decode some bytes of a record."""
+        try:
+            return self.data[lo:hi].decode("utf-8").replace('""', '"')
+        except UnicodeDecodeError:
+            raise FileError(
+                f"{self.name}, line {self.line(record)}: the text is not UTF-8. Name its encoding, for example "
+                "--encoding latin-1 (files from older Windows programs: --encoding cp1252)."
+            ) from None
+
+
+def batches(
+    stream: TextBytes, delimiter: str, *, group: int, block: int, first_line: int = 1, stop: bytes | None = None
+) -> Iterator[Batch]:
+    """Cut a stream into batches of a multiple of ``group`` records; the last one holds what is left.
+
+    Parameters
+    ----------
+    stream
+        The bytes; a thread reads ahead.
+    delimiter
+        Between fields.
+    group, block
+        Records that belong together, and bytes to read at a time.
+    first_line
+        Line of the file at which the stream stands.
+    stop
+        Everything from a line that begins with these bytes is left out.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(stream.read, block)
+        rest, step, ended = b"", block, False
+        while not ended:
+            new = ahead.result()
+            ended = not new
+            if not ended:
+                ahead = pool.submit(stream.read, step)
+            data = rest + new if rest else new
+            if stop is not None and (found := _line_with(data, stop)) >= 0:
+                data, ended = data[:found], True
+            if ended and data and not data.endswith(b"\n"):
+                data += b"\n"
+            starts, ends, whole = _records(data, ord(delimiter))
+            keep = len(starts) if ended else len(starts) - len(starts) % group
+            if ended and whole < len(data):
+                _unfinished(stream.name, data, whole, first_line)
+            cut = whole if keep == len(starts) else int(starts[keep])
+            if keep:
+                buffer = np.frombuffer(data, np.uint8)
+                yield Batch(stream.name, data, buffer, starts[:keep], ends[:keep], first_line)
+                step = block
+            else:
+                cut, step = 0, max(block, len(data))
+                if len(data) - (int(starts[-1]) if len(starts) else 0) > _LONGEST:
+                    _unfinished(stream.name, data, whole, first_line)
+            first_line += data.count(b"\n", 0, cut)
+            rest = data[cut:]
+
+
+def _line_with(data: bytes, words: bytes) -> int:
+    found = data.find(words)
+    while found > 0 and data[found - 1] != 10:
+        found = data.find(words, found + 1)
+    return found
+
+
+def _records(data: bytes, delimiter: int) -> tuple[Any, Any, int]:
+    buffer = np.frombuffer(data, np.uint8)
+    starts, ends, whole, size = [], [], 0, 4096
+    while True:
+        begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
+        n, rest = find_records(buffer, whole, buffer.size, delimiter, begin, end)
+        starts.append(begin[:n])
+        ends.append(end[:n])
+        whole = int(rest)
+        if n < size:
+            return np.concatenate(starts), np.concatenate(ends), whole
+        size *= 4
+
+
+def _unfinished(name: str, data: bytes, whole: int, first_line: int) -> None:
+    line = first_line + data.count(b"\n", 0, whole)
+    raise FileError(
+        f"{name}, line {line}: a quotation mark is opened and never closed, so that the record has no end. "
+        "Close or remove it."
+    )

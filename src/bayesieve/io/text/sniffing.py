@@ -1,0 +1,129 @@
+"""What a text table looks like: delimiter, comment lines, header."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+
+from bayesieve.errors import FileError, OptionError
+
+_CANDIDATES = {".tsv": "\t,;| ", ".txt": "\t,;| ", ".gct": "\t", ".csv": ",;\t| "}
+_NAMED = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|", "\\t": "\t"}
+_FEW = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How records are written.
+
+    Parameters
+    ----------
+    delimiter
+        Between fields.
+    names
+        Names of the fields, from the header; a first name is added where the header lacks it.
+    skipped
+        Lines before the first record of data: comments and the header.
+    """
+
+    delimiter: str
+    names: tuple[str, ...]
+    skipped: int
+
+
+def named_delimiter(delimiter: str | None) -> str | None:
+    """Check a delimiter given by the user, as a character or a word.
+
+    Examples
+    --------
+    >>> from bayesieve.io.text.sniffing import named_delimiter
+    >>> named_delimiter("tab") == "\\t"
+    True
+    """
+    if delimiter is None:
+        return None
+    found = _NAMED.get(delimiter.lower(), delimiter)
+    if len(found) != 1 or not found.isascii() or found.isalnum() or found in '"\r\n.-+':
+        raise OptionError(
+            f"The delimiter must be one character or one of {', '.join(_NAMED)}, not {delimiter!r}."
+        )
+    return found
+
+
+def split(record: str, delimiter: str) -> list[str]:
+    """Cut one record into its fields.
+
+    Examples
+    --------
+    >>> from bayesieve.io.text.sniffing import split
+    >>> split('a,"b,c",d', ",")
+    ['a', 'b,c', 'd']
+    """
+    try:
+        return [field.strip() for field in next(csv.reader([record], delimiter=delimiter), [])]
+    except csv.Error:
+        return [field.strip().strip('"') for field in record.split(delimiter)]
+
+
+def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decimal: str) -> Form:
+    """Find delimiter and header from the first lines of a file.
+
+    Parameters
+    ----------
+    name
+        The file, for messages.
+    lines
+        Its first lines, blank ones included; the last one is complete.
+    suffix
+        Ending of the file's name.
+    delimiter, decimal
+        As far as the user said.
+
+    Examples
+    --------
+    >>> from bayesieve.io.text.sniffing import sniff
+    >>> sniff("a.csv", ["id;x;y", "s1;1;2"], ".csv", None, ".").names
+    ('id', 'x', 'y')
+    """
+    numbered = [(i, line) for i, line in enumerate(lines) if line.strip()]
+    if not numbered:
+        raise FileError(f"{name} holds only blank lines. Check how it was written or downloaded.")
+    numbered = _after_comments(numbered)
+    records = [line for _, line in numbered[:_FEW]]
+    chosen = delimiter or _delimiter(records, suffix, decimal)
+    if chosen is None:
+        raise FileError(
+            f"{name} seems to have a single column: no tab, comma, semicolon, space or bar separates its first "
+            f"line into fields ({records[0][:60]!r}). If another character does, name it with --delimiter."
+        )
+    names = split(records[0], chosen)
+    if len(records) < 2:
+        raise FileError(f"{name} holds a header and no data. Check how it was written or downloaded.")
+    if len(split(records[1], chosen)) == len(names) + 1:  # as R writes row names
+        names = ["", *names]
+    return Form(chosen, tuple(names), numbered[0][0] + 1)
+
+
+def _after_comments(numbered: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Drop lines that begin with # unless the last of them is the header."""
+    first = next((k for k, (_, line) in enumerate(numbered) if not line.startswith("#")), 0)
+    if first and len(numbered) > first:
+        head, data = numbered[first - 1][1], numbered[first][1]
+        like = any(head.count(c) == data.count(c) > 0 for c in "\t,;|")
+        first -= bool(like)
+    return numbered[first:]
+
+
+def _delimiter(records: list[str], suffix: str, decimal: str) -> str | None:
+    best, most = None, 1
+    for candidate in _CANDIDATES.get(suffix, "\t,;| "):
+        if candidate == decimal:
+            continue
+        counts = [len(split(record, candidate)) for record in records]
+        body = counts[1:] or counts
+        fits = len(set(body)) == 1 and counts[0] in (body[0], body[0] - 1)
+        if counts[0] > 1 and fits and body[0] > most:
+            best, most = candidate, body[0]
+    if best is None:  # ragged: take what splits the header, so that the message names the line
+        best = next((c for c in _CANDIDATES.get(suffix, "\t,;| ")[:4] if c in records[0] and c != decimal), None)
+    return best
