@@ -44,10 +44,16 @@ PUBLIC = [
     "PriorWarning",
     "RuleError",
     "Selection",
+    "SiteStatistics",
+    "StatisticsSet",
     "expected_by_chance",
     "expected_roc",
     "log_evidence",
+    "merge_statistics",
+    "read_statistics",
+    "read_table",
     "screen",
+    "write_statistics",
 ]
 
 

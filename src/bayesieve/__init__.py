@@ -46,10 +46,16 @@ _HOMES = {
     "PriorWarning": "errors",
     "RuleError": "errors",
     "Selection": "selection",
+    "SiteStatistics": "io.statistics",
+    "StatisticsSet": "io.statistics",
     "expected_by_chance": "posterior",
     "expected_roc": "posterior",
     "log_evidence": "models",
+    "merge_statistics": "io.federation",
+    "read_statistics": "io.statistics_file",
+    "read_table": "io.reading",
     "screen": "screening",
+    "write_statistics": "io.statistics_file",
 }
 
 __all__ = [
@@ -82,10 +88,16 @@ __all__ = [
     "PriorWarning",
     "RuleError",
     "Selection",
+    "SiteStatistics",
+    "StatisticsSet",
     "expected_by_chance",
     "expected_roc",
     "log_evidence",
+    "merge_statistics",
+    "read_statistics",
+    "read_table",
     "screen",
+    "write_statistics",
 ]
 
 if TYPE_CHECKING:
@@ -106,6 +118,10 @@ if TYPE_CHECKING:
         RuleError,
     )
     from bayesieve.estimator import OBFSelector
+    from bayesieve.io.federation import merge_statistics
+    from bayesieve.io.reading import read_table
+    from bayesieve.io.statistics import SiteStatistics, StatisticsSet
+    from bayesieve.io.statistics_file import read_statistics, write_statistics
     from bayesieve.models import GaussianModel, NormalInverseGamma, log_evidence
     from bayesieve.posterior import (
         ErrorAnalysis,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Any
@@ -16,13 +17,38 @@ def main() -> None:
     try:
         app()
     except BayesieveError as error:
-        print(f"bayesieve: {error}", file=sys.stderr)  # noqa: T201
+        _say(f"bayesieve: {error}")
         raise SystemExit(2) from None
     except KeyboardInterrupt:
-        print("bayesieve: interrupted", file=sys.stderr)  # noqa: T201
+        _say("bayesieve: interrupted; files that were being written are as they were before.")
         raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader of standard output, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except MemoryError:
+        _say(
+            "bayesieve: there is not enough memory. Say --memory with less than is free, for example --memory 1GB."
+        )
+        raise SystemExit(2) from None
+    except Exception:
+        import traceback  # noqa: PLC0415
+
+        traceback.print_exc()
+        _say(
+            "bayesieve: this is a bug, not your mistake. Please report it with the lines above, the command, and "
+            "the output of bayesieve --version."
+        )
+        raise SystemExit(1) from None
+
+
+def _say(text: str) -> None:
+    if "--json-log" in sys.argv:
+        import json  # noqa: PLC0415
+
+        text = json.dumps({"event": "error", "message": text.removeprefix("bayesieve: ")})
+    print(text, file=sys.stderr)  # noqa: T201
 
 
 def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
     """Show a warning as one paragraph, without the line of source that raised it."""
-    print(f"bayesieve: warning: {message}", file=sys.stderr)  # noqa: T201
+    _say(f"bayesieve: warning: {message}")

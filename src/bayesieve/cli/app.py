@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import bayesieve
+from bayesieve.cli import options as o
 
 app = typer.Typer(
     name="bayesieve",
@@ -14,6 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 
@@ -33,12 +36,126 @@ def _root(
 
 
 @app.command()
+def screen(  # noqa: PLR0913, PLR0917 - every option of the command
+    ctx: typer.Context,
+    table: o.TableArgument,
+    labels: o.Labels = None,
+    classes: o.Classes = None,
+    samples_in: o.SamplesIn = None,
+    id_column: o.IdColumn = None,
+    ignore: o.Ignore = None,
+    transform: o.TransformOption = o.Transform.none,
+    missing: o.MissingOption = o.MissingPolicy.raise_,
+    na_values: o.NaValues = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = ".",
+    delimiter: o.Delimiter = None,
+    layer: o.Layer = None,
+    memory: o.MemoryOption = None,
+    threads: o.Threads = None,
+    config: o.Config = None,
+    prior: o.PriorOption = "jeffreys",
+    prior_ratio: o.PriorRatio = None,
+    prior_probability: o.PriorProbability = "0.01",
+    resolution: o.Resolution = None,
+    degenerate: o.Degenerate = o.DegeneratePolicy.floor,
+    criterion: o.CriterionOption = None,
+    threshold: o.Threshold = None,
+    n_selected: o.NSelected = None,
+    expected_false_positives: o.ExpectedFalse = None,
+    proportion: o.Proportion = None,
+    confidence: o.Confidence = None,
+    out: o.Out = None,
+    features: o.Features = None,
+    manifest: o.ManifestOption = None,
+    config_out: o.ConfigOut = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    json_log: o.JsonLog = False,
+) -> None:
+    """Rank the features of a TABLE by the probability that the classes differ in them."""
+    from bayesieve.cli.screen import run_screen  # noqa: PLC0415 - imports numba and more
+
+    run_screen(ctx.params)
+
+
+@app.command()
+def stats(  # noqa: PLR0913, PLR0917 - every option of the command
+    ctx: typer.Context,
+    table: o.TableArgument,
+    out: o.StatisticsOut,
+    labels: o.Labels = None,
+    classes: o.Classes = None,
+    samples_in: o.SamplesIn = None,
+    id_column: o.IdColumn = None,
+    ignore: o.Ignore = None,
+    transform: o.TransformOption = o.Transform.none,
+    missing: o.MissingOption = o.MissingPolicy.raise_,
+    na_values: o.NaValues = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = ".",
+    delimiter: o.Delimiter = None,
+    layer: o.Layer = None,
+    memory: o.MemoryOption = None,
+    threads: o.Threads = None,
+    config: o.Config = None,
+    site: o.Site = None,
+    min_cell: o.MinCell = 5,
+    config_out: o.ConfigOut = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    json_log: o.JsonLog = False,
+) -> None:
+    """Write the statistics of a TABLE to a file that may be shared instead of the patients."""
+    from bayesieve.cli.federated import run_stats  # noqa: PLC0415 - imports numba and more
+
+    run_stats(ctx.params)
+
+
+@app.command()
+def merge(
+    files: Annotated[list[Path], typer.Argument(help="Statistics files of several sites.", show_default=False)],
+    out: o.StatisticsOut,
+    join: Annotated[o.Join, typer.Option(help="Features that all sites have, or that any has.")] = o.Join.inner,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    json_log: o.JsonLog = False,
+) -> None:
+    """Merge statistics files of several sites into one; each stays a block of its own."""
+    from bayesieve.cli.federated import run_merge  # noqa: PLC0415 - imports numba and more
+    from bayesieve.cli.talk import Talk  # noqa: PLC0415
+
+    run_merge(files, out, "outer" if join is o.Join.outer else "inner", Talk(quiet, verbose, json_log))
+
+
+@app.command()
+def remove(
+    file: Annotated[Path, typer.Argument(help="Merged statistics file.", show_default=False)],
+    site: Annotated[str, typer.Argument(help="Name of the site to drop.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write here instead of replacing the file.")
+    ] = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    json_log: o.JsonLog = False,
+) -> None:
+    """Drop one site from a merged statistics file."""
+    from bayesieve.cli.federated import run_remove  # noqa: PLC0415 - imports numba and more
+    from bayesieve.cli.talk import Talk  # noqa: PLC0415
+
+    run_remove(file, site, out, Talk(quiet, verbose, json_log))
+
+
+@app.command()
 def demo(
     samples: Annotated[int, typer.Option(help="Even number of samples.", min=4)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic data.", min=0)] = 1,
     top: Annotated[int, typer.Option(help="Rows of the table.", min=1)] = 15,
+    write_data: Annotated[
+        Path | None, typer.Option("--write-data", help="Also write the data as CSV, for practice.")
+    ] = None,
 ) -> None:
     """Screen the paper's synthetic microarray: 20,000 features, 100 of them true markers."""
     from bayesieve.cli.demo import run_demo  # noqa: PLC0415 - imports numba and more
 
-    run_demo(samples, seed, top)
+    run_demo(samples, seed, top, write_data)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, OptionError
+from bayesieve.io.atomic import replacing
+from bayesieve.io.results import write_results
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.table import class_statistics
@@ -21,7 +24,7 @@ from bayesieve.simulation.synergetic import Kind
 _PRIOR_PROBABILITY = 0.005
 
 
-def run_demo(n_samples: int, seed: int, n_rows: int) -> None:
+def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = None) -> None:
     """Draw the synthetic microarray of section 6, screen it and print what was found."""
     if n_samples % 2:
         raise DataError(
@@ -35,6 +38,8 @@ def run_demo(n_samples: int, seed: int, n_rows: int) -> None:
         f"{model.n_markers} true markers (seed {seed})."
     )
     data = model.draw(n_samples, seed=seed)
+    if write_data is not None:
+        console.print(_written(data, write_data))
     posterior, first = _timed(data)
     again = min(_timed(data)[1] for _ in range(5))
     selection = MinimalRisk(0.5).select(posterior)
@@ -45,8 +50,24 @@ def run_demo(n_samples: int, seed: int, n_rows: int) -> None:
         f"(first call, which loads or compiles the kernels: {first:.2f} s)."
     )
     console.print(
-        "Next: in Python, bayesieve.screen(X, y) does this for your own table; the README has an example."
+        "Next: bayesieve screen YOUR.csv --labels COLUMN does this for your own table (in Python, "
+        "bayesieve.screen(X, y)); the README has examples."
     )
+
+
+def _written(data: SyntheticData, path: Path) -> str:
+    """Write the data, rounded to four decimals, and beside them which features are markers."""
+    if path.suffix.lower() != ".csv":
+        raise OptionError(f"--write-data writes CSV; let {path} end in .csv.")
+    names = [f"x{j}" for j in range(data.values.shape[1])]
+    with replacing(path) as file:
+        file.write(",".join(["sample", "class", *names]).encode() + b"\n")
+        for i, (label, row) in enumerate(zip(data.labels, np.round(data.values, 4).tolist(), strict=True)):
+            file.write(f"s{i},{label},{','.join(map(repr, row))}\n".encode())
+    truth = path.with_name(f"{path.stem}-truth.csv")
+    kinds = [Kind(int(kind)).words for kind in data.kind]
+    write_results(truth, {"feature": names, "marker": data.true_markers, "kind": kinds}, {})
+    return f"Wrote {path} and {truth}; try: bayesieve screen {path} --labels class -p {_PRIOR_PROBABILITY}"
 
 
 def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:

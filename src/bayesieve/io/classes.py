@@ -76,7 +76,9 @@ class ClassMap:
 
     def __str__(self) -> str:
         listed = {name: [label for label, to in self.members.items() if to == name] for name in self.classes}
-        return "; ".join(name if labels == [name] else f"{name}={','.join(labels)}" for name, labels in listed.items())
+        return "; ".join(
+            name if labels == [name] else f"{name}={','.join(labels)}" for name, labels in listed.items()
+        )
 
 
 _HOW = 'Write, for example, "early=1,adenoma; late=2,3,4" (semicolons between classes, commas between labels).'

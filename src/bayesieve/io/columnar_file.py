@@ -97,8 +97,13 @@ class ColumnarFile:
     def _frame(self, names: Sequence[str], part: slice | None = None) -> Any:
         import polars.selectors as cs  # noqa: PLC0415 - slow to import
 
+        part = slice(0, self.n_rows) if part is None else part
+        length = part.stop - part.start
         chosen = self._lazy.select(cs.by_name(*names))  # a plain name like "^x$" or "*" would be a pattern
-        return (chosen if part is None else chosen.slice(part.start, part.stop - part.start)).collect()
+        frame = (chosen if length == self.n_rows else chosen.slice(part.start, length)).collect()
+        if frame.shape != (length, len(names)):
+            raise ValueError(f"{frame.height:,} rows where {length:,} were promised")
+        return frame
 
     @contextmanager
     def _reading(self) -> Iterator[Any]:

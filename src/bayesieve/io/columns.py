@@ -121,14 +121,14 @@ def is_reference(text: str) -> bool:
 def read_columns(
     path: str | os.PathLike[str], *, encoding: str | None = None, delimiter: str | None = None
 ) -> Columns:
-    """Read a small table: delimited text, compressed or not, or Parquet.
+    r"""Read a small table: delimited text, compressed or not, or Parquet.
 
     Examples
     --------
     >>> import tempfile, pathlib
     >>> from bayesieve.io.columns import read_columns
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "pheno.csv"
-    >>> _ = path.write_text("id,stage\\na,1\\nb,\\n")
+    >>> _ = path.write_text("id,stage\na,1\nb,\n")
     >>> read_columns(path).columns
     {'id': ['a', 'b'], 'stage': ['1', None]}
     """
@@ -140,9 +140,7 @@ def read_columns(
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise FileError(
-            f"{name} is not UTF-8 text. Name its encoding, for example --encoding latin-1."
-        ) from None
+        raise FileError(f"{name} is not UTF-8 text. Name its encoding, for example --encoding latin-1.") from None
     lines = text.splitlines()
     form = sniff(name, lines[:50], plain_suffix(path), named_delimiter(delimiter), ".")
     body = "\n".join(lines[form.skipped :])
@@ -169,9 +167,7 @@ def _table(
     except csv.Error as error:
         raise FileError(f"{name}, line {skipped + reader.line_num}: {error}.") from None
     columns = zip(*rows, strict=True) if rows else ((),) * len(names)
-    return {
-        key: [text.strip() or None for text in column] for key, column in zip(names, columns, strict=True)
-    }
+    return {key: [text.strip() or None for text in column] for key, column in zip(names, columns, strict=True)}
 
 
 def _from_parquet(path: str) -> Columns:
@@ -183,7 +179,7 @@ def _from_parquet(path: str) -> Columns:
 def numbers_by_feature(
     reference: str, feature_ids: Sequence[str], what: str, *, encoding: str | None = None
 ) -> list[float]:
-    """Read one number per feature from ``file.csv:column``, matched by feature id.
+    r"""Read one number per feature from ``file.csv:column``, matched by feature id.
 
     Parameters
     ----------
@@ -199,7 +195,7 @@ def numbers_by_feature(
     >>> import tempfile, pathlib
     >>> from bayesieve.io.columns import numbers_by_feature
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "prior.csv"
-    >>> _ = path.write_text("gene,prior\\nTP53,0.5\\nKRAS,0.1\\n")
+    >>> _ = path.write_text("gene,prior\nTP53,0.5\nKRAS,0.1\n")
     >>> numbers_by_feature(f"{path}:prior", ["KRAS", "TP53"], "the prior probability")
     [0.1, 0.5]
     """

@@ -55,14 +55,14 @@ class Labeller:
             return self.encoder.encode(labels)
         if ids is None:
             raise LabelError(
-                f"The samples of {path} have no ids that could be looked up in {self.source}. Name the column that "
-                "holds them with --id-column."
+                f"The samples of {path} have no ids that could be looked up in {self.source}. Name the column "
+                "that holds them with --id-column."
             )
         known = np.fromiter((name in self.by_id for name in ids), bool, n_samples)
         self.unmatched += [name for name, there in zip(ids, known, strict=True) if not there]
         self.matched.update(name for name, there in zip(ids, known, strict=True) if there)
         codes = np.full(n_samples, -1, np.int64)
-        codes[known] = self.encoder.encode([self.by_id[ids[i]] for i in np.flatnonzero(known)])
+        codes[known] = self.encoder.encode([self.by_id[ids[i]] for i in np.flatnonzero(known).tolist()])
         return codes
 
     def afresh(self) -> Labeller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,10 +20,16 @@ from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.opening import check_file, plain_suffix
 
 _COLUMNAR = {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
+_OPENERS = {
+    ".h5ad": ("annotated", "open_annotated"),
+    ".npy": ("numpy_files", "open_numpy"),
+    ".npz": ("numpy_files", "open_numpy"),
+    ".gct": ("gct", "open_gct"),
+}
 
 
 def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    """Open a table by what its name says it is.
+    r"""Open a table by what its name says it is.
 
     Examples
     --------
@@ -30,28 +37,26 @@ def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
     >>> from bayesieve.io.reading import open_table
     >>> from bayesieve.io.table import ReadOptions
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
-    >>> _ = path.write_text("y\\tTP53\\na\\t1\\nb\\t2\\n")
+    >>> _ = path.write_text("y\tTP53\na\t1\nb\t2\n")
     >>> open_table(path, ReadOptions(labels="y")).form
     'TSV'
     """
     check_file(path)
     suffix, name = plain_suffix(path), os.path.basename(os.fspath(path)).lower()
     if suffix in _COLUMNAR:
-        from bayesieve.io.columnar import open_columnar as opened  # noqa: PLC0415 - imports polars
-    elif suffix == ".h5ad":
-        from bayesieve.io.annotated import open_annotated as opened  # noqa: PLC0415 - imports anndata
-    elif suffix in (".npy", ".npz"):
-        from bayesieve.io.numpy_files import open_numpy as opened  # noqa: PLC0415
-    elif suffix == ".gct":
-        from bayesieve.io.gct import open_gct as opened  # noqa: PLC0415
+        module, opener = "columnar", "open_columnar"
+    elif suffix in _OPENERS:
+        module, opener = _OPENERS[suffix]
     elif "series_matrix" in name:
-        from bayesieve.io.geo import open_series as opened  # noqa: PLC0415
+        module, opener = "geo", "open_series"
     else:
-        from bayesieve.io.text.reader import open_text as opened  # noqa: PLC0415
-    return opened(path, options)
+        module, opener = "text.reader", "open_text"
+    opened = getattr(importlib.import_module(f"bayesieve.io.{module}"), opener)  # formats load what they need
+    table: SampleTable | FeatureTable = opened(path, options)
+    return table
 
 
-def read_table(
+def read_table(  # noqa: PLR0913 - every option of the command line
     path: str | os.PathLike[str],
     *,
     labels: str | None = None,
@@ -70,7 +75,7 @@ def read_table(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Summary:
-    """Read a file once and reduce it to what a screen needs.
+    r"""Read a file once and reduce it to what a screen needs.
 
     Text (CSV, TSV, TXT; gzip, bzip2, xz, zstd), Parquet, Arrow/Feather, AnnData, GEO series matrix,
     GCT and NumPy files. The file may be larger than memory.
@@ -120,7 +125,7 @@ def read_table(
     >>> import tempfile, pathlib
     >>> import bayesieve as bs
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "genes.csv"
-    >>> _ = path.write_text("id,stage,TP53,KRAS\\ns1,1,0.1,5\\ns2,1,0.4,4\\ns3,2,7.1,5\\ns4,3,7.9,6\\n")
+    >>> _ = path.write_text("id,stage,TP53,KRAS\ns1,1,0.1,5\ns2,1,0.4,4\ns3,2,7.1,5\ns4,3,7.9,6\n")
     >>> table = bs.read_table(path, labels="stage", classes="early=1; late=2,3")
     >>> table.moments.mean.tolist()
     [[0.25, 4.5], [7.5, 5.5]]
@@ -140,9 +145,7 @@ def read_table(
     )  # fmt: skip
     table, labeller = _with_labels(path, options, encoder)
     try:
-        return summarise(
-            Slabs(table, transform, options.memory), labeller, missing=missing, n_threads=n_threads
-        )
+        return summarise(Slabs(table, transform, options.memory), labeller, missing=missing, n_threads=n_threads)
     finally:
         table.close()
 
@@ -173,8 +176,8 @@ def _with_labels(
     key, found = known.id_column(ids or (), None)
     if not found:
         raise LabelError(
-            f"No id of {label_path} is a sample of {os.fspath(path)}.{nearest((ids or [''])[0], every)} Check that "
-            "both files write their ids alike."
+            f"No id of {label_path} is a sample of {os.fspath(path)}.{nearest((ids or [''])[0], every)} Check "
+            "that both files write their ids alike."
         )
     raw = known.keyed(key, column)
     by_id = {name: label_from_text(text, options.missing_words) for name, text in raw.items()}

@@ -39,7 +39,7 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     return f" Did you mean {folded[found[0]]!r}?" if found else ""
 
 
-def listed(names: Sequence[str], most: int = _MOST_LISTED) -> str:
+def listed(names: Sequence[Any], most: int = _MOST_LISTED) -> str:
     """Return the first few names and how many more there are.
 
     Examples

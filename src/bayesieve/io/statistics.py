@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.io.roles import listed, nearest
 from bayesieve.stats import Moments
 
 TRANSFORMS = ("none", "log2", "log1p")
@@ -55,7 +55,7 @@ class SiteStatistics:
             raise OptionError(f"The transform is one of {', '.join(TRANSFORMS)}, not {self.transform!r}.")
         other = [label for label in self.moments.classes if not isinstance(label, str)]
         if other:
-            raise LabelError(f"Classes must be text, but {_listing(other)} is not. Convert the labels first.")
+            raise LabelError(f"Classes must be text, but {listed(other)} is not. Convert the labels first.")
         for name in ("min_cell", "n_suppressed"):
             object.__setattr__(self, name, _whole(getattr(self, name), name))
         object.__setattr__(self, "feature_ids", _checked_ids(self.feature_ids, self.moments.n_features))
@@ -90,7 +90,7 @@ class StatisticsSet:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sites", tuple(self.sites))
-        _check_compatible(self.sites)
+        check_compatible(self.sites)
         for site in self.sites:
             if (site.feature_ids, site.moments.classes) != (self.feature_ids, self.classes):
                 raise DataError(
@@ -119,7 +119,16 @@ class StatisticsSet:
         return np.asarray(np.sum([site.held for site in self.sites], axis=0), dtype=np.int64)
 
     def pooled(self) -> Moments:
-        """Moments of all sites together; the same to the last bit in whatever order the sites are."""
+        """Moments of all sites together; the same to the last bit in whatever order the sites are.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> oslo, bonn = (bs.SiteStatistics(name, moments, ("TP53",)) for name in ("Oslo", "Bonn"))
+        >>> bs.StatisticsSet((oslo, bonn)).pooled().count.tolist()
+        [2, 2]
+        """
         whole, *others = (site.moments for site in sorted(self.sites, key=lambda site: site.site))
         for other in others:
             whole = whole.merge(other)
@@ -127,7 +136,7 @@ class StatisticsSet:
         if lost.any():
             raise DataError(
                 f"{lost.sum()} of {lost.size} features are too large to be pooled: the squares of "
-                f"{_listing(_where(self.feature_ids, lost))} exceed float64. Use a larger unit or a logarithm."
+                f"{listed(chosen(self.feature_ids, lost))} exceed float64. Use a larger unit or a logarithm."
             )
         return _canonical(whole)
 
@@ -136,18 +145,26 @@ class StatisticsSet:
 
         Features that an inner join left out because this site lacked them do not come back: merge
         the files of the other sites for that.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> oslo, bonn = (bs.SiteStatistics(name, moments, ("TP53",)) for name in ("Oslo", "Bonn"))
+        >>> [site.site for site in bs.StatisticsSet((oslo, bonn)).without("Bonn").sites]
+        ['Oslo']
         """
         names = [each.site for each in self.sites]
         if site not in names:
-            near = difflib.get_close_matches(str(site), names, n=1)
-            guess = f" Did you mean {near[0]!r}?" if near else ""
-            raise OptionError(f"There is no site {site!r}.{guess} The sites are {_listing(names, 20)}.")
+            raise OptionError(
+                f"There is no site {site!r}.{nearest(str(site), names)} The sites are {listed(names, 20)}."
+            )
         rest = [each for each in self.sites if each.site != site]
         left = np.any([each.held for each in rest], axis=0) if rest else np.array(False)
         if not left.any():
             raise OptionError(f"Without site {site!r} nothing would be left. Keep it, or add another site first.")
-        ids = _where(self.feature_ids, left)
-        return StatisticsSet(tuple(_aligned(each, self.classes, ids) for each in rest))
+        ids = chosen(self.feature_ids, left)
+        return StatisticsSet(tuple(aligned(each, self.classes, ids) for each in rest))
 
 
 def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tuple[Moments, tuple[str, ...], int]:
@@ -174,48 +191,25 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
             f"{least} shares a feature only where every class has at least {least} values, so that no patient "
             "stands out of a small group. Lower --min-cell if your rules allow it, or add samples."
         )
-    return _taken(moments, np.flatnonzero(enough)), _where(ids, enough), int((~enough).sum())
+    return _taken(moments, np.flatnonzero(enough)), chosen(ids, enough), int((~enough).sum())
 
 
-def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer"] = "inner") -> StatisticsSet:
-    """Bring the sites of several sets together, each site still apart.
-
-    Parameters
-    ----------
-    sets
-        Statistics of the same study; classes may come in another order.
-    how
-        ``"inner"``: features of which every site has values, in the order of the first site.
-        ``"outer"``: all features in order of appearance; a site that lacks one counts 0 values there.
+def check_compatible(sites: Sequence[SiteStatistics]) -> None:
+    """Raise unless sites differ in name and agree in transform and classes.
 
     Examples
     --------
     >>> import bayesieve as bs
-    >>> from bayesieve.io.statistics import SiteStatistics, StatisticsSet, merge_statistics
-    >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
-    >>> oslo = StatisticsSet((SiteStatistics("Oslo", moments, ("TP53", "EGFR")),))
-    >>> bonn = StatisticsSet((SiteStatistics("Bonn", moments, ("EGFR", "KRAS")),))
-    >>> merge_statistics([oslo, bonn]).feature_ids
-    ('EGFR',)
-    >>> merge_statistics([oslo, bonn], "outer").n_sites_per_feature.tolist()
-    [1, 2, 1]
+    >>> from bayesieve.io.statistics import check_compatible
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+    >>> check_compatible([bs.SiteStatistics(name, moments, ("TP53",)) for name in ("Oslo", "Bonn")])
     """
-    if how not in ("inner", "outer"):
-        raise OptionError(f"how must be 'inner' or 'outer', not {how!r}.")
-    sites = tuple(site for each in sets for site in each.sites)
-    _check_compatible(sites)
-    union = dict.fromkeys(name for site in sites for name in site.feature_ids)
-    ids = _common(sites) if how == "inner" else tuple(union)
-    return StatisticsSet(tuple(_aligned(site, sites[0].moments.classes, ids) for site in sites))
-
-
-def _check_compatible(sites: Sequence[SiteStatistics]) -> None:
     if not sites:
         raise OptionError("No statistics were given. Name the statistics file of at least one site.")
     twice = [site for site, n in Counter(each.site for each in sites).items() if n > 1]
     if twice:
         raise OptionError(
-            f"{len(twice)} of the sites came more than once: {_listing(twice)}. The same site's file given twice "
+            f"{len(twice)} of the sites came more than once: {listed(twice)}. The same site's file given twice "
             "would count its patients twice. Drop one; if they are different sites, rename one with --site."
         )
     first = sites[0]
@@ -227,29 +221,23 @@ def _check_compatible(sites: Sequence[SiteStatistics]) -> None:
             )
         if set(other.moments.classes) != set(first.moments.classes):
             raise LabelError(
-                f"Site {first.site!r} has the classes {_listing(first.moments.classes)}, site {other.site!r} has "
-                f"{_listing(other.moments.classes)}. Have all sites use the same labels and name every class, "
+                f"Site {first.site!r} has the classes {listed(first.moments.classes)}, site {other.site!r} has "
+                f"{listed(other.moments.classes)}. Have all sites use the same labels and name every class, "
                 "also one of which they have no sample."
             )
 
 
-def _common(sites: Sequence[SiteStatistics]) -> tuple[str, ...]:
-    common = _where(sites[0].feature_ids, sites[0].held)
-    for site in sites:
-        theirs = dict.fromkeys(_where(site.feature_ids, site.held))
-        common, before = tuple(name for name in common if name in theirs), common
-        if not common:
-            mine, yours = (next(iter(names), "nothing") for names in (before, theirs))
-            raise DataError(
-                f"No feature is held by all {len(sites)} sites: {sites[0].site!r} holds, for example, {mine!r}, "
-                f"and {site.site!r} {yours!r}. Do they use different systems of ids, such as gene symbols and "
-                "Ensembl ids, or ids with and without a version? Have all sites use the same one."
-            )
-    return common
+def aligned(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str, ...]) -> SiteStatistics:
+    """Bring a site to these classes and features, with nothing where it lacks a feature.
 
-
-def _aligned(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str, ...]) -> SiteStatistics:
-    """Bring a site to these classes and features, with nothing where it lacks a feature."""
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.statistics import aligned
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+    >>> aligned(bs.SiteStatistics("Oslo", moments, ("TP53",)), ("b", "a"), ("TP53",)).moments.mean.tolist()
+    [[3.0], [1.0]]
+    """
     moments = site.moments if site.moments.classes == classes else site.moments.pick(classes)
     if ids != site.feature_ids:
         position = {name: i for i, name in enumerate(site.feature_ids)}
@@ -278,7 +266,7 @@ def _checked_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]
     if len(set(ids)) < len(ids):
         twice = [name for name, n in Counter(ids).items() if n > 1]
         raise DataError(
-            f"{len(twice)} feature ids occur more than once: {_listing(twice)}. Sites are joined by these ids: "
+            f"{len(twice)} feature ids occur more than once: {listed(twice)}. Sites are joined by these ids: "
             "make them distinct, or drop the extra features."
         )
     return ids
@@ -290,10 +278,13 @@ def _whole(value: Any, name: str) -> int:
     return int(value)
 
 
-def _where(names: Sequence[str], kept: Any) -> tuple[str, ...]:
+def chosen(names: Sequence[str], kept: Any) -> tuple[str, ...]:
+    """Return the names where ``kept`` is true.
+
+    Examples
+    --------
+    >>> from bayesieve.io.statistics import chosen
+    >>> chosen(["TP53", "EGFR"], [False, True])
+    ('EGFR',)
+    """
     return tuple(name for name, keep in zip(names, kept, strict=True) if keep)
-
-
-def _listing(names: Sequence[Hashable], most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more

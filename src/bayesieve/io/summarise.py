@@ -110,8 +110,10 @@ def _side_by_side(
     walk: Iterator[Slab], path: str, labeller: Labeller, n_threads: int | None
 ) -> tuple[Moments, IntArray, list[str], list[str]]:
     """Slabs of features, each with all samples."""
-    parts, features = [], []
-    codes, samples = np.empty(0, np.int64), []
+    parts: list[Moments] = []
+    features: list[str] = []
+    samples: list[str] = []
+    codes = np.empty(0, np.int64)
     for slab in walk:
         if not parts:
             codes, samples = slab.codes, list(slab.samples)
@@ -119,9 +121,7 @@ def _side_by_side(
         labels = Labels(tuple(labeller.encoder.classes), codes)
         matrix = LabelledMatrix(slab.values, labels, tuple(slab.features), tuple(samples) or None)
         sums = accumulate(matrix, missing="omit", n_threads=n_threads)
-        parts.append(
-            Moments.trusted(labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
-        )
+        parts.append(Moments.trusted(labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual))
         features += slab.features
     if not parts:
         raise FileError(f"{path} holds no features. Check how it was written or downloaded.")
@@ -132,7 +132,9 @@ def _one_after_the_other(
     walk: Iterator[Slab], labeller: Labeller, n_threads: int | None
 ) -> tuple[Moments, IntArray, list[str], list[str]]:
     """Slabs of samples, each with all features."""
-    stream, codes, samples, features = None, [np.empty(0, np.int64)], [], []
+    stream, codes = None, [np.empty(0, np.int64)]
+    samples: list[str] = []
+    features: list[str] = []
     for slab in walk:
         if stream is None:
             stream, features = MomentStream(len(slab.features), n_threads), list(slab.features)
@@ -147,7 +149,7 @@ def _raise_missing(missing: Missing, moments: Moments, n_samples: int, path: str
     counts = np.broadcast_to(moments.counts, moments.mean.shape).sum(axis=0)
     raise MissingValueError(
         f"{path} holds {missing.total:,} missing value(s) in {int((counts < n_samples).sum()):,} of "
-        f"{moments.n_features:,} features, the first at {missing.first.removesuffix(f' of {path}')}. Say --missing "
-        "omit (in Python missing='omit') to use the values that are there, which is exact if values are missing at "
-        "random, or fill them in first."
+        f"{moments.n_features:,} features, the first at {missing.first.removesuffix(f' of {path}')}. Say "
+        "--missing omit (in Python missing='omit') to use the values that are there, which is exact if values are "
+        "missing at random, or fill them in first."
     )

@@ -120,7 +120,7 @@ class Table(abc.ABC):
     samples_in: str
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most formats keep nothing open
         """Close the file."""
 
 

@@ -85,7 +85,10 @@ def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], c
     with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
         log_ratio = np.broadcast_to(posterior.model.log_prior_ratio(moments), (n,))[usable]
     cases = np.stack([*sizes.astype(np.float64), cuts - log_ratio])
-    distinct, number = np.unique(cases, axis=1, return_counts=True)
+    if (cases == cases[:, :1]).all():  # no missing values, one prior: no need to sort
+        distinct, number = cases[:, :1], np.array([usable.size])
+    else:
+        distinct, number = np.unique(cases, axis=1, return_counts=True)
     if distinct.shape[1] > _MOST_QUADRATURES:
         return None
     total = 0.0

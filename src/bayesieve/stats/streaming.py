@@ -129,5 +129,7 @@ def beside(parts: Sequence[Moments]) -> Moments:
     counts = [np.broadcast_to(part.counts, part.mean.shape) for part in parts]
     arrays = ([getattr(part, name) for part in parts] for name in ("mean", "centred_squares", "residual"))
     return plain_counts(
-        Moments.trusted(first.classes, np.concatenate(counts, axis=1), *(np.concatenate(a, axis=1) for a in arrays))
+        Moments.trusted(
+            first.classes, np.concatenate(counts, axis=1), *(np.concatenate(a, axis=1) for a in arrays)
+        )
     )

@@ -15,38 +15,53 @@ _NOT, _SURE, _UNSURE = 0, 1, 2
 
 
 @compiled()
-def find_records(buffer: Any, begin: int, end: int, delimiter: int, starts: Any, ends: Any) -> tuple[int, int]:
+def _plain(buffer: Any, p: Any) -> bool:
+    """Tell whether the next 64 bytes hold neither a newline nor a quotation mark."""
+    part, hits = buffer[p : p + np.uint64(64)], np.uint8(0)
+    for k in range(64):
+        hits |= np.uint8(part[k] == _NEWLINE) | np.uint8(part[k] == _QUOTE)
+    return bool(hits == 0)
+
+
+@compiled()
+def find_records(
+    buffer: Any, begin: int, end: int, delimiter: int, starts: Any, ends: Any
+) -> tuple[int, Any, int]:
     """Find the records between two positions; blank lines are none.
 
     A newline inside quotes belongs to its field. Quotes count where a field begins.
 
     Returns
     -------
-    number, rest
-        How many records were found (at most ``starts.size``), and where the first unfinished one begins.
+    number, rest, n_lines
+        How many records were found (at most ``starts.size``), where the first unfinished one begins,
+        and how many lines lie before that.
     """
-    n, p, first = 0, np.uint64(begin), np.uint64(begin)
-    stop, one = np.uint64(end), np.uint64(1)
-    fresh, quoted = True, False
+    n, n_lines, lines_in_quotes, p, first = 0, 0, 0, np.uint64(begin), np.uint64(begin)
+    stop, one, stride, quoted = np.uint64(end), np.uint64(1), np.uint64(64), False
     while p < stop and n < starts.shape[0]:
-        c = buffer[p]
-        if quoted:
-            quoted = c != _QUOTE
-        elif c == _QUOTE:
-            quoted = fresh or (p > first and buffer[p - one] == _QUOTE)
-        elif c == _NEWLINE:
-            last = p
-            if last > first and buffer[last - one] == _RETURN:
-                last -= one
-            if last > first:
-                starts[n], ends[n] = first, p
-                n += 1
-            first, fresh = p + one, True
-            p += one
+        if p + stride <= stop and _plain(buffer, p):
+            p += stride
             continue
-        fresh = c == delimiter
-        p += one
-    return n, first
+        limit = min(p + stride, stop)
+        while p < limit:
+            c = buffer[p]
+            if quoted:
+                quoted = c != _QUOTE
+                lines_in_quotes += c == _NEWLINE
+            elif c == _QUOTE:
+                quoted = p == first or buffer[p - one] == delimiter or buffer[p - one] == _QUOTE
+            elif c == _NEWLINE:
+                empty = p == first or (p == first + one and buffer[first] == _RETURN)
+                if not empty:
+                    starts[n], ends[n] = first, p
+                    n += 1
+                n_lines += 1 + lines_in_quotes
+                first, lines_in_quotes = p + one, 0
+                if n == starts.shape[0]:
+                    break
+            p += one
+    return n, np.int64(first), n_lines
 
 
 @compiled()
@@ -71,7 +86,7 @@ def _read_number(buffer: Any, p: Any, decimal: int) -> tuple[float, Any, int]:
             w = w * ten + digit
             p += one
             digit = np.uint64(buffer[p]) - zero
-        q = -np.int64(p - point)
+        q = -np.int64(p - point)  # type: ignore[assignment]
         n_digits += p - point
     if n_digits == np.uint64(0):
         return 0.0, p, _NOT
@@ -98,16 +113,14 @@ def _read_power(buffer: Any, p: Any) -> tuple[int, Any, bool]:
     digit = np.uint64(buffer[p]) - zero
     while digit <= nine:
         if power < 100_000:
-            power = power * 10 + np.int64(digit)
+            power = power * 10 + np.int64(digit)  # type: ignore[assignment]
         p += one
         digit = np.uint64(buffer[p]) - zero
     return (-power if negative else power), p, p > begin
 
 
 @compiled()
-def _long(
-    buffer: Any, begin: Any, end: Any, decimal: int, q: int
-) -> tuple[float, bool]:
+def _long(buffer: Any, begin: Any, end: Any, decimal: int, q: int) -> tuple[float, bool]:
     """More than 19 digits: the first 19 decide unless the next whole number would give another result."""
     w, n, dropped, p = np.uint64(0), 0, 0, begin
     while p < end:
@@ -115,7 +128,7 @@ def _long(
             digit = np.uint64(buffer[p]) - np.uint64(48)
             if n < 19:
                 w = w * np.uint64(10) + digit
-                n += w > np.uint64(0)
+                n += 1 if w > np.uint64(0) else 0
             else:
                 dropped += 1
         p += np.uint64(1)
@@ -170,7 +183,7 @@ def _field(buffer: Any, p: Any, last: Any, delimiter: int) -> tuple[Any, Any, An
 
 
 @compiled()
-def read_fields(
+def read_fields(  # noqa: C901 - one loop, compiled
     buffer: Any, starts: Any, ends: Any, rows: Any, form: Any, codes: Any, missing: Any,
     values: Any, spans: Any, odd: Any,
 ) -> tuple[int, int]:  # fmt: skip

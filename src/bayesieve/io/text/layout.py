@@ -123,7 +123,11 @@ def find_layout(survey: Survey, options: ReadOptions) -> Layout:
         samples_in = sample_orientation(survey.path, options, names, ids, [names[f] for f in text])
     else:
         samples_in = "columns"
-    return _in_columns(survey, options, row_label) if samples_in == "columns" else _in_rows(survey, options, candidates)
+    return (
+        _in_columns(survey, options, row_label)
+        if samples_in == "columns"
+        else _in_rows(survey, options, candidates)
+    )
 
 
 def _label_row(survey: Survey, options: ReadOptions) -> int | None:
@@ -194,7 +198,7 @@ def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> 
     annotation = [k for k in texts if k not in skipped]
     left_out = {
         "not numeric": [names[f] for f in text if f != ids and f not in values] + [heads[k] for k in annotation],
-        "ignored": [name for name in options.ignore],
+        "ignored": list(options.ignore),
     }
     if options.known_ids is not None:
         known = [f for f in values if names[f] in options.known_ids]
@@ -202,7 +206,9 @@ def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> 
         values = known
     check_distinct(survey.path, [names[f] for f in values], "sample")
     if not values:
-        raise FileError(f"{survey.path} has no column of numbers besides {names[ids]!r}, which names the features.")
+        raise FileError(
+            f"{survey.path} has no column of numbers besides {names[ids]!r}, which names the features."
+        )
     row = _row_texts(survey, row_label, values) if row_label is not None else None
     kept = {reason: found for reason, found in left_out.items() if found}
     return Layout("columns", ids, None, values, kept, row, frozenset({*skipped, *annotation}))

@@ -10,7 +10,7 @@ import lzma
 import os
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bayesieve.errors import FileError
 
@@ -100,7 +100,7 @@ def _alike(file: Path) -> str | None:
 
 
 class TextBytes:
-    """A text file as a stream of UTF-8 bytes.
+    r"""A text file as a stream of UTF-8 bytes.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class TextBytes:
     >>> import gzip, tempfile, pathlib
     >>> from bayesieve.io.text.opening import TextBytes
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv.gz"
-    >>> _ = path.write_bytes(gzip.compress(b"\\xef\\xbb\\xbfx,y"))
+    >>> _ = path.write_bytes(gzip.compress(b"\xef\xbb\xbfx,y"))
     >>> with TextBytes(path) as stream:
     ...     stream.read(100)
     b'x,y'
@@ -134,10 +134,11 @@ class TextBytes:
                 source = io.BufferedReader(_Joined(start, self._raw))
         except OSError as error:
             raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
+        self._ahead, self._returns, self._decoder = b"", False, None
         self._file = self._decompressed(start, source)
         self._decoder = self._begin(encoding)
 
-    def __enter__(self) -> TextBytes:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -217,7 +218,6 @@ class TextBytes:
 
     def _begin(self, encoding: str | None) -> Any:
         """Look at the first bytes; keep them as they are to be read, and return a decoder if one is needed."""
-        self._ahead = b""
         start = self._raw_read(_LOOK)
         while 0 < len(start) < _LOOK:
             more = self._raw_read(_LOOK - len(start))

@@ -119,7 +119,11 @@ class Parser:
         last = record == len(batch) - 1
         raise FileError(
             f"{batch.name}, line {batch.line(record)}: {what} (fields are separated by {self.delimiter!r}). "
-            + ("The file may be cut short: fetch it again. Otherwise q" if last and found < len(self.names) else "Q")
+            + (
+                "The file may be cut short: fetch it again. Otherwise q"
+                if last and found < len(self.names)
+                else "Q"
+            )
             + "uote fields that hold the delimiter, or name another one with --delimiter."
         )
 
@@ -171,4 +175,4 @@ class Parsed:
             whole = [data[lo:hi].decode() for lo, hi in spans]
         except UnicodeDecodeError:
             whole = [self.batch.text(lo, hi, self.lo + i) for i, (lo, hi) in enumerate(spans)]
-        return [text.replace('""', '"') for text in whole] if b'""' in data else whole
+        return [text.replace('""', '"') if '"' in text else text for text in whole]

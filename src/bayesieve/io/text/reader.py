@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesieve.errors import FileError
-from bayesieve.io.roles import check_distinct
 from bayesieve.io.table import (
     FeaturePiece,
     FeatureTable,
@@ -71,7 +70,7 @@ class Source:
 
 
 def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    """Open a delimited text table and find out what it holds.
+    r"""Open a delimited text table and find out what it holds.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable
     >>> from bayesieve.io.table import ReadOptions
     >>> from bayesieve.io.text.reader import open_text
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = path.write_text("id,stage,TP53\\ns1,early,1.5\\ns2,late,2.5\\n")
+    >>> _ = path.write_text("id,stage,TP53\ns1,early,1.5\ns2,late,2.5\n")
     >>> table = open_text(path, ReadOptions(labels="stage"))
     >>> table.samples_in, table.feature_ids
     ('rows', ('TP53',))
@@ -91,7 +90,7 @@ def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable
 
 
 def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int = 8) -> list[str]:
-    """Return the first lines of a text file, all of them whole.
+    r"""Return the first lines of a text file, all of them whole.
 
     Examples
     --------
@@ -99,7 +98,7 @@ def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int 
     >>> from bayesieve.io.table import ReadOptions
     >>> from bayesieve.io.text.reader import head_lines
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = path.write_text("id,stage\\ns1,early")
+    >>> _ = path.write_text("id,stage\ns1,early")
     >>> head_lines(path, ReadOptions())
     ['id,stage', 's1,early']
     """
@@ -174,10 +173,11 @@ class TextSamples(SampleTable):
 
 @dataclass(slots=True)
 class TextFeatures(FeatureTable):
-    """A text table with samples in columns."""
+    """A text table with samples in columns; ``n_declared`` is the number of features it announces, if it does."""
 
     source: Source = None  # type: ignore[assignment]
     layout: Layout = None  # type: ignore[assignment]
+    n_declared: int | None = None
 
     def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
         """Yield all features in order, with the values of chosen samples."""
@@ -191,6 +191,11 @@ class TextFeatures(FeatureTable):
                 parsed = parser.parse(batch, lo, hi, codes)
                 yield FeaturePiece(parsed.texts(0), parsed.values)
             done += len(batch)
+        if self.n_declared is not None and done != self.n_declared:
+            raise FileError(
+                f"{self.path} announces {self.n_declared:,} features but holds {done:,}. It may be cut short: "
+                "fetch it again, or correct its second line."
+            )
 
 
 def _runs(n: int, holes: set[int]) -> Iterator[tuple[int, int]]:

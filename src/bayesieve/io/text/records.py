@@ -93,7 +93,7 @@ def batches(
                 data, ended = data[:found], True
             if ended and data and not data.endswith(b"\n"):
                 data += b"\n"
-            starts, ends, whole = _records(data, ord(delimiter))
+            starts, ends, whole, n_lines = _records(data, ord(delimiter))
             keep = len(starts) if ended else len(starts) - len(starts) % group
             if ended and whole < len(data):
                 _unfinished(stream.name, data, whole, first_line)
@@ -103,10 +103,10 @@ def batches(
                 yield Batch(stream.name, data, buffer, starts[:keep], ends[:keep], first_line)
                 step = block
             else:
-                cut, step = 0, max(block, len(data))
+                cut, step, n_lines = 0, max(block, len(data)), 0
                 if len(data) - (int(starts[-1]) if len(starts) else 0) > _LONGEST:
                     _unfinished(stream.name, data, whole, first_line)
-            first_line += data.count(b"\n", 0, cut)
+            first_line += n_lines - (data.count(b"\n", cut, whole) if cut else 0)
             rest = data[cut:]
 
 
@@ -117,17 +117,17 @@ def _line_with(data: bytes, words: bytes) -> int:
     return found
 
 
-def _records(data: bytes, delimiter: int) -> tuple[Any, Any, int]:
+def _records(data: bytes, delimiter: int) -> tuple[Any, Any, int, int]:
     buffer = np.frombuffer(data, np.uint8)
-    starts, ends, whole, size = [], [], 0, 4096
+    starts, ends, whole, n_lines, size = [], [], 0, 0, 4096
     while True:
         begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
-        n, rest = find_records(buffer, whole, buffer.size, delimiter, begin, end)
+        n, rest, passed = find_records(buffer, whole, buffer.size, delimiter, begin, end)
         starts.append(begin[:n])
         ends.append(end[:n])
-        whole = int(rest)
+        whole, n_lines = int(rest), n_lines + passed
         if n < size:
-            return np.concatenate(starts), np.concatenate(ends), whole
+            return np.concatenate(starts), np.concatenate(ends), whole, n_lines
         size *= 4
 
 

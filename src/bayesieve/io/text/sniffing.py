@@ -32,21 +32,19 @@ class Form:
 
 
 def named_delimiter(delimiter: str | None) -> str | None:
-    """Check a delimiter given by the user, as a character or a word.
+    r"""Check a delimiter given by the user, as a character or a word.
 
     Examples
     --------
     >>> from bayesieve.io.text.sniffing import named_delimiter
-    >>> named_delimiter("tab") == "\\t"
+    >>> named_delimiter("tab") == "\t"
     True
     """
     if delimiter is None:
         return None
     found = _NAMED.get(delimiter.lower(), delimiter)
     if len(found) != 1 or not found.isascii() or found.isalnum() or found in '"\r\n.-+':
-        raise OptionError(
-            f"The delimiter must be one character or one of {', '.join(_NAMED)}, not {delimiter!r}."
-        )
+        raise OptionError(f"The delimiter must be one character or one of {', '.join(_NAMED)}, not {delimiter!r}.")
     return found
 
 
@@ -117,7 +115,7 @@ def _after_comments(numbered: list[tuple[int, str]]) -> list[tuple[int, str]]:
 def _delimiter(records: list[str], suffix: str, decimal: str) -> str | None:
     best, most = None, 1
     for candidate in _CANDIDATES.get(suffix, "\t,;| "):
-        if candidate == decimal:
+        if candidate == decimal or candidate not in records[0]:
             continue
         counts = [len(split(record, candidate)) for record in records]
         body = counts[1:] or counts

@@ -1,0 +1,124 @@
+"""From options to a model and a rule; what contradicts is said before any file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.cli.options import Criterion
+from bayesieve.errors import OptionError
+from bayesieve.io.columns import is_reference, numbers_by_feature
+from bayesieve.io.priors import read_model
+from bayesieve.models import GaussianModel
+from bayesieve.selection import FalseDiscovery, FixedSize, MinimalRisk, MostProbable, NeymanPearson
+from bayesieve.selection.rules import Rule
+
+_TAKES = {
+    "map": (),
+    "mnc": (),
+    "mr": ("threshold",),
+    "cmnc": ("n_selected",),
+    "cmap": ("n_selected",),
+    "np": ("expected_false_positives",),
+    "fdr": ("proportion",),
+    "fdp": ("proportion", "confidence"),
+}
+_EXAMPLE = {
+    "threshold": "0.9",
+    "n_selected": "100",
+    "expected_false_positives": "5",
+    "proportion": "0.1",
+    "confidence": "0.9",
+}
+_IMPLIED = {
+    ("threshold",): "mr",
+    ("n_selected",): "cmnc",
+    ("expected_false_positives",): "np",
+    ("proportion",): "fdr",
+    ("proportion", "confidence"): "fdp",
+    (): "mnc",
+}
+
+
+def chosen_rule(criterion: Criterion | None, numbers: dict[str, Any]) -> Rule:
+    """Return the rule that a criterion and its numbers name; numbers alone imply their criterion."""
+    given = tuple(name for name in _EXAMPLE if numbers.get(name) is not None)
+    if criterion is None:
+        if given not in _IMPLIED:
+            raise OptionError(f"{_dashed(given)} belong to different criteria. Give the options of one.")
+        name = _IMPLIED[given]
+    else:
+        name = criterion.value
+        wrong = [option for option in given if option not in _TAKES[name]]
+        if wrong:
+            takes = _dashed(_TAKES[name]) or "no number"
+            raise OptionError(
+                f"{_dashed(wrong)} contradicts --criterion {name}, which takes {takes}. Leave one out."
+            )
+        if name == "fdp" and "confidence" not in given:
+            numbers = {**numbers, "confidence": 0.9}
+            given = (*given, "confidence")
+        absent = [option for option in _TAKES[name] if option not in given]
+        if absent:
+            raise OptionError(
+                f"--criterion {name} needs {_dashed(absent)}, for example {_dashed(absent[:1])} "
+                f"{_EXAMPLE[absent[0]]}."
+            )
+    values = [numbers[option] for option in _TAKES[name]]
+    makers: dict[str, Any] = {
+        "map": MostProbable, "mnc": MinimalRisk, "mr": MinimalRisk, "cmnc": FixedSize, "cmap": MostProbable,
+        "np": NeymanPearson, "fdr": FalseDiscovery, "fdp": FalseDiscovery,
+    }  # fmt: skip
+    rule: Rule = makers[name](*values)
+    return rule
+
+
+def _dashed(names: Sequence[str]) -> str:
+    return ", ".join(f"--{name.replace('_', '-')}" for name in names)
+
+
+def chosen_model(prior: str, ratio: str | None, classes: Sequence[str], features: Sequence[str]) -> GaussianModel:
+    """Return the model that ``--prior`` and ``--prior-ratio`` name."""
+    number = _number_or_name(ratio)
+    if prior == "proper":
+        if ratio is not None:
+            raise OptionError("--prior-ratio contradicts --prior proper: a proper prior has its own ratio.")
+        return GaussianModel.proper()
+    if prior == "jeffreys":
+        return GaussianModel.jeffreys(0.1 if number is None else number)
+    return read_model(prior, classes, features, number)
+
+
+def check_prior_name(prior: str, ratio: str | None) -> None:
+    """Raise if ``--prior`` is neither a known name nor a file."""
+    if prior == "proper" and ratio is not None:
+        raise OptionError(
+            "--prior-ratio contradicts --prior proper: a proper prior has its own ratio. Leave it out."
+        )
+    if prior not in ("jeffreys", "proper") and not Path(prior).exists():
+        raise OptionError(f"--prior must be jeffreys, proper or a TOML file; there is no file {prior!r}.")
+
+
+def _number_or_name(text: str | None) -> float | str | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def chosen_probability(text: str, features: Sequence[str]) -> float | npt.NDArray[np.float64]:
+    """Return the prior probability: a number, or one per feature from ``FILE:COLUMN``."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if not is_reference(text):
+        raise OptionError(
+            "--prior-probability must be a number between 0 and 1, or FILE:COLUMN with one per feature, not "
+            f"{text!r}."
+        )
+    return np.array(numbers_by_feature(text, features, "the prior probability"))

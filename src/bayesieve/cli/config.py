@@ -1,0 +1,86 @@
+"""Settings of a run as a TOML file, read and written."""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from bayesieve import __version__
+from bayesieve.errors import FileError, OptionError
+from bayesieve.io.atomic import replacing
+from bayesieve.io.roles import nearest
+from bayesieve.io.text.opening import check_file
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a TOML file, or say on which line it is wrong."""
+    check_file(path)
+    try:
+        with Path(path).open("rb") as file:
+            return tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
+
+
+def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[str, Any]:
+    """Read settings and check their names; dashes and underscores are the same."""
+    settings = {}
+    for key, value in read_toml(path).items():
+        name = key.replace("-", "_")
+        if name in ("bayesieve_version", "command"):
+            continue
+        if name not in known:
+            raise OptionError(
+                f"{os.fspath(path)}: there is no setting {key!r}.{nearest(name, known)} Settings are called as "
+                "the options of the command are, without the leading dashes."
+            )
+        if isinstance(value, dict):
+            raise OptionError(f"{os.fspath(path)}: {key!r} is a table; settings are plain values.")
+        settings[name] = value
+    return settings
+
+
+def write_settings(path: str | os.PathLike[str], command: str, settings: Mapping[str, Any]) -> None:
+    """Write settings so that they can be read again; what is not set is left out."""
+    lines = [f"bayesieve_version = {toml_value(__version__)}", f"command = {toml_value(command)}"]
+    lines += [f"{key.replace('_', '-')} = {toml_value(value)}" for key, value in settings.items()]
+    with replacing(path) as file:
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as plain values (texts, numbers, lists), without those that are not set."""
+    return {
+        key: plain(value)
+        for key, value in settings.items()
+        if value is not None and value != [] and key not in ("config", "config_out")
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return a value that TOML and JSON know."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def toml_value(value: Any) -> str:
+    """Write one value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

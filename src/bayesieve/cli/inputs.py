@@ -1,0 +1,170 @@
+"""What a command reads: a table, or a statistics file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesieve.cli.talk import Talk
+from bayesieve.errors import LabelError, OptionError
+from bayesieve.io.columns import is_reference, split_reference
+from bayesieve.io.reading import read_table
+from bayesieve.io.statistics import StatisticsSet
+from bayesieve.io.statistics_file import is_statistics_file, read_statistics
+from bayesieve.io.summarise import Summary
+from bayesieve.io.text.opening import check_file
+
+_ONLY_FOR_TABLES = (
+    "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Input:
+    """What was read, and how to speak of it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        What :func:`bayesieve.screen` takes.
+    classes, class_counts, feature_ids, transform
+        Of the data.
+    described
+        Sentences about shape, orientation and what was left out.
+    files
+        All files that were read.
+    sites, n_sites
+        Of a statistics file: names of the sites, and how many hold each feature.
+    """
+
+    path: str
+    data: Any
+    classes: Sequence[Any]
+    class_counts: dict[str, int]
+    feature_ids: tuple[str, ...]
+    transform: str
+    described: list[str]
+    files: list[str]
+    sites: tuple[str, ...] = ()
+    n_sites: Any = field(default_factory=list)
+    label_map: dict[str, str] = field(default_factory=dict)
+
+
+def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
+    """Read the table or statistics file of a command."""
+    check_file(settings["table"])
+    path = os.fspath(settings["table"])
+    if is_statistics_file(path):
+        return _from_statistics(path, settings)
+    with talk.progress(f"Reading {os.path.basename(path)}") as progress:
+        summary = read_table(
+            path,
+            labels=settings["labels"],
+            classes=settings["classes"],
+            transform=settings["transform"].value,
+            missing=settings["missing"].value,
+            samples_in=settings["samples_in"].value if settings["samples_in"] else None,
+            id_column=settings["id_column"],
+            ignore=settings["ignore"] or (),
+            na_values=settings["na_values"] or (),
+            encoding=settings["encoding"],
+            decimal=settings["decimal"],
+            delimiter=settings["delimiter"],
+            layer=settings["layer"],
+            memory=settings["memory"],
+            n_threads=settings["threads"],
+            progress=progress,
+        )
+    files = [path]
+    if settings["labels"] is not None and is_reference(settings["labels"]):
+        files.append(split_reference(settings["labels"])[0])
+    encoder = summary.labeller.encoder
+    label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
+    return Input(
+        path, summary, summary.moments.classes, summary.class_counts, summary.feature_names,
+        settings["transform"].value, describe(summary), files, label_map=dict(label_map),
+    )  # fmt: skip
+
+
+def describe(summary: Summary) -> list[str]:
+    """Say what a table holds and what was left out of it."""
+    table, labeller = summary.slabs.table, summary.labeller
+    encoder = labeller.encoder
+    n = sum(summary.class_counts.values())
+    lines = [
+        f"{table.path}: {table.form}, samples in {table.samples_in}; {n:,} samples x "
+        f"{len(summary.feature_names):,} features, transform {summary.slabs.transform}."
+    ]
+    out = []
+    if encoder.n_unlabelled:
+        out.append(f"{encoder.n_unlabelled:,} samples without a label")
+    if encoder.outside:
+        shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
+        out.append(f"{sum(encoder.outside.values()):,} samples outside the classes: {shown}")
+    unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
+    if unknown:
+        out.append(f"{len(unknown):,} samples that {labeller.source} does not know ({_few(unknown)})")
+    for reason, names in table.left_out.items():
+        if reason != "not in the label file":
+            out.append(f"{len(names):,} columns, {reason}: {_few(names)}")
+    if out:
+        lines.append("Left out: " + "; ".join(out) + ".")
+    if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
+        absent = [name for name in labeller.by_id if name not in labeller.matched]
+        lines.append(f"{len(absent):,} ids of {labeller.source} are not in the table ({_few(absent)}).")
+    if summary.missing.total:
+        lines.append(f"{summary.missing.total:,} missing values are left out, feature by feature.")
+    return lines
+
+
+def _few(names: Sequence[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
+    given = [name for name in _ONLY_FOR_TABLES if settings[name] not in (None, [], ())]
+    if given:
+        raise OptionError(
+            f"{path} is a statistics file, to which --{given[0].replace('_', '-')} does not apply: labels and "
+            "values were fixed when it was written. Leave the option out."
+        )
+    found = read_statistics(path)
+    if settings["transform"].value not in ("none", found.transform):
+        raise OptionError(
+            f"{path} holds statistics of values with transform {found.transform}; they cannot be transformed "
+            "again. Leave --transform out."
+        )
+    return from_set(path, found, settings["classes"])
+
+
+def from_set(path: str, found: StatisticsSet, classes: str | None) -> Input:
+    """Pool the sites of a statistics set."""
+    moments = found.pooled()
+    if classes is not None:
+        from bayesieve.io.classes import ClassMap  # noqa: PLC0415
+
+        wanted = ClassMap.parse(classes)
+        if any(label != name for label, name in wanted.members.items()):
+            raise OptionError("The classes of a statistics file can be picked and ordered, not merged or renamed.")
+        moments = moments.pick(list(wanted.classes))
+    if len(moments.classes) != 2:
+        raise LabelError(
+            f"{path} holds the classes {', '.join(map(str, moments.classes))}; pick two: --classes 'a, b'."
+        )
+    counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
+    sites = tuple(site.site for site in found.sites)
+    described = [
+        f"{path}: statistics of {len(sites)} site{'' if len(sites) == 1 else 's'} ({_few(sites, 5)}), pooled; "
+        f"{int(counts.sum()):,} samples x {moments.n_features:,} features, transform {found.transform}."
+    ]
+    named = {str(label): int(n) for label, n in zip(moments.classes, counts, strict=True)}
+    return Input(
+        path, moments, moments.classes, named, found.feature_ids, found.transform, described, [path], sites,
+        found.n_sites_per_feature,
+    )  # fmt: skip

@@ -1,0 +1,97 @@
+"""The manifest of a run: what went in, what was set, what came out."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesieve import __version__
+from bayesieve.cli.inputs import Input
+from bayesieve.cli.talk import Talk
+from bayesieve.io.atomic import replacing
+from bayesieve.selection import Selection
+
+_PACKAGES = ("numpy", "scipy", "numba", "polars")
+_NOT_RESULTS = {"memory", "threads", "quiet", "verbose", "json_log", "out", "manifest", "config_out"}
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def results_hash(selection: Selection) -> str:
+    """SHA-256 of the results: feature ids, then log-odds, moments and the selection as little-endian bytes."""
+    posterior, digest = selection.posterior, hashlib.sha256()
+    digest.update("\0".join(posterior.names).encode("utf-8", "surrogatepass"))
+    digest.update("\0".join(map(str, posterior.classes)).encode("utf-8", "surrogatepass"))
+    moments = posterior.moments
+    arrays = (
+        posterior.log_odds, np.broadcast_to(moments.counts, moments.mean.shape), moments.mean,
+        moments.centred_squares, posterior.degenerate_codes, selection.mask,
+    )  # fmt: skip
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes())
+    return digest.hexdigest()
+
+
+def write_manifest(
+    path: str | os.PathLike[str], command: str, settings: Mapping[str, Any], given: Input, talk: Talk,
+    selection: Selection,
+) -> None:  # fmt: skip
+    """Write everything that is needed to repeat a run and to see that it gave the same."""
+    low, high = selection.false_positives.interval(0.9)
+    content = {
+        "format": "bayesieve-manifest",
+        "schema_version": 1,
+        "command": command,
+        "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "inputs": [
+            {"path": name, "bytes": os.path.getsize(name), "sha256": file_hash(name)}
+            for name in _files(given, settings)
+        ],
+        "classes": given.class_counts,
+        "label_map": given.label_map,
+        "sites": list(given.sites),
+        "described": given.described,
+        "settings": dict(settings),
+        "settings_hash": hashlib.sha256(
+            json.dumps({k: v for k, v in settings.items() if k not in _NOT_RESULTS}, sort_keys=True).encode()
+        ).hexdigest(),
+        "results": {
+            "sha256": results_hash(selection),
+            "n_features": selection.posterior.n_features,
+            "n_selected": selection.n_selected,
+            "rule": selection.rule,
+            "expected_false_positives": selection.expected_false_positives,
+            "false_positives_90": [int(low), int(high)],
+            "expected_by_chance": selection.expected_by_chance,
+            "n_degenerate": int(selection.posterior.degenerate.sum()),
+        },
+        "warnings": talk.warned,
+        "versions": {"bayesieve": __version__, "python": platform.python_version()}
+        | {name: importlib.metadata.version(name) for name in _PACKAGES},
+        "platform": platform.platform(),
+        "seconds": {name: round(seconds, 4) for name, seconds in talk.timings.items()},
+    }
+    with replacing(path) as file:
+        file.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _files(given: Input, settings: Mapping[str, Any]) -> list[str]:
+    """Files that the result depends on."""
+    more = [
+        settings.get("features"),
+        settings.get("prior"),
+        str(settings.get("prior_probability", "")).rpartition(":")[0],
+    ]
+    return [*given.files, *(name for name in more if name and os.path.isfile(name))]

@@ -1,0 +1,212 @@
+"""The options of the commands, each described once."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+INPUT, CHOICE, OUTPUT, TALK = "The table", "Prior and rule", "Output", "Talk"
+
+
+class Where(enum.StrEnum):
+    """Where the samples are."""
+
+    rows = "rows"
+    columns = "columns"
+
+
+class Criterion(enum.StrEnum):
+    """The paper's criteria by their acronyms, and two bounds of false discoveries."""
+
+    map = "map"
+    cmap = "cmap"
+    mr = "mr"
+    mnc = "mnc"
+    cmnc = "cmnc"
+    np = "np"
+    fdr = "fdr"
+    fdp = "fdp"
+
+
+class Transform(enum.StrEnum):
+    """Transformations of the values."""
+
+    none = "none"
+    log2 = "log2"
+    log1p = "log1p"
+    rank_normal = "rank-normal"
+
+
+class MissingPolicy(enum.StrEnum):
+    """What to do about missing values."""
+
+    raise_ = "raise"
+    omit = "omit"
+
+
+class DegeneratePolicy(enum.StrEnum):
+    """What to do about features without variance."""
+
+    floor = "floor"
+    exclude = "exclude"
+    raise_ = "raise"
+
+
+class Join(enum.StrEnum):
+    """Which features to keep when sites are merged."""
+
+    inner = "inner"
+    outer = "outer"
+
+
+def parse_memory(value: str) -> int:
+    """Read an amount of memory: 300MB, 2GB, 512MiB, or a number of bytes."""
+    text = str(value).strip().lower().removesuffix("b")
+    scale = {"k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+    unit = next((unit for unit in sorted(scale, key=len, reverse=True) if text.endswith(unit)), "")
+    try:
+        size = int(float(text.removesuffix(unit)) * scale.get(unit, 1))
+    except (ValueError, OverflowError):
+        size = 0
+    if size < 10**6:
+        raise typer.BadParameter(
+            f"{value!r} is no amount of memory of at least 1MB. Write, for example, 300MB or 2GB."
+        )
+    return size
+
+
+def _option(panel: str, *names: str, help: str, **more: Any) -> Any:  # noqa: A002 - as typer calls it
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV or TXT (also .gz .bz2 .xz .zst), Parquet, Arrow/Feather, .h5ad, GEO series matrix, GCT, "
+        ".npy/.npz, or a statistics file.",
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    _option(INPUT, "--labels", "-l", help="Class of each sample: a column of the table, or FILE:COLUMN."),
+]
+Classes = Annotated[
+    str | None,
+    _option(INPUT, "--classes", "-c", help='Merge, pick, name and order: "early=1,adenoma; late=2,3,4".'),
+]
+SamplesIn = Annotated[Where | None, _option(INPUT, "--samples-in", help="Found out from the labels if not given.")]
+IdColumn = Annotated[str | None, _option(INPUT, "--id-column", help="Column with the ids of the samples.")]
+Ignore = Annotated[list[str] | None, _option(INPUT, "--ignore", help="Column to leave out; may be repeated.")]
+TransformOption = Annotated[
+    Transform, _option(INPUT, "--transform", help="Applied to every value; never guessed.")
+]
+MissingOption = Annotated[
+    MissingPolicy, _option(INPUT, "--missing", help="Missing values: an error, or left out.")
+]
+NaValues = Annotated[
+    list[str] | None, _option(INPUT, "--na-values", help="Further spelling of a missing value; may be repeated.")
+]
+Encoding = Annotated[
+    str | None, _option(INPUT, "--encoding", help="Of text, for example latin-1; UTF-8 if not given.")
+]
+Decimal = Annotated[str, _option(INPUT, "--decimal", help="Decimal mark: . or ,")]
+Delimiter = Annotated[str | None, _option(INPUT, "--delimiter", help="Between fields; found out if not given.")]
+Layer = Annotated[str | None, _option(INPUT, "--layer", help="AnnData: a layer, or raw; X if not given.")]
+MemoryOption = Annotated[
+    int | None,
+    _option(
+        INPUT, "--memory", help="For data, e.g. 300MB; half of what is free if not given.", parser=parse_memory,
+        metavar="SIZE",
+    ),
+]  # fmt: skip
+Threads = Annotated[int | None, _option(INPUT, "--threads", help="All cores if not given.", min=1)]
+
+PriorOption = Annotated[
+    str, _option(CHOICE, "--prior", help="jeffreys, proper, or a TOML file of hyper-parameters.")
+]
+PriorRatio = Annotated[
+    str | None,
+    _option(
+        CHOICE, "--prior-ratio", help="The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ..."
+    ),
+]
+PriorProbability = Annotated[
+    str,
+    _option(CHOICE, "--prior-probability", "-p", help="Share of markers believed in, or FILE:COLUMN by feature."),
+]
+Resolution = Annotated[
+    float | None, _option(CHOICE, "--resolution", help="Step to which values are rounded (1 for counts).", min=0)
+]
+Degenerate = Annotated[
+    DegeneratePolicy,
+    _option(CHOICE, "--degenerate", help="Features without variance: floor, exclude or an error."),
+]
+CriterionOption = Annotated[
+    Criterion | None,
+    _option(
+        CHOICE, "--criterion", help="Rule of the list; mnc (probability over 0.5) if no number says otherwise."
+    ),
+]
+Threshold = Annotated[
+    float | None, _option(CHOICE, "--threshold", help="For mr: least probability.", min=0, max=1)
+]
+NSelected = Annotated[
+    int | None, _option(CHOICE, "--n-selected", "-n", help="For cmnc and cmap: list length.", min=0)
+]
+ExpectedFalse = Annotated[
+    float | None, _option(CHOICE, "--expected-false-positives", help="For np: a number of features.", min=0)
+]
+Proportion = Annotated[
+    float | None, _option(CHOICE, "--proportion", help="For fdr and fdp: share of false ones.", min=0, max=1)
+]
+Confidence = Annotated[
+    float | None, _option(CHOICE, "--confidence", help="For fdp: probability of keeping the share.", min=0, max=1)
+]
+
+Out = Annotated[
+    Path | None,
+    _option(OUTPUT, "--out", "-o", help=".csv, .tsv, .parquet or .json; standard output (CSV) if not given."),
+]
+Features = Annotated[
+    Path | None, _option(OUTPUT, "--features", help="Table of feature annotations; its columns are added.")
+]
+ManifestOption = Annotated[
+    Path | None, _option(OUTPUT, "--manifest", help="JSON file for hashes, settings, versions and timings.")
+]
+ConfigOut = Annotated[Path | None, _option(OUTPUT, "--config-out", help="TOML file for the settings of this run.")]
+Quiet = Annotated[bool, _option(TALK, "--quiet", "-q", help="Say nothing but errors.")]
+Verbose = Annotated[bool, _option(TALK, "--verbose", "-v", help="Say more, with timings.")]
+JsonLog = Annotated[bool, _option(TALK, "--json-log", help="Messages on standard error as JSON lines.")]
+
+Site = Annotated[str | None, _option(OUTPUT, "--site", help="Name of the site; the file's name if not given.")]
+MinCell = Annotated[
+    int, _option(OUTPUT, "--min-cell", help="A feature with fewer values in any class is not given away.", min=0)
+]
+StatisticsOut = Annotated[
+    Path, _option(OUTPUT, "--out", "-o", help="Statistics file to write, NAME.stats.parquet.", show_default=False)
+]
+
+
+def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | None:
+    """Take the options that the command line does not give from a TOML file."""
+    del param
+    if path is None or ctx.resilient_parsing:
+        return path
+    from bayesieve.cli.config import read_settings  # noqa: PLC0415 - only when asked for
+
+    known = {name for parameter in ctx.command.params if (name := parameter.name) is not None}
+    ctx.default_map = {**(ctx.default_map or {}), **read_settings(path, known - {"config", "config_out"})}
+    return path
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", help="TOML file with options; the command line wins.", callback=read_config, is_eager=True,
+        rich_help_panel=INPUT,
+    ),
+]  # fmt: skip

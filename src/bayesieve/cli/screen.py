@@ -1,0 +1,149 @@
+"""``bayesieve screen``: from a file to a ranked table."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesieve.cli.choices import check_prior_name, chosen_model, chosen_probability, chosen_rule
+from bayesieve.cli.config import plain_settings, write_settings
+from bayesieve.cli.inputs import Input, read_input
+from bayesieve.cli.manifest import results_hash, write_manifest
+from bayesieve.cli.summary import summary_lines
+from bayesieve.cli.talk import Talk
+from bayesieve.errors import FileError, OptionError
+from bayesieve.io.atomic import check_writable
+from bayesieve.io.columns import read_columns
+from bayesieve.io.results import as_text, check_ending, write_results
+from bayesieve.screening import screen
+from bayesieve.selection import Selection
+
+_RULE_NUMBERS = ("threshold", "n_selected", "expected_false_positives", "proportion", "confidence")
+
+
+def run_screen(settings: Mapping[str, Any]) -> None:
+    """Read, screen, select, write and tell.
+
+    Parameters
+    ----------
+    settings
+        All options of the command by name.
+    """
+    talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
+    rule = chosen_rule(settings["criterion"], {name: settings[name] for name in _RULE_NUMBERS})
+    check_prior_name(settings["prior"], settings["prior_ratio"])
+    _check_outputs(settings)
+    with talk.timed("read"):
+        given = read_input(settings, talk)
+    with talk.timed("screen"):
+        features, classes = given.feature_ids, [str(label) for label in given.classes]
+        posterior = screen(
+            given.data,
+            model=chosen_model(settings["prior"], settings["prior_ratio"], classes, features),
+            prior_probability=chosen_probability(settings["prior_probability"], features),
+            feature_names=features if given.sites else None,
+            degenerate=settings["degenerate"].value,
+            resolution=settings["resolution"],
+        )
+        selection = rule.select(posterior)
+    with talk.timed("write"):
+        _write(settings, selection, given)
+    _tell(talk, selection, given, settings)
+    plain = plain_settings(settings)
+    if settings["config_out"] is not None:
+        write_settings(settings["config_out"], "screen", plain)
+    if settings["manifest"] is not None:
+        write_manifest(settings["manifest"], "screen", plain, given, talk, selection)
+
+
+def _check_outputs(settings: Mapping[str, Any]) -> None:
+    """Find out before the work whether its fruits can be kept."""
+    outputs = {name: settings[name] for name in ("out", "manifest", "config_out") if settings[name] is not None}
+    inputs = {name: settings[name] for name in ("table", "features") if settings[name] is not None}
+    if "out" in outputs:
+        check_ending(outputs["out"])
+    seen: dict[str, str] = {os.path.realpath(path): name for name, path in inputs.items()}
+    for name, path in outputs.items():
+        check_writable(path)
+        other = seen.setdefault(os.path.realpath(path), name)
+        if other != name:
+            raise OptionError(
+                f"--{name.replace('_', '-')} would overwrite {path}, which is also {other}. Choose another name."
+            )
+    if settings["features"] is not None and not Path(settings["features"]).exists():
+        raise FileError(f"There is no file {settings['features']} (--features). Check the name and the folder.")
+
+
+def ranked_columns(selection: Selection, transform: str) -> dict[str, Any]:
+    """Columns of the table of all features, the strongest first."""
+    order = selection.posterior.ranking
+    columns = {
+        name: column[order] if isinstance(column, np.ndarray) else [column[i] for i in order.tolist()]
+        for name, column in selection.to_dict().items()
+    }
+    columns["transform"] = [transform] * order.size
+    return columns
+
+
+def _annotated(columns: dict[str, Any], path: Path, encoding: str | None) -> dict[str, Any]:
+    """Add the columns of an annotation file; features it does not know get empty cells."""
+    table = read_columns(path, encoding=encoding)
+    key, known = table.id_column(columns["feature"])
+    if not known:
+        raise FileError(
+            f"{path} (--features) names none of the features: it has ids like "
+            f"{table.column(table.names[0])[:1]}, the table {columns['feature'][0]!r}. Use the same ids in both."
+        )
+    for name in table.names:
+        if name == key:
+            continue
+        values = table.keyed(key, name)
+        columns[name if name not in columns else f"annotation_{name}"] = [
+            values.get(feature) for feature in columns["feature"]
+        ]
+    return columns
+
+
+def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> None:
+    columns = ranked_columns(selection, given.transform)
+    if given.sites:
+        columns["n_sites"] = np.asarray(given.n_sites)[selection.posterior.ranking]
+    if settings["features"] is not None:
+        columns = _annotated(columns, settings["features"], settings["encoding"])
+    if settings["out"] is None:
+        sys.stdout.write(as_text(columns))
+        sys.stdout.flush()
+        return
+    about = {
+        "table": given.path,
+        "classes": {str(label): count for label, count in given.class_counts.items()},
+        "transform": given.transform,
+        "rule": selection.rule,
+        "n_selected": selection.n_selected,
+        "expected_false_positives": selection.expected_false_positives,
+        "expected_by_chance": selection.expected_by_chance,
+        "results_hash": results_hash(selection),
+    }
+    write_results(settings["out"], columns, about)
+
+
+def _tell(talk: Talk, selection: Selection, given: Input, settings: Mapping[str, Any]) -> None:
+    lines = summary_lines(selection, given)
+    if settings["out"] is not None:
+        lines.append(f"Wrote {selection.posterior.n_features:,} rows to {settings['out']}.")
+    low, high = selection.false_positives.interval(0.9)
+    talk.say(
+        "result",
+        "\n".join(lines),
+        n_features=selection.posterior.n_features,
+        classes=given.class_counts,
+        n_selected=selection.n_selected,
+        expected_false_positives=selection.expected_false_positives,
+        interval=[int(low), int(high)],
+        expected_by_chance=selection.expected_by_chance,
+    )

@@ -1,0 +1,82 @@
+"""What the command says while it works: on standard error, so that standard output stays clean."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesieve.errors import OptionError
+
+
+@dataclass(slots=True)
+class Talk:
+    """Messages, warnings and progress.
+
+    Parameters
+    ----------
+    quiet, verbose, json_log
+        Nothing but errors; timings too; JSON lines instead of text.
+    """
+
+    quiet: bool = False
+    verbose: bool = False
+    json_log: bool = False
+    timings: dict[str, float] = field(default_factory=dict)
+    warned: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.quiet and self.verbose:
+            raise OptionError("--quiet and --verbose contradict each other. Choose one.")
+        warnings.showwarning = self._warn
+        warnings.simplefilter("always", UserWarning)
+
+    def say(self, event: str, text: str, **facts: Any) -> None:
+        """Say something, with the facts behind it for the JSON log."""
+        if self.json_log:
+            self._line(event, text, facts)
+        elif not self.quiet:
+            print(text, file=sys.stderr)  # noqa: T201
+
+    def detail(self, event: str, text: str, **facts: Any) -> None:
+        """Say something that only ``--verbose`` and the JSON log show."""
+        if self.json_log or self.verbose:
+            self.say(event, text, **facts)
+
+    def _line(self, event: str, text: str, facts: dict[str, Any]) -> None:
+        line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "message": text, **facts}
+        print(json.dumps(line, default=str), file=sys.stderr)  # noqa: T201
+
+    def _warn(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        self.warned.append(str(message))
+        if self.json_log:
+            self._line("warning", str(message), {})
+        elif not self.quiet:
+            print(f"bayesieve: warning: {message}", file=sys.stderr)  # noqa: T201
+
+    @contextlib.contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Measure how long something takes."""
+        start = time.perf_counter()
+        yield
+        self.timings[name] = time.perf_counter() - start
+        self.detail("timing", f"{name}: {self.timings[name]:.2f} s", seconds=self.timings[name])
+
+    @contextlib.contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """Show a bar while something is read, on a terminal only."""
+        if self.quiet or self.json_log or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console  # noqa: PLC0415 - only on a terminal
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,145 @@
+"""The ranked table of a screen as a file: CSV, TSV, Parquet or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from bayesieve.errors import OptionError
+from bayesieve.io.atomic import replacing
+
+Columns = Mapping[str, Any]
+_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of an output file, or say which are known.
+
+    Examples
+    --------
+    >>> from bayesieve.io.results import check_ending
+    >>> check_ending("list.CSV")
+    '.csv'
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _ENDINGS:
+        raise OptionError(
+            f"Cannot tell the format of {os.fspath(path)} by its ending {ending!r}. Use {', '.join(_ENDINGS)}."
+        )
+    return ending
+
+
+def write_results(path: str | os.PathLike[str], columns: Columns, about: Mapping[str, Any]) -> None:
+    r"""Write a table atomically, in the format its ending says.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Arrays or lists of equal length by name.
+    about
+        What else there is to say; written where the format has a place for it (JSON, Parquet).
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.results import write_results
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
+    >>> write_results(path, {"rank": [1, 2], "feature": ["TP53", "a,b"]}, {})
+    >>> path.read_text()
+    'rank,feature\n1,TP53\n2,"a,b"\n'
+    """
+    ending = check_ending(path)
+    with replacing(path) as file:
+        if ending == ".parquet":
+            _parquet(file, columns, about)
+        elif ending == ".json":
+            file.write(_json(columns, about).encode())
+        else:
+            file.write(as_text(columns, "," if ending == ".csv" else "\t").encode())
+
+
+def as_text(columns: Columns, delimiter: str = ",") -> str:
+    r"""Return a table as delimited text; floats round-trip, missing values are empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.io.results import as_text
+    >>> as_text({"x": np.array([0.1, np.nan]), "ok": np.array([True, False])})
+    'x,ok\n0.1,true\n,false\n'
+    """
+    texts = [_texts(column, delimiter) for column in columns.values()]
+    head = delimiter.join(_quoted(list(columns), delimiter))
+    rows = map(delimiter.join, zip(*texts, strict=True))
+    return "\n".join((head, *rows, ""))
+
+
+def _texts(column: Any, delimiter: str) -> Sequence[str]:
+    array = np.asarray(column)
+    if array.dtype.kind == "f":
+        texts = list(map(repr, array.tolist()))
+        for i in np.flatnonzero(np.isnan(array)).tolist():
+            texts[i] = ""
+        return texts
+    if array.dtype.kind == "b":
+        return ["true" if value else "false" for value in array.tolist()]
+    if array.dtype.kind in "iu":
+        return list(map(str, array.tolist()))
+    return _quoted(["" if cell is None else str(cell) for cell in column], delimiter)
+
+
+def _quoted(texts: Sequence[str], delimiter: str) -> Sequence[str]:
+    """Quote texts where they need it; most tables have none that do."""
+    everything = "".join(texts)
+    if not any(mark in everything for mark in (delimiter, '"', "\n", "\r")):
+        return texts
+    return [_quote(text) if set(text) & {delimiter, '"', "\n", "\r"} else text for text in texts]
+
+
+def _quote(text: str) -> str:
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="").writerow([text])
+    return out.getvalue()
+
+
+def _json(columns: Columns, about: Mapping[str, Any]) -> str:
+    names = [json.dumps(name, ensure_ascii=False) for name in columns]
+    cells = [_json_cells(column) for column in columns.values()]
+    rows = (
+        ", ".join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True))
+        for row in zip(*cells, strict=True)
+    )
+    head = json.dumps(about, ensure_ascii=False, indent=1, default=str).rstrip("}\n ")
+    comma = "," if len(about) else ""
+    return head + f'{comma}\n "features": [\n  {{' + "},\n  {".join(rows) + "}\n ]\n}\n"
+
+
+def _json_cells(column: Any) -> list[str]:
+    array = np.asarray(column)
+    if array.dtype.kind == "f":
+        return [_json_number(value) for value in array.tolist()]
+    dump: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False).encode
+    return [dump(value) for value in (array.tolist() if array.dtype.kind in "biu" else column)]
+
+
+def _json_number(value: float) -> str:
+    if math.isnan(value):
+        return "null"
+    return repr(value) if math.isfinite(value) else ("1e999" if value > 0 else "-1e999")
+
+
+def _parquet(file: IO[bytes], columns: Columns, about: Mapping[str, Any]) -> None:
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    text = json.dumps(about, ensure_ascii=False, default=str)
+    pl.DataFrame(dict(columns)).write_parquet(file, metadata={"bayesieve": text})
