@@ -116,7 +116,7 @@ def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> N
     if settings["features"] is not None:
         columns = _annotated(columns, settings["features"], settings["encoding"])
     if settings["out"] is None:
-        sys.stdout.write(as_text(columns))
+        sys.stdout.buffer.write(as_text(columns))
         sys.stdout.flush()
         return
     about = {

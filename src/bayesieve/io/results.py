@@ -15,6 +15,8 @@ import numpy as np
 
 from bayesieve.errors import OptionError
 from bayesieve.io.atomic import replacing
+from bayesieve.io.text.printing import number_bytes, side_by_side
+from bayesieve.stats.threads import n_threads_for, run
 
 Columns = Mapping[str, Any]
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
@@ -65,37 +67,50 @@ def write_results(path: str | os.PathLike[str], columns: Columns, about: Mapping
         elif ending == ".json":
             file.write(_json(columns, about).encode())
         else:
-            file.write(as_text(columns, "," if ending == ".csv" else "\t").encode())
+            file.write(as_text(columns, "," if ending == ".csv" else "\t"))
 
 
-def as_text(columns: Columns, delimiter: str = ",") -> str:
-    r"""Return a table as delimited text; floats round-trip, missing values are empty.
+def as_text(columns: Columns, delimiter: str = ",") -> bytes:
+    r"""Return a table as delimited UTF-8 text; floats round-trip, missing values are empty.
 
     Examples
     --------
     >>> import numpy as np
     >>> from bayesieve.io.results import as_text
     >>> as_text({"x": np.array([0.1, np.nan]), "ok": np.array([True, False])})
-    'x,ok\n0.1,true\n,false\n'
+    b'x,ok\n0.1,true\n,false\n'
     """
-    texts = [_texts(column, delimiter) for column in columns.values()]
-    head = delimiter.join(_quoted(list(columns), delimiter))
-    rows = map(delimiter.join, zip(*texts, strict=True))
-    return "\n".join((head, *rows, ""))
+    n_rows = max((len(column) for column in columns.values()), default=0)
+    head = delimiter.join(_quoted(list(columns), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
+    cells = list(run(lambda column: _cells(column, delimiter), columns.values(), n_threads_for(None, 50 * n_rows)))
+    if any(cell is None for cell in cells):  # a text that holds a newline
+        texts = [_texts(column, delimiter) for column in columns.values()]
+        return head + "".join(delimiter.join(row) + "\n" for row in zip(*texts, strict=True)).encode()
+    return head + side_by_side([cell for cell in cells if cell is not None], n_rows, delimiter)
+
+
+def _cells(column: Any, delimiter: str) -> bytes | None:
+    """Texts of a column, each ended by a newline; None if a text itself holds one."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return number_bytes(column)
+    texts = _texts(column, delimiter)
+    joined = "\n".join((*texts, ""))
+    return joined.encode("utf-8", "surrogatepass") if joined.count("\n") == len(texts) else None
 
 
 def _texts(column: Any, delimiter: str) -> Sequence[str]:
-    array = np.asarray(column)
+    array = np.asarray(column) if isinstance(column, np.ndarray) or _numeric(column) else None
+    if array is None or array.dtype.kind not in "fbiu":
+        return _quoted(["" if cell is None else str(cell) for cell in column], delimiter)
     if array.dtype.kind == "f":
-        texts = list(map(repr, array.tolist()))
-        for i in np.flatnonzero(np.isnan(array)).tolist():
-            texts[i] = ""
-        return texts
+        return ["" if math.isnan(value) else repr(value) for value in array.tolist()]
     if array.dtype.kind == "b":
         return ["true" if value else "false" for value in array.tolist()]
-    if array.dtype.kind in "iu":
-        return list(map(str, array.tolist()))
-    return _quoted(["" if cell is None else str(cell) for cell in column], delimiter)
+    return list(map(str, array.tolist()))
+
+
+def _numeric(column: Any) -> bool:
+    return len(column) > 0 and all(isinstance(cell, (int, float)) for cell in column)
 
 
 def _quoted(texts: Sequence[str], delimiter: str) -> Sequence[str]:

@@ -129,7 +129,8 @@ class FeaturePosterior:
     @property
     def degenerate_reason(self) -> tuple[str, ...]:
         """Why a feature is degenerate, in words; empty where it is not."""
-        return tuple(Degeneracy(code).reason for code in self.degenerate_codes.tolist())
+        reasons = [flag.reason for flag in Degeneracy]
+        return tuple(reasons[code] for code in self.degenerate_codes.tolist())
 
     @property
     def classes(self) -> tuple[Any, ...]:

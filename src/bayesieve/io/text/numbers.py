@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesieve.stats.compiled import compiled
 
-_FIRST, _LAST = -280, 280  # powers of ten with a table entry; beyond, Python decides
+FIRST_POWER, LAST_POWER = -300, 300  # powers of ten with a table entry; beyond, Python decides
 _EXACT = 9007199254740992  # 2**53
 _ONES = 0xFFFFFFFFFFFFFFFF
 _POWERS_OF_TEN = 10.0 ** np.arange(23)
@@ -24,8 +24,8 @@ _POWERS_OF_TWO = 2.0 ** (np.arange(_SMALLEST, 2047) - 1075)
 
 def _power_table() -> Any:
     """Leading 128 bits of 5**q, rounded up for negative q, as pairs of 64-bit words."""
-    table = np.empty((_LAST - _FIRST + 1, 2), dtype=np.uint64)
-    for q in range(_FIRST, _LAST + 1):
+    table = np.empty((LAST_POWER - FIRST_POWER + 1, 2), dtype=np.uint64)
+    for q in range(FIRST_POWER, LAST_POWER + 1):
         five = 5 ** abs(q)
         if q >= 0:
             shift = five.bit_length() - 128
@@ -35,15 +35,15 @@ def _power_table() -> Any:
                 (1 << (2 * five.bit_length() + 128)) // five + 1
             )  # fmt: skip
             bits >>= max(bits.bit_length() - 128, 0)
-        table[q - _FIRST] = bits >> 64, bits & _ONES
+        table[q - FIRST_POWER] = bits >> 64, bits & _ONES
     return table
 
 
-_POWERS_OF_FIVE = _power_table()
+POWERS_OF_FIVE = _power_table()
 
 
 @compiled()
-def _product(a: Any, b: Any) -> tuple[Any, Any]:
+def product(a: Any, b: Any) -> tuple[Any, Any]:
     """Both words, low and high, of the product of two 64-bit words."""
     mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     a0, a1, b0, b1 = a & mask, a >> half, b & mask, b >> half
@@ -78,13 +78,13 @@ def scaled(w: Any, q: int) -> tuple[float, bool]:
         return (value / _POWERS_OF_TEN[-q] if q < 0 else value * _POWERS_OF_TEN[q]), True
     if w == np.uint64(0):
         return 0.0, True
-    if q < _FIRST or q > _LAST:
+    if q < FIRST_POWER or q > LAST_POWER:
         return 0.0, False
     zeros = _leading_zeros(w)
     w = w << zeros
-    low, high = _product(w, _POWERS_OF_FIVE[q - _FIRST, 0])
+    low, high = product(w, POWERS_OF_FIVE[q - FIRST_POWER, 0])
     if high & np.uint64(0x1FF) == np.uint64(0x1FF):  # the second word of the power may matter
-        _, more = _product(w, _POWERS_OF_FIVE[q - _FIRST, 1])
+        _, more = product(w, POWERS_OF_FIVE[q - FIRST_POWER, 1])
         low += more
         if more > low:
             high += np.uint64(1)
