@@ -32,7 +32,8 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 def results_hash(selection: Selection) -> str:
     """SHA-256 of the results: feature ids, then log-odds, moments and the selection as little-endian bytes."""
     posterior, digest = selection.posterior, hashlib.sha256()
-    digest.update("\0".join(posterior.names).encode("utf-8", "surrogatepass"))
+    for name in posterior.names:
+        digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
     digest.update("\0".join(map(str, posterior.classes)).encode("utf-8", "surrogatepass"))
     moments = posterior.moments
     arrays = (
@@ -40,7 +41,8 @@ def results_hash(selection: Selection) -> str:
         moments.centred_squares, posterior.degenerate_codes, selection.mask,
     )  # fmt: skip
     for array in arrays:
-        digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes())
+        for row in np.atleast_2d(array):
+            digest.update(np.ascontiguousarray(row, dtype=array.dtype.newbyteorder("<")).data)
     return digest.hexdigest()
 
 

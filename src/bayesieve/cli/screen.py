@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesieve.cli.choices import check_prior_name, chosen_model, chosen_probability, chosen_rule
 from bayesieve.cli.config import plain_settings, write_settings
@@ -19,7 +20,7 @@ from bayesieve.cli.talk import Talk
 from bayesieve.errors import FileError, OptionError
 from bayesieve.io.atomic import check_writable
 from bayesieve.io.columns import read_columns
-from bayesieve.io.results import as_text, check_ending, write_results
+from bayesieve.io.results import check_ending, text_chunks, write_results
 from bayesieve.screening import screen
 from bayesieve.selection import Selection
 
@@ -79,44 +80,38 @@ def _check_outputs(settings: Mapping[str, Any]) -> None:
         raise FileError(f"There is no file {settings['features']} (--features). Check the name and the folder.")
 
 
-def ranked_columns(selection: Selection, transform: str) -> dict[str, Any]:
-    """Columns of the table of all features, the strongest first."""
-    order = selection.posterior.ranking
-    columns = {
-        name: column[order] if isinstance(column, np.ndarray) else [column[i] for i in order.tolist()]
-        for name, column in selection.to_dict().items()
-    }
-    columns["transform"] = [transform] * order.size
-    return columns
-
-
-def _annotated(columns: dict[str, Any], path: Path, encoding: str | None) -> dict[str, Any]:
-    """Add the columns of an annotation file; features it does not know get empty cells."""
-    table = read_columns(path, encoding=encoding)
-    key, known = table.id_column(columns["feature"])
+def _annotation(settings: Mapping[str, Any], selection: Selection) -> dict[str, dict[str, str | None]]:
+    """Columns of the annotation file, by feature id."""
+    path = settings["features"]
+    if path is None:
+        return {}
+    table, names = read_columns(path, encoding=settings["encoding"]), selection.posterior.names
+    key, known = table.id_column(names)
     if not known:
         raise FileError(
             f"{path} (--features) names none of the features: it has ids like "
-            f"{table.column(table.names[0])[:1]}, the table {columns['feature'][0]!r}. Use the same ids in both."
+            f"{table.column(table.names[0])[:1]}, the table {names[0]!r}. Use the same ids in both."
         )
-    for name in table.names:
-        if name == key:
-            continue
-        values = table.keyed(key, name)
-        columns[name if name not in columns else f"annotation_{name}"] = [
-            values.get(feature) for feature in columns["feature"]
-        ]
-    return columns
+    return {name: table.keyed(key, name) for name in table.names if name != key}
 
 
 def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> None:
-    columns = ranked_columns(selection, given.transform)
-    if given.sites:
-        columns["n_sites"] = np.asarray(given.n_sites)[selection.posterior.ranking]
-    if settings["features"] is not None:
-        columns = _annotated(columns, settings["features"], settings["encoding"])
+    ranking, rank = selection.posterior.ranking, selection.posterior.rank
+    annotation = _annotation(settings, selection)
+
+    def columns(rows: npt.NDArray[np.int64]) -> dict[str, Any]:
+        part = selection.take(rows).to_dict()
+        part |= {"rank": rank[rows], "transform": [given.transform] * rows.size}
+        if given.sites:
+            part["n_sites"] = np.asarray(given.n_sites)[rows]
+        for name, values in annotation.items():
+            column = [values.get(feature) for feature in part["feature"]]
+            part[name if name not in part else f"annotation_{name}"] = column
+        return part
+
     if settings["out"] is None:
-        sys.stdout.buffer.write(as_text(columns))
+        for chunk in text_chunks(columns, order=ranking):
+            sys.stdout.buffer.write(chunk)
         sys.stdout.flush()
         return
     about = {
@@ -129,7 +124,7 @@ def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> N
         "expected_by_chance": selection.expected_by_chance,
         "results_hash": results_hash(selection),
     }
-    write_results(settings["out"], columns, about)
+    write_results(settings["out"], columns, about, ranking)
 
 
 def _tell(talk: Talk, selection: Selection, given: Input, settings: Mapping[str, Any]) -> None:

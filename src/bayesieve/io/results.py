@@ -7,11 +7,12 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesieve.errors import OptionError
 from bayesieve.io.atomic import replacing
@@ -19,6 +20,9 @@ from bayesieve.io.text.printing import number_bytes, side_by_side
 from bayesieve.stats.threads import n_threads_for, run
 
 Columns = Mapping[str, Any]
+IntArray = npt.NDArray[np.int64]
+Part = Callable[[IntArray], Columns]
+_CHUNK = 2**15  # rows
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
 
 
@@ -39,7 +43,9 @@ def check_ending(path: str | os.PathLike[str]) -> str:
     return ending
 
 
-def write_results(path: str | os.PathLike[str], columns: Columns, about: Mapping[str, Any]) -> None:
+def write_results(
+    path: str | os.PathLike[str], columns: Columns | Part, about: Mapping[str, Any], order: IntArray | None = None
+) -> None:
     r"""Write a table atomically, in the format its ending says.
 
     Parameters
@@ -47,9 +53,12 @@ def write_results(path: str | os.PathLike[str], columns: Columns, about: Mapping
     path
         The file.
     columns
-        Arrays or lists of equal length by name.
+        Arrays or lists of equal length by name, or a function that makes them for some rows: a table
+        of a million rows then is never held whole (as text).
     about
         What else there is to say; written where the format has a place for it (JSON, Parquet).
+    order
+        In which order to write the rows; as they are when not given, but needed with a function.
 
     Examples
     --------
@@ -63,30 +72,54 @@ def write_results(path: str | os.PathLike[str], columns: Columns, about: Mapping
     ending = check_ending(path)
     with replacing(path) as file:
         if ending == ".parquet":
-            _parquet(file, columns, about)
+            _parquet(file, _taken(columns, order), about)
         elif ending == ".json":
-            file.write(_json(columns, about).encode())
+            file.write(_json(_taken(columns, order), about).encode("utf-8", "surrogatepass"))
         else:
-            file.write(as_text(columns, "," if ending == ".csv" else "\t"))
+            for chunk in text_chunks(columns, "," if ending == ".csv" else "\t", order):
+                file.write(chunk)
 
 
-def as_text(columns: Columns, delimiter: str = ",") -> bytes:
-    r"""Return a table as delimited UTF-8 text; floats round-trip, missing values are empty.
+def text_chunks(columns: Columns | Part, delimiter: str = ",", order: IntArray | None = None) -> Iterator[bytes]:
+    r"""Yield a table as delimited UTF-8 text, some rows at a time; floats round-trip, missing values are empty.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.io.results import as_text
-    >>> as_text({"x": np.array([0.1, np.nan]), "ok": np.array([True, False])})
+    >>> from bayesieve.io.results import text_chunks
+    >>> b"".join(text_chunks({"x": np.array([0.1, np.nan]), "ok": np.array([True, False])}))
     b'x,ok\n0.1,true\n,false\n'
     """
-    n_rows = max((len(column) for column in columns.values()), default=0)
-    head = delimiter.join(_quoted(list(columns), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
-    cells = list(run(lambda column: _cells(column, delimiter), columns.values(), n_threads_for(None, 50 * n_rows)))
+    if order is None:
+        assert not callable(columns)
+        order = np.arange(max((len(column) for column in columns.values()), default=0))
+    threads = n_threads_for(None, 50 * order.size)
+    for lo in range(0, max(order.size, 1), _CHUNK):
+        rows = order[lo : lo + _CHUNK]
+        part = _taken(columns, rows)
+        if not lo:
+            yield delimiter.join(_quoted(list(part), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
+        yield _rows(list(part.values()), rows.size, delimiter, threads)
+
+
+def _taken(columns: Columns | Part, rows: IntArray | None) -> Columns:
+    if callable(columns):
+        assert rows is not None
+        return columns(rows)
+    if rows is None:
+        return columns
+    return {
+        name: column[rows] if isinstance(column, np.ndarray) else [column[i] for i in rows.tolist()]
+        for name, column in columns.items()
+    }
+
+
+def _rows(columns: Sequence[Any], n_rows: int, delimiter: str, threads: int) -> bytes:
+    cells = list(run(lambda column: _cells(column, delimiter), columns, threads))
     if any(cell is None for cell in cells):  # a text that holds a newline
-        texts = [_texts(column, delimiter) for column in columns.values()]
-        return head + "".join(delimiter.join(row) + "\n" for row in zip(*texts, strict=True)).encode()
-    return head + side_by_side([cell for cell in cells if cell is not None], n_rows, delimiter)
+        texts = [_texts(column, delimiter) for column in columns]
+        return "".join(delimiter.join(row) + "\n" for row in zip(*texts, strict=True)).encode()
+    return side_by_side([cell for cell in cells if cell is not None], n_rows, delimiter)
 
 
 def _cells(column: Any, delimiter: str) -> bytes | None:

@@ -16,8 +16,8 @@ from bayesieve.io.roles import check_distinct
 from bayesieve.io.slabs import Missing, Slab, Slabs
 from bayesieve.io.table import IntArray
 from bayesieve.stats import Moments
-from bayesieve.stats.accumulate import accumulate
-from bayesieve.stats.streaming import MomentStream, beside, plain_counts
+from bayesieve.stats.reshaping import plain_counts
+from bayesieve.stats.streaming import FeatureStream, MomentStream
 
 
 @dataclass(slots=True)
@@ -110,22 +110,19 @@ def _side_by_side(
     walk: Iterator[Slab], path: str, labeller: Labeller, n_threads: int | None
 ) -> tuple[Moments, IntArray, list[str], list[str]]:
     """Slabs of features, each with all samples."""
-    parts: list[Moments] = []
+    stream, codes = FeatureStream(n_threads), np.empty(0, np.int64)
     features: list[str] = []
     samples: list[str] = []
-    codes = np.empty(0, np.int64)
     for slab in walk:
-        if not parts:
+        if not features:
             codes, samples = slab.codes, list(slab.samples)
             _checked_order(path, labeller, codes)
         labels = Labels(tuple(labeller.encoder.classes), codes)
-        matrix = LabelledMatrix(slab.values, labels, tuple(slab.features), tuple(samples) or None)
-        sums = accumulate(matrix, missing="omit", n_threads=n_threads)
-        parts.append(Moments.trusted(labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual))
+        stream.add(LabelledMatrix(slab.values, labels, tuple(slab.features), tuple(samples) or None))
         features += slab.features
-    if not parts:
+    if not features:
         raise FileError(f"{path} holds no features. Check how it was written or downloaded.")
-    return beside(parts), codes, samples, features
+    return stream.moments(), codes, samples, features
 
 
 def _one_after_the_other(

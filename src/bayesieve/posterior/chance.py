@@ -81,13 +81,14 @@ def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], c
 
     moments = posterior.moments
     n = posterior.n_features
-    sizes = np.broadcast_to(moments.counts, moments.mean.shape)[:, usable]
     with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
-        log_ratio = np.broadcast_to(posterior.model.log_prior_ratio(moments), (n,))[usable]
-    cases = np.stack([*sizes.astype(np.float64), cuts - log_ratio])
-    if (cases == cases[:, :1]).all():  # no missing values, one prior: no need to sort
-        distinct, number = cases[:, :1], np.array([usable.size])
+        log_ratio = np.asarray(posterior.model.log_prior_ratio(moments))
+    if moments.count.ndim == 1 and not log_ratio.ndim and cuts.size and (cuts == cuts[0]).all():
+        distinct, number = np.array([[*moments.count, cuts[0] - log_ratio]]).T, np.array([usable.size])
     else:
+        sizes = np.broadcast_to(moments.counts, moments.mean.shape)[:, usable]
+        log_ratio = np.broadcast_to(log_ratio, (n,))[usable]
+        cases = np.stack([*sizes.astype(np.float64), cuts - log_ratio])
         distinct, number = np.unique(cases, axis=1, return_counts=True)
     if distinct.shape[1] > _MOST_QUADRATURES:
         return None

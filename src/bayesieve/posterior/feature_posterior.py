@@ -14,6 +14,7 @@ from bayesieve.models.degenerate import Degeneracy
 from bayesieve.posterior.logistic import expit, log_expit
 from bayesieve.posterior.table import posterior_table
 from bayesieve.stats import Moments
+from bayesieve.stats.reshaping import take_features
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,6 +151,29 @@ class FeaturePosterior:
         """
         return replace(self, prior_log_odds=checked_log_odds(prior_probability, self.n_features))
 
+    def take(self, indices: npt.ArrayLike) -> FeaturePosterior:
+        """Some of the features, in the order given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> posterior.take([1]).names
+        ('x1',)
+        """
+        places = np.arange(self.n_features)[np.asarray(indices)]  # also masks and negative numbers
+        names = self.names
+        return replace(
+            self,
+            log_bayes_factor=self.log_bayes_factor[places],
+            prior_log_odds=_taken(self.prior_log_odds, places),
+            feature_names=tuple(names[i] for i in places.tolist()),
+            degenerate_codes=self.degenerate_codes[places],
+            moments=take_features(self.moments, places),
+            resolution=_taken(self.resolution, places),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Table of all features as columns, in feature order: ranks, log-odds and class statistics.
 
@@ -190,6 +214,10 @@ class FeaturePosterior:
         import polars as pl  # noqa: PLC0415 - slow to import
 
         return pl.DataFrame(self.to_dict())
+
+
+def _taken(value: float | FloatArray, places: npt.NDArray[np.int64]) -> float | FloatArray:
+    return value[places] if isinstance(value, np.ndarray) and value.ndim else value
 
 
 def checked_log_odds(prior_probability: npt.ArrayLike, n_features: int) -> float | FloatArray:

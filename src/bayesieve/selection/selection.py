@@ -86,6 +86,21 @@ class Selection(ErrorAnalysis):
     def __str__(self) -> str:
         return self.summary()
 
+    def take(self, indices: npt.ArrayLike) -> Selection:
+        """Some of the features, in the order given, selected or not as before.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bs.FixedSize(1).select(posterior).take([1, 0]).mask.tolist()
+        [False, True]
+        """
+        mask = self.mask[np.asarray(indices)]
+        mask.flags.writeable = False
+        return Selection(self.posterior.take(indices), mask, self.rule, self.cut, self.n_tied_out)
+
     def to_dict(self) -> dict[str, Any]:
         """Table of all features, selected or not, in feature order; ``selected`` is a column.
 

@@ -11,6 +11,7 @@ from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.stats.accumulate import Sums, accumulate, add_rows_present
 from bayesieve.stats.dense_kernels import ROW_BLOCK
 from bayesieve.stats.moments import Moments
+from bayesieve.stats.reshaping import plain_counts
 from bayesieve.stats.row_plan import IntArray, RowPlan
 from bayesieve.stats.threads import n_threads_for
 
@@ -95,41 +96,50 @@ class MomentStream:
         return sums.count, sums.mean, sums.centred_squares, sums.residual
 
 
-def plain_counts(moments: Moments) -> Moments:
-    """Hold one count per class where all features have the same.
+class FeatureStream:
+    """Moments that grow as features come in, each with all its samples; the counterpart of :class:`MomentStream`.
+
+    Parameters
+    ----------
+    n_threads
+        Threads, all cores by default.
 
     Examples
     --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.streaming import plain_counts
-    >>> moments = bs.Moments(["a"], [[2, 2]], [[0.0, 1.0]], [[1.0, 2.0]])
-    >>> plain_counts(moments).count.tolist()
-    [2]
+    >>> from bayesieve.data import LabelledMatrix
+    >>> from bayesieve.stats.streaming import FeatureStream
+    >>> stream = FeatureStream()
+    >>> for column in ([[1.0], [3.0]], [[5.0], [6.0]]):
+    ...     stream.add(LabelledMatrix.from_arrays(column, ["a", "b"]))
+    >>> stream.moments().mean.tolist()
+    [[1.0, 5.0], [3.0, 6.0]]
     """
-    count = moments.count
-    if count.ndim == 2 and (count == count[:, :1]).all():
-        count = count[:, 0].copy()
-    return Moments.trusted(moments.classes, count, moments.mean, moments.centred_squares, moments.residual)
 
+    def __init__(self, n_threads: int | None = None) -> None:
+        self._n_threads, self._n_features = n_threads, 0
+        self._classes: tuple[Label, ...] = ()
+        self._arrays: list[Any] = []
 
-def beside(parts: Sequence[Moments]) -> Moments:
-    """Put the moments of different features of the same samples beside each other.
+    def add(self, matrix: LabelledMatrix) -> None:
+        """Add some features; missing values are left out and counted."""
+        self._classes = matrix.labels.classes
+        sums = accumulate(matrix, missing="omit", n_threads=self._n_threads)
+        counts = sums.count if sums.count.ndim == 2 else sums.count[:, None]
+        first, last = self._n_features, self._n_features + matrix.n_features
+        parts = (counts, sums.mean, sums.centred_squares, sums.residual)
+        if not self._arrays:
+            self._arrays = [np.empty((counts.shape[0], max(last, 4096)), part.dtype) for part in parts]
+        for k, part in enumerate(parts):  # large arrays that double: small ones would leave holes in memory
+            if last > self._arrays[k].shape[1]:
+                grown = np.empty((counts.shape[0], 2 * last), part.dtype)
+                grown[:, :first] = self._arrays[k][:, :first]
+                self._arrays[k] = grown
+            self._arrays[k][:, first:last] = part
+        self._n_features = last
 
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.streaming import beside
-    >>> parts = [bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"]) for _ in range(3)]
-    >>> beside(parts).n_features
-    3
-    """
-    first = parts[0]
-    if len(parts) == 1:
-        return plain_counts(first)
-    counts = [np.broadcast_to(part.counts, part.mean.shape) for part in parts]
-    arrays = ([getattr(part, name) for part in parts] for name in ("mean", "centred_squares", "residual"))
-    return plain_counts(
-        Moments.trusted(
-            first.classes, np.concatenate(counts, axis=1), *(np.concatenate(a, axis=1) for a in arrays)
-        )
-    )
+    def moments(self) -> Moments:
+        """Return the moments of all features; the stream is empty afterwards."""
+        whole = []
+        while self._arrays:  # one by one, so that nothing else is held twice
+            whole.append(self._arrays.pop(0)[:, : self._n_features].copy())
+        return plain_counts(Moments.trusted(self._classes, *whole))

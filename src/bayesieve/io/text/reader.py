@@ -57,7 +57,7 @@ class Source:
 
     def batches(self, group: int, block: int | None = None) -> Iterator[Batch]:
         """Read the records from the first to the last."""
-        block = block or int(np.clip(self.options.memory // 16, 2**20, 2**24))
+        block = block or int(np.clip(self.options.memory // 40, 2**20, 2**24))
         with TextBytes(self.path, self.options.encoding) as stream:
             stream.skip_lines(self.form.skipped)
             for batch in batches(
