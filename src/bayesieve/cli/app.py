@@ -73,7 +73,10 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     verbose: o.Verbose = False,
     json_log: o.JsonLog = False,
 ) -> None:
-    """Rank the features of a TABLE by the probability that the classes differ in them."""
+    """Rank the features of a TABLE by the probability that the classes differ in them.
+
+    bayesieve screen expression.csv --labels pheno.csv:stage --classes "early=1; late=2,3,4" --out ranked.csv
+    """
     from bayesieve.cli.screen import run_screen  # noqa: PLC0415 - imports numba and more
 
     run_screen(ctx.params)

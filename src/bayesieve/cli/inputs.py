@@ -103,16 +103,16 @@ def describe(summary: Summary) -> list[str]:
     ]
     out = []
     if encoder.n_unlabelled:
-        out.append(f"{encoder.n_unlabelled:,} samples without a label")
+        out.append(f"{counted(encoder.n_unlabelled, 'sample')} without a label")
     if encoder.outside:
         shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
-        out.append(f"{sum(encoder.outside.values()):,} samples outside the classes: {shown}")
+        out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes: {shown}")
     unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
     if unknown:
-        out.append(f"{len(unknown):,} samples that {labeller.source} does not know ({_few(unknown)})")
+        out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know ({_few(unknown)})")
     for reason, names in table.left_out.items():
         if reason != "not in the label file":
-            out.append(f"{len(names):,} columns, {reason}: {_few(names)}")
+            out.append(f"{counted(len(names), 'column')}, {reason}: {_few(names)}")
     if out:
         lines.append("Left out: " + "; ".join(out) + ".")
     if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
@@ -121,6 +121,11 @@ def describe(summary: Summary) -> list[str]:
     if summary.missing.total:
         lines.append(f"{summary.missing.total:,} missing values are left out, feature by feature.")
     return lines
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number and what it counts, in the plural where it has to be."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:

@@ -92,15 +92,31 @@ TableArgument = Annotated[
 ]
 Labels = Annotated[
     str | None,
-    _option(INPUT, "--labels", "-l", help="Class of each sample: a column of the table, or FILE:COLUMN."),
+    _option(
+        INPUT,
+        "--labels",
+        "-l",
+        metavar="COLUMN",
+        help="Class of each sample: a column of the table, or FILE:COLUMN.",
+    ),
 ]
 Classes = Annotated[
     str | None,
-    _option(INPUT, "--classes", "-c", help='Merge, pick, name and order: "early=1,adenoma; late=2,3,4".'),
+    _option(
+        INPUT,
+        "--classes",
+        "-c",
+        metavar="CLASSES",
+        help='Merge, pick, name and order: "early=1,adenoma; late=2,3,4".',
+    ),
 ]
 SamplesIn = Annotated[Where | None, _option(INPUT, "--samples-in", help="Found out from the labels if not given.")]
-IdColumn = Annotated[str | None, _option(INPUT, "--id-column", help="Column with the ids of the samples.")]
-Ignore = Annotated[list[str] | None, _option(INPUT, "--ignore", help="Column to leave out; may be repeated.")]
+IdColumn = Annotated[
+    str | None, _option(INPUT, "--id-column", metavar="COLUMN", help="Column with the ids of the samples.")
+]
+Ignore = Annotated[
+    list[str] | None, _option(INPUT, "--ignore", metavar="COLUMN", help="Column to leave out; may be repeated.")
+]
 TransformOption = Annotated[
     Transform, _option(INPUT, "--transform", help="Applied to every value; never guessed.")
 ]
@@ -108,14 +124,20 @@ MissingOption = Annotated[
     MissingPolicy, _option(INPUT, "--missing", help="Missing values: an error, or left out.")
 ]
 NaValues = Annotated[
-    list[str] | None, _option(INPUT, "--na-values", help="Further spelling of a missing value; may be repeated.")
+    list[str] | None,
+    _option(INPUT, "--na-values", metavar="TEXT", help="Further spelling of a missing value; may be repeated."),
 ]
 Encoding = Annotated[
-    str | None, _option(INPUT, "--encoding", help="Of text, for example latin-1; UTF-8 if not given.")
+    str | None,
+    _option(INPUT, "--encoding", metavar="NAME", help="Of text, for example latin-1; UTF-8 if not given."),
 ]
-Decimal = Annotated[str, _option(INPUT, "--decimal", help="Decimal mark: . or ,")]
-Delimiter = Annotated[str | None, _option(INPUT, "--delimiter", help="Between fields; found out if not given.")]
-Layer = Annotated[str | None, _option(INPUT, "--layer", help="AnnData: a layer, or raw; X if not given.")]
+Decimal = Annotated[str, _option(INPUT, "--decimal", metavar="MARK", help="Decimal mark: . or ,")]
+Delimiter = Annotated[
+    str | None, _option(INPUT, "--delimiter", metavar="MARK", help="Between fields; found out if not given.")
+]
+Layer = Annotated[
+    str | None, _option(INPUT, "--layer", metavar="NAME", help="AnnData: a layer, or raw; X if not given.")
+]
 MemoryOption = Annotated[
     int | None,
     _option(
@@ -123,23 +145,36 @@ MemoryOption = Annotated[
         metavar="SIZE",
     ),
 ]  # fmt: skip
-Threads = Annotated[int | None, _option(INPUT, "--threads", help="All cores if not given.", min=1)]
+Threads = Annotated[int | None, _option(INPUT, "--threads", metavar="N", help="All cores if not given.", min=1)]
 
 PriorOption = Annotated[
-    str, _option(CHOICE, "--prior", help="jeffreys, proper, or a TOML file of hyper-parameters.")
+    str,
+    _option(CHOICE, "--prior", metavar="NAME|FILE", help="jeffreys, proper, or a TOML file of hyper-parameters."),
 ]
 PriorRatio = Annotated[
     str | None,
     _option(
-        CHOICE, "--prior-ratio", help="The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ..."
+        CHOICE,
+        "--prior-ratio",
+        metavar="L",
+        help="The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...",
     ),
 ]
 PriorProbability = Annotated[
     str,
-    _option(CHOICE, "--prior-probability", "-p", help="Share of markers believed in, or FILE:COLUMN by feature."),
+    _option(
+        CHOICE,
+        "--prior-probability",
+        "-p",
+        metavar="P|FILE:COLUMN",
+        help="Share of markers believed in, or FILE:COLUMN by feature.",
+    ),
 ]
 Resolution = Annotated[
-    float | None, _option(CHOICE, "--resolution", help="Step to which values are rounded (1 for counts).", min=0)
+    float | None,
+    _option(
+        CHOICE, "--resolution", metavar="STEP", help="Step to which values are rounded (1 for counts).", min=0
+    ),
 ]
 Degenerate = Annotated[
     DegeneratePolicy,
@@ -152,42 +187,72 @@ CriterionOption = Annotated[
     ),
 ]
 Threshold = Annotated[
-    float | None, _option(CHOICE, "--threshold", help="For mr: least probability.", min=0, max=1)
+    float | None, _option(CHOICE, "--threshold", metavar="P", help="For mr: least probability.", min=0, max=1)
 ]
 NSelected = Annotated[
-    int | None, _option(CHOICE, "--n-selected", "-n", help="For cmnc and cmap: list length.", min=0)
+    int | None, _option(CHOICE, "--n-selected", "-n", metavar="N", help="For cmnc and cmap: list length.", min=0)
 ]
 ExpectedFalse = Annotated[
-    float | None, _option(CHOICE, "--expected-false-positives", help="For np: a number of features.", min=0)
+    float | None,
+    _option(CHOICE, "--expected-false-positives", metavar="N", help="For np: a number of features.", min=0),
 ]
 Proportion = Annotated[
-    float | None, _option(CHOICE, "--proportion", help="For fdr and fdp: share of false ones.", min=0, max=1)
+    float | None,
+    _option(CHOICE, "--proportion", metavar="SHARE", help="For fdr and fdp: share of false ones.", min=0, max=1),
 ]
 Confidence = Annotated[
-    float | None, _option(CHOICE, "--confidence", help="For fdp: probability of keeping the share.", min=0, max=1)
+    float | None,
+    _option(CHOICE, "--confidence", metavar="P", help="For fdp: probability of keeping the share.", min=0, max=1),
 ]
 
 Out = Annotated[
     Path | None,
-    _option(OUTPUT, "--out", "-o", help=".csv, .tsv, .parquet or .json; standard output (CSV) if not given."),
+    _option(
+        OUTPUT,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help=".csv, .tsv, .parquet or .json; standard output (CSV) if not given.",
+    ),
 ]
 Features = Annotated[
-    Path | None, _option(OUTPUT, "--features", help="Table of feature annotations; its columns are added.")
+    Path | None,
+    _option(OUTPUT, "--features", metavar="FILE", help="Table of feature annotations; its columns are added."),
 ]
 ManifestOption = Annotated[
-    Path | None, _option(OUTPUT, "--manifest", help="JSON file for hashes, settings, versions and timings.")
+    Path | None,
+    _option(OUTPUT, "--manifest", metavar="FILE", help="JSON file for hashes, settings, versions and timings."),
 ]
-ConfigOut = Annotated[Path | None, _option(OUTPUT, "--config-out", help="TOML file for the settings of this run.")]
+ConfigOut = Annotated[
+    Path | None, _option(OUTPUT, "--config-out", metavar="FILE", help="TOML file for the settings of this run.")
+]
 Quiet = Annotated[bool, _option(TALK, "--quiet", "-q", help="Say nothing but errors.")]
 Verbose = Annotated[bool, _option(TALK, "--verbose", "-v", help="Say more, with timings.")]
 JsonLog = Annotated[bool, _option(TALK, "--json-log", help="Messages on standard error as JSON lines.")]
 
-Site = Annotated[str | None, _option(OUTPUT, "--site", help="Name of the site; the file's name if not given.")]
+Site = Annotated[
+    str | None, _option(OUTPUT, "--site", metavar="NAME", help="Name of the site; the file's name if not given.")
+]
 MinCell = Annotated[
-    int, _option(OUTPUT, "--min-cell", help="A feature with fewer values in any class is not given away.", min=0)
+    int,
+    _option(
+        OUTPUT,
+        "--min-cell",
+        metavar="N",
+        help="A feature with fewer values in any class is not given away.",
+        min=0,
+    ),
 ]
 StatisticsOut = Annotated[
-    Path, _option(OUTPUT, "--out", "-o", help="Statistics file to write, NAME.stats.parquet.", show_default=False)
+    Path,
+    _option(
+        OUTPUT,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Statistics file to write, NAME.stats.parquet.",
+        show_default=False,
+    ),
 ]
 
 
@@ -206,7 +271,7 @@ def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | Non
 Config = Annotated[
     Path | None,
     typer.Option(
-        "--config", help="TOML file with options; the command line wins.", callback=read_config, is_eager=True,
-        rich_help_panel=INPUT,
+        "--config", metavar="FILE", help="TOML file with options; the command line wins.", callback=read_config,
+        is_eager=True, rich_help_panel=INPUT,
     ),
 ]  # fmt: skip

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.labels import sorted_labels
 from bayesieve.errors import LabelError, OptionError
 from bayesieve.io.roles import nearest
 
@@ -84,6 +83,21 @@ class ClassMap:
 _HOW = 'Write, for example, "early=1,adenoma; late=2,3,4" (semicolons between classes, commas between labels).'
 
 
+def natural_order(labels: Sequence[str]) -> list[str]:
+    """Sort labels, by value if all of them are numbers.
+
+    Examples
+    --------
+    >>> from bayesieve.io.classes import natural_order
+    >>> natural_order(["10", "9"]), natural_order(["b", "10", "a"])
+    (['9', '10'], ['10', 'a', 'b'])
+    """
+    try:
+        return sorted(labels, key=lambda label: (float(label), label))
+    except ValueError:
+        return sorted(labels)
+
+
 @dataclass(slots=True)
 class Encoder:
     """Classes while labels come in, and a count of everything left out.
@@ -150,7 +164,7 @@ class Encoder:
     def order(self) -> list[str]:
         """Return the classes in the order of the user, or sorted; raise if one that was asked for is not there."""
         if self.wanted is None:
-            return [str(label) for label in sorted_labels(self.classes)]
+            return natural_order(self.classes)
         absent = [label for label in self.wanted.members if label != _REST and label not in self.seen]
         if absent:
             found = list(self.seen)

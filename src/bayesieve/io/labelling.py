@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesieve.errors import LabelError
 from bayesieve.io.classes import Encoder
+from bayesieve.io.roles import listed
 from bayesieve.io.table import IntArray
 
 
@@ -24,6 +25,8 @@ class Labeller:
         Raw label by sample id, from a label file; None if the table holds the labels.
     source
         The label file, for messages.
+    candidates
+        Columns that could hold labels, for messages.
     unmatched, matched
         Samples of the table that the label file does not know, and those that it does.
 
@@ -39,6 +42,7 @@ class Labeller:
     encoder: Encoder
     by_id: Mapping[str, str | None] | None = None
     source: str = ""
+    candidates: tuple[str, ...] = ()
     unmatched: list[str] = field(default_factory=list)
     matched: set[str] = field(default_factory=set)
 
@@ -48,9 +52,10 @@ class Labeller:
         """Position of the class of each sample in ``encoder.classes``, -1 for those left out."""
         if self.by_id is None:
             if labels is None:
+                hint = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
                 raise LabelError(
-                    f"{path} holds no labels. Name a column of it that does (--labels COLUMN), or a label file "
-                    "(--labels pheno.csv:COLUMN)."
+                    f"Which class each sample of {path} belongs to was not said. Name a column of it (--labels "
+                    f"COLUMN) or of a label file (--labels pheno.csv:COLUMN).{hint}"
                 )
             return self.encoder.encode(labels)
         if ids is None:
@@ -72,7 +77,7 @@ class Labeller:
         --------
         >>> from bayesieve.io.classes import Encoder
         >>> from bayesieve.io.labelling import Labeller
-        >>> Labeller(Encoder(), None, "", ["s1"]).afresh().unmatched
+        >>> Labeller(Encoder(), unmatched=["s1"]).afresh().unmatched
         []
         """
         return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source)

@@ -156,7 +156,7 @@ def _with_labels(
     """Open the table, and the label file if there is one; ids tell rows from columns."""
     if options.labels is None or not is_reference(options.labels):
         table = open_table(path, options)
-        return table, Labeller(encoder)
+        return table, Labeller(encoder, candidates=tuple(table.left_out.get("not numeric", ())))
     label_path, column = split_reference(options.labels)
     check_file(path)
     known = read_columns(label_path, encoding=options.encoding)
