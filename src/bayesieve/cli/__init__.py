@@ -17,6 +17,9 @@ def command() -> None:
     Everything has been written and flushed by then; taking down the interpreter object by object
     would cost a third of a second. Nor is there garbage worth collecting in between.
     """
+    from bayesieve.cli.guard import guarded  # noqa: PLC0415
+
+    guarded(sys.argv[1:])
     gc.disable()
     try:
         main()
