@@ -36,13 +36,14 @@ def command() -> None:
 def main() -> None:
     """Run the command ``bayesieve``; exit codes: 0 fine, 2 a user's mistake, 1 a bug, 130 interrupted."""
     from bayesieve.cli.app import app  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
+    from bayesieve.cli.words import for_the_command_line  # noqa: PLC0415
     from bayesieve.errors import BayesieveError  # noqa: PLC0415
 
     warnings.showwarning = _tell
     try:
         app()
     except BayesieveError as error:
-        _say(f"bayesieve: {error}")
+        _say(f"bayesieve: {for_the_command_line(str(error))}")
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         _say("bayesieve: interrupted; files that were being written are as they were before.")

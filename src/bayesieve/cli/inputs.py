@@ -123,6 +123,22 @@ def describe(summary: Summary) -> list[str]:
     return lines
 
 
+def check_two_classes(given: Input) -> None:
+    """Raise unless there are two classes, and say how to get to two."""
+    if len(given.classes) == 2:
+        return
+    shown = ", ".join(f"{label} ({count})" for label, count in list(given.class_counts.items())[:10])
+    if len(given.classes) == 1:
+        raise LabelError(
+            f"All samples of {given.path} are of class {shown}. A screen compares two: check the labels."
+        )
+    first = given.classes[0]
+    raise LabelError(
+        f"{given.path} has {len(given.classes)} classes: {shown}. A screen compares two: pick and merge them, for "
+        f'example --classes "{first}; {given.classes[1]}" or --classes "{first}; rest=*".'
+    )
+
+
 def counted(n: int, what: str) -> str:
     """Return a number and what it counts, in the plural where it has to be."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
@@ -158,10 +174,6 @@ def from_set(path: str, found: StatisticsSet, classes: str | None) -> Input:
         if any(label != name for label, name in wanted.members.items()):
             raise OptionError("The classes of a statistics file can be picked and ordered, not merged or renamed.")
         moments = moments.pick(list(wanted.classes))
-    if len(moments.classes) != 2:
-        raise LabelError(
-            f"{path} holds the classes {', '.join(map(str, moments.classes))}; pick two: --classes 'a, b'."
-        )
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
     sites = tuple(site.site for site in found.sites)
     described = [

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayesieve.cli.choices import check_prior_name, chosen_model, chosen_probability, chosen_rule
 from bayesieve.cli.config import plain_settings, write_settings
-from bayesieve.cli.inputs import Input, read_input
+from bayesieve.cli.inputs import Input, check_two_classes, read_input
 from bayesieve.cli.manifest import results_hash, write_manifest
 from bayesieve.cli.summary import summary_lines
 from bayesieve.cli.talk import Talk
@@ -41,6 +41,7 @@ def run_screen(settings: Mapping[str, Any]) -> None:
     _check_outputs(settings)
     with talk.timed("read"):
         given = read_input(settings, talk)
+    check_two_classes(given)
     with talk.timed("screen"):
         features, classes = given.feature_ids, [str(label) for label in given.classes]
         posterior = screen(

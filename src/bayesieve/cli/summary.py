@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from bayesieve.cli.inputs import Input
+from bayesieve.cli.words import for_the_command_line
 from bayesieve.posterior.table import class_statistics
 from bayesieve.selection import Selection
 from bayesieve.selection.summary import summary_lines as lines_of_selection
@@ -25,18 +26,8 @@ def summary_lines(selection: Selection, given: Input) -> list[str]:
     lines.append("")
     head, *others = lines_of_selection(selection)
     for text in (head.partition("; classes ")[0] + ".", *others):
-        lines += _wrap(text.replace(_IN_PYTHON, _ON_THE_LINE))
+        lines += _wrap(for_the_command_line(text))
     return [*lines, "", *_features(selection)]
-
-
-_IN_PYTHON = (
-    "FixedSize(n) takes the n best, MinimalRisk with a lower threshold accepts more false positives, and "
-    "with_prior() re-weighs if more markers are believed in."
-)
-_ON_THE_LINE = (
-    "--n-selected 20 takes the 20 best, --threshold 0.2 accepts more false positives, and a larger "
-    "--prior-probability re-weighs if more markers are believed in."
-)
 
 
 def _wrap(text: str) -> list[str]:
@@ -48,7 +39,7 @@ def _features(selection: Selection) -> list[str]:
     order, names = posterior.ranking, posterior.names
     best = list(range(min(_BEST, order.size)))
     edge = [k for k in range(n - _BORDERLINE, n + _BORDERLINE) if best[-1] < k < order.size] if n else []
-    width = min(max(len(names[int(order[k])]) for k in best + edge), 30)
+    width = max(7, min(max(len(names[int(order[k])]) for k in best + edge), 30))
     heads = f"{'log-odds':>9}  {'prob.':>7}  {'mean diff.':>11}  {'log var. ratio':>14}"
     statistics = class_statistics(posterior)
 

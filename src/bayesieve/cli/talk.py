@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import OptionError
 
 
@@ -53,11 +54,12 @@ class Talk:
         print(json.dumps(line, default=str), file=sys.stderr)  # noqa: T201
 
     def _warn(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        self.warned.append(str(message))
+        text = for_the_command_line(str(message))
+        self.warned.append(text)
         if self.json_log:
-            self._line("warning", str(message), {})
+            self._line("warning", text, {})
         elif not self.quiet:
-            print(f"bayesieve: warning: {message}", file=sys.stderr)  # noqa: T201
+            print(f"bayesieve: warning: {text}", file=sys.stderr)  # noqa: T201
 
     @contextlib.contextmanager
     def timed(self, name: str) -> Iterator[None]:

@@ -141,8 +141,9 @@ def read_columns(
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise FileError(f"{name} is not UTF-8 text. Name its encoding, for example --encoding latin-1.") from None
-    lines = text.splitlines()
-    form = sniff(name, lines[:50], plain_suffix(path), named_delimiter(delimiter), ".")
+    lines = text.split("\n")
+    head = [line.rstrip("\r") for line in lines[:50]]
+    form = sniff(name, head, plain_suffix(path), named_delimiter(delimiter), ".")
     body = "\n".join(lines[form.skipped :])
     return Columns(name, _table(name, form.names, body, form.delimiter, form.skipped))
 
@@ -152,7 +153,7 @@ def _table(
 ) -> dict[str, list[str | None]]:
     check_distinct(name, names, "column names")
     rows: list[list[str]] = []
-    reader = csv.reader(io.StringIO(body), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
     try:
         for row in reader:
             if not row:

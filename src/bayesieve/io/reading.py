@@ -18,6 +18,7 @@ from bayesieve.io.summarise import Summary, summarise
 from bayesieve.io.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.opening import check_file, plain_suffix
+from bayesieve.io.text.sniffing import named_delimiter
 
 _COLUMNAR = {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
 _OPENERS = {
@@ -137,6 +138,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
     if decimal not in (".", ","):
         raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
+    if decimal == named_delimiter(delimiter):
+        raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
     encoder = Encoder(None if wanted is None else ClassMap.parse(wanted))
     options = ReadOptions(

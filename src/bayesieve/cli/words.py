@@ -1,0 +1,25 @@
+"""What the library says to Python programmers, in the words of the command line."""
+
+from __future__ import annotations
+
+_INSTEAD = {
+    "FixedSize(n) takes the n best, MinimalRisk with a lower threshold accepts": (
+        "--n-selected 20 takes the 20 best, --threshold 0.2 accepts"
+    ),
+    "with_prior() re-weighs": "a larger --prior-probability re-weighs",
+    "GaussianModel.proper(...)": "--prior proper",
+    "GaussianModel.jeffreys()": "--prior jeffreys",
+    "FixedSize(n)": "--n-selected N",
+    "degenerate='floor' or 'exclude'": "--degenerate floor or exclude",
+    "--missing omit (in Python missing='omit')": "--missing omit",
+    "missing='omit'": "--missing omit",
+    "they are flagged in .degenerate": "they are flagged in the column degenerate",
+    "set variance_scale (and mean_strength) to fit": "give a --prior file whose scale fits",
+}
+
+
+def for_the_command_line(text: str) -> str:
+    """Replace the names of Python objects by those of options."""
+    for spoken, option in _INSTEAD.items():
+        text = text.replace(spoken, option)
+    return text
