@@ -1,10 +1,14 @@
-"""The pages say what happens: their Python runs, and it prints what stands below it."""
+"""The pages say what happens: their Python and their commands run, and print what stands below them."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
+import shutil
+import subprocess
+import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +18,18 @@ import pytest
 import bayesieve
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+HOW_TO = ROOT / "docs" / "how-to"
+PAGES = [ROOT / "README.md", *(page for page in sorted(HOW_TO.glob("*.md")) if page.stem != "README")]
 MAIN_COMMAND = "python -m pip install . && bayesieve demo"
 TEST_COMMAND = 'python -m pip install ".[test]" && python -m pytest'
 
 _FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXPECTED = re.compile(r"`(\w+Warning)`\s+is\s+expected")
-_WORD = re.compile(r"[^\s│┆┌┐└┘├┤┬┴┼─═╞╡╪]+")
+_WORD = re.compile(r"[^\s,│┆┌┐└┘├┤┬┴┼─═╞╡╪]+")
+_DECIMAL = re.compile(r"(\W*)(\d+\.\d+(?:e[+-]?\d+)?)(\W*)")
+_EXIT_CODE = re.compile(r"exits\s+with\s+code\s+(\d+)")
+_COMMAND = re.compile(r"(bayesieve|cat|head) ")
+_COMPILING = "bayesieve: compiling for this machine"  # said when it happens to be the first time
 
 
 @dataclass(frozen=True)
@@ -62,25 +71,73 @@ def run(block: Block, page: Path, namespace: dict[str, object]) -> str:
     return printed.getvalue()
 
 
-def assert_same_text(printed: str, shown: str) -> None:
-    """Compare word by word; numbers may differ in what rounding does to their last digits."""
+def run_commands(block: Block, folder: Path) -> str:
+    """Execute a block of commands and return all they say; they must succeed unless the text says otherwise."""
+    lines = block.text.replace("\\\n", " ").splitlines()
+    assert all(_COMMAND.match(line) for line in lines), lines
+    announced = _EXIT_CODE.search(block.above)
+    kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", "exec 2>&1\n" + "\n".join(lines)],
+        cwd=folder,
+        env={**kept, "PATH": path, "COLUMNS": "80", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == (int(announced[1]) if announced else 0), done.stdout
+    return "".join(line for line in done.stdout.splitlines(True) if not line.startswith(_COMPILING))
+
+
+def is_same_word(word: str, other: str) -> bool:
+    """Whether two words are equal; numbers may differ in what rounding does to their last digits."""
+    numbers = _DECIMAL.fullmatch(word), _DECIMAL.fullmatch(other)  # whole numbers must agree
+    if word == other or numbers[0] is None or numbers[1] is None:
+        return word == other
+    around = [(number[1], number[3]) for number in numbers if number]
+    return around[0] == around[1] and float(numbers[0][2]) == pytest.approx(float(numbers[1][2]), rel=1e-3)
+
+
+def is_same_text(printed: str, shown: str) -> bool:
     words, expected = _WORD.findall(printed), _WORD.findall(shown)
-    assert len(words) == len(expected), printed
-    for word, other in zip(words, expected, strict=True):
-        if word != other:
-            assert "." in word, printed  # whole numbers must agree
-            assert float(word) == pytest.approx(float(other), rel=1e-3), printed
+    return len(words) == len(expected) and all(map(is_same_word, words, expected))
+
+
+def assert_same_text(printed: str, shown: str) -> None:
+    """Compare word by word; a line of three dots stands for any number of lines."""
+    parts = re.split(r"^\.\.\.\n", shown, flags=re.MULTILINE)
+    if len(parts) == 1:
+        assert is_same_text(printed, shown), printed
+        return
+    lines, least = printed.splitlines(), 0
+    for k, part in enumerate(parts):
+        size = len(part.splitlines())
+        last = len(lines) - size
+        starts = range(least, last + 1) if 0 < k < len(parts) - 1 else [last if k else 0]
+        found = [at for at in starts if at >= least and is_same_text("\n".join(lines[at : at + size]), part)]
+        assert found, printed
+        least = found[0] + size
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_python_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
+def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "page"}
-    python = [block for block in blocks_of(page.read_text(encoding="utf-8")) if block.language == "python"]
-    assert python
-    for block in python:
-        printed = run(block, page, namespace)
-        assert_same_text(printed, block.output or "")
+    blocks = [
+        block for block in blocks_of(page.read_text(encoding="utf-8")) if block.language in ("python", "bash")
+    ]
+    assert any(block.language == "python" for block in blocks)
+    for block in blocks:
+        if block.language == "python":
+            assert_same_text(run(block, page, namespace), block.output or "")
+        elif block.text.strip() not in (MAIN_COMMAND, TEST_COMMAND):
+            if shutil.which("bash") is None:
+                pytest.skip("there is no bash to run the commands of the page")
+            printed = run_commands(block, tmp_path)
+            if block.output is not None:
+                assert_same_text(printed, block.output)
 
 
 def test_an_announced_warning_must_come_and_others_must_not(tmp_path):
@@ -94,10 +151,49 @@ def test_an_announced_warning_must_come_and_others_must_not(tmp_path):
 
 def test_output_that_differs_is_noticed():
     assert_same_text("│ 1.00000001 │", "1.0")
+    assert_same_text("1,gene7,23.59681,(-0.25001).", "1,gene7,23.59680,(-0.25).")
+    for printed, shown in [
+        ("3000 selected", "3001 selected"),
+        ("0.17", "0.18"),
+        ("+1.5", "-1.5"),
+        ("1.5 of", "1.5"),
+        ("version 1.2.3", "version 1.2.4"),
+    ]:
+        with pytest.raises(AssertionError):
+            assert_same_text(printed, shown)
+
+
+def test_three_dots_stand_for_lines_left_out():
+    printed = "one 1.00001\ntwo\nthree\nfour\nfive\n"
+    for shown in (
+        "one 1.0\n...\nfive\n",
+        "...\nthree\n...\n",
+        "one 1.0\ntwo\n...\n",
+        "...\n",
+        "...\nfour\nfive\n",
+    ):
+        assert_same_text(printed, shown)
+    for shown in ("two\n...\n", "...\nfour\n", "...\nthree\n...\ntwo\n...\n", "one 1.0\n...\none 1.0\n"):
+        with pytest.raises(AssertionError):
+            assert_same_text(printed, shown)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_a_command_must_succeed_unless_its_failure_is_announced(tmp_path):
+    failing = "```bash\nbayesieve screen nothing.csv | cat\n```\n"
+    with pytest.raises(AssertionError, match=r"There is no file nothing\.csv"):
+        run_commands(blocks_of(failing)[0], tmp_path)
+    announced = "This exits\nwith code 2:\n\n" + failing
+    assert "There is no file nothing.csv" in run_commands(blocks_of(announced)[0], tmp_path)
     with pytest.raises(AssertionError):
-        assert_same_text("3000 selected", "3001 selected")
-    with pytest.raises(AssertionError):
-        assert_same_text("0.17", "0.18")
+        run_commands(blocks_of("This exits with code 2:\n\n```bash\ncat /dev/null\n```\n")[0], tmp_path)
+    with pytest.raises(AssertionError, match="rm"):
+        run_commands(blocks_of("```bash\nrm nothing.csv\n```\n")[0], tmp_path)
+
+
+def test_every_how_to_is_in_the_index():
+    index = (HOW_TO / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES[1:] if f"]({page.name})" not in index] == []
 
 
 def test_readme_gives_the_two_commands_in_blocks_of_their_own():

@@ -16,6 +16,15 @@ from bayesieve.io.atomic import replacing
 from bayesieve.io.roles import nearest
 from bayesieve.io.text.opening import check_file
 
+_NOT_KEPT = {"config", "config_out"}
+_NOT_REPEATED = {
+    "out",
+    "manifest",
+    "quiet",
+    "verbose",
+    "json_log",
+}  # a repetition must not overwrite the first run
+
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a TOML file, or say on which line it is wrong."""
@@ -48,9 +57,13 @@ def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[
 
 
 def write_settings(path: str | os.PathLike[str], command: str, settings: Mapping[str, Any]) -> None:
-    """Write settings so that they can be read again; what is not set is left out."""
+    """Write settings so that they can be read again, without what is not set and without names of outputs."""
     lines = [f"bayesieve_version = {toml_value(__version__)}", f"command = {toml_value(command)}"]
-    lines += [f"{key.replace('_', '-')} = {toml_value(value)}" for key, value in settings.items()]
+    lines += [
+        f"{key.replace('_', '-')} = {toml_value(value)}"
+        for key, value in settings.items()
+        if key not in _NOT_REPEATED
+    ]
     with replacing(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
 
@@ -60,7 +73,7 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: plain(value)
         for key, value in settings.items()
-        if value is not None and value != [] and key not in ("config", "config_out")
+        if value is not None and value not in ([], ()) and key not in _NOT_KEPT
     }
 
 

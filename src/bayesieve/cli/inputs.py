@@ -115,11 +115,14 @@ def describe(summary: Summary) -> list[str]:
             out.append(f"{counted(len(names), 'column')}, {reason}: {_few(names)}")
     if out:
         lines.append("Left out: " + "; ".join(out) + ".")
+    if labeller.in_order is not None:
+        lines.append(f"The table has no sample ids: labels are taken in the order of {labeller.source}.")
     if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
         absent = [name for name in labeller.by_id if name not in labeller.matched]
         lines.append(f"{len(absent):,} ids of {labeller.source} are not in the table ({_few(absent)}).")
     if summary.missing.total:
-        lines.append(f"{summary.missing.total:,} missing values are left out, feature by feature.")
+        are = "is" if summary.missing.total == 1 else "are"
+        lines.append(f"{counted(summary.missing.total, 'missing value')} {are} left out, feature by feature.")
     return lines
 
 

@@ -24,6 +24,7 @@ from bayesieve.io.results import check_ending, text_chunks, write_results
 from bayesieve.screening import screen
 from bayesieve.selection import Selection
 
+_READ = {"table": "the table that is read", "features": "the annotation that is read"}
 _RULE_NUMBERS = ("threshold", "n_selected", "expected_false_positives", "proportion", "confidence")
 
 
@@ -55,12 +56,12 @@ def run_screen(settings: Mapping[str, Any]) -> None:
         selection = rule.select(posterior)
     with talk.timed("write"):
         _write(settings, selection, given)
-    _tell(talk, selection, given, settings)
     plain = plain_settings(settings)
     if settings["config_out"] is not None:
         write_settings(settings["config_out"], "screen", plain)
     if settings["manifest"] is not None:
         write_manifest(settings["manifest"], "screen", plain, given, talk, selection)
+    _tell(talk, selection, given, settings)
 
 
 def _check_outputs(settings: Mapping[str, Any]) -> None:
@@ -74,8 +75,9 @@ def _check_outputs(settings: Mapping[str, Any]) -> None:
         check_writable(path)
         other = seen.setdefault(os.path.realpath(path), name)
         if other != name:
+            what = _READ.get(other, f"also --{other.replace('_', '-')}")
             raise OptionError(
-                f"--{name.replace('_', '-')} would overwrite {path}, which is also {other}. Choose another name."
+                f"--{name.replace('_', '-')} would overwrite {path}, which is {what}. Choose another name."
             )
     if settings["features"] is not None and not Path(settings["features"]).exists():
         raise FileError(f"There is no file {settings['features']} (--features). Check the name and the folder.")

@@ -60,10 +60,11 @@ def transformed(name: str, values: Any, where: Where) -> Any:
         return _normal_scores(values.toarray() if is_sparse(values) else np.asarray(values, dtype=np.float64))
     if is_sparse(values):
         if name == "log2":
-            values = values.toarray()  # zeros are values like others, and have no logarithm
-        else:
-            _check_domain(name, values.data[None], -1.0, lambda _, k: _sparse_where(values, k, where))
-            return values.log1p()
+            raise DataError(
+                "log2 needs values above 0, but in a sparse table most are 0. log1p takes zeros and keeps them."
+            )
+        _check_domain(name, values.data[None], -1.0, lambda _, k: _sparse_where(values, k, where))
+        return values.log1p()
     values = np.asarray(values)
     if values.dtype.kind != "f":
         values = values.astype(np.float64)

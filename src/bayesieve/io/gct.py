@@ -13,14 +13,6 @@ from bayesieve.io.text.reader import Source, TextFeatures, head_lines
 from bayesieve.io.text.sniffing import Form, split
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    n_features: int
-    n_samples: int
-    n_feature_columns: int
-    n_sample_rows: int
-
-
 def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable:
     r"""Open a GCT file; in version 1.3 the annotations of the samples serve as label columns.
 
@@ -59,12 +51,20 @@ def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable
         left_out |= {"not in the label file": unknown} if unknown else {}
     labels = _labels(name, lines[3:skipped], first, options) if options.labels is not None else None
     source = Source(name, Form("\t", tuple(names), skipped), replace(options, decimal="."))
-    layout = Layout("columns", 0, None, values)
     chosen = tuple(names[f] for f in values)
+    form = f"GCT {lines[0].strip()[1:]}"
     return TextFeatures(
-        name, f"GCT {lines[0].strip()[1:]}", "columns", left_out, chosen, len(chosen), labels, source, layout,
-        shape.n_features,
+        name, form, "columns", left_out, chosen, len(chosen), labels,
+        source=source, layout=Layout("columns", 0, None, values), n_declared=shape.n_features,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    n_features: int
+    n_samples: int
+    n_feature_columns: int
+    n_sample_rows: int
 
 
 def _shape(name: str, lines: list[str]) -> _Shape:

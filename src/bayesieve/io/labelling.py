@@ -27,6 +27,8 @@ class Labeller:
         The label file, for messages.
     candidates
         Columns that could hold labels, for messages.
+    in_order, n_seen
+        Labels by position, for tables without sample ids, and how many have been used.
     unmatched, matched
         Samples of the table that the label file does not know, and those that it does.
 
@@ -43,6 +45,8 @@ class Labeller:
     by_id: Mapping[str, str | None] | None = None
     source: str = ""
     candidates: tuple[str, ...] = ()
+    in_order: Sequence[str | None] | None = None
+    n_seen: int = 0
     unmatched: list[str] = field(default_factory=list)
     matched: set[str] = field(default_factory=set)
 
@@ -50,6 +54,12 @@ class Labeller:
         self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
     ) -> IntArray:
         """Position of the class of each sample in ``encoder.classes``, -1 for those left out."""
+        if self.in_order is not None:
+            labels = self.in_order[self.n_seen : self.n_seen + n_samples]
+            self.n_seen += n_samples
+            if len(labels) != n_samples:
+                self._wrong_number(path, f"more than {len(self.in_order):,}")
+            return self.encoder.encode(labels)
         if self.by_id is None:
             if labels is None:
                 hint = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
@@ -70,6 +80,18 @@ class Labeller:
         codes[known] = self.encoder.encode([self.by_id[ids[i]] for i in np.flatnonzero(known).tolist()])
         return codes
 
+    def finish(self, path: str) -> None:
+        """Raise if labels are left over at the end of the table."""
+        if self.in_order is not None and self.n_seen != len(self.in_order):
+            self._wrong_number(path, f"{self.n_seen:,}")
+
+    def _wrong_number(self, path: str, n_samples: str) -> None:
+        assert self.in_order is not None
+        raise LabelError(
+            f"{path} has {n_samples} samples without ids, but {self.source} has {len(self.in_order):,} labels. "
+            "Without ids, labels are taken in order, so there must be one for every sample."
+        )
+
     def afresh(self) -> Labeller:
         """Return a labeller that has not counted anything yet.
 
@@ -80,4 +102,4 @@ class Labeller:
         >>> Labeller(Encoder(), unmatched=["s1"]).afresh().unmatched
         []
         """
-        return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source)
+        return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source, in_order=self.in_order)

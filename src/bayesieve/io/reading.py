@@ -149,8 +149,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     table, labeller = _with_labels(path, options, encoder)
     try:
         return summarise(Slabs(table, transform, options.memory), labeller, missing=missing, n_threads=n_threads)
-    finally:
-        table.close()
+    except BaseException:
+        table.close()  # otherwise it stays open for a second look
+        raise
 
 
 def _with_labels(
@@ -176,6 +177,9 @@ def _with_labels(
     )
     table = open_table(path, replace(options, labels=None, known_ids=every))
     ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
+    if ids is None and table.form.startswith("NumPy"):  # an array has no ids: labels in order
+        texts = [label_from_text(text, options.missing_words) for text in known.column(column)]
+        return table, Labeller(encoder, source=label_path, in_order=texts)
     key, found = known.id_column(ids or (), None)
     if not found:
         raise LabelError(
@@ -187,9 +191,9 @@ def _with_labels(
     return table, Labeller(encoder, by_id, label_path)
 
 
-def _first_ids(table: SampleTable) -> list[str]:
+def _first_ids(table: SampleTable) -> list[str] | None:
     piece = next(table.pieces(slice(0, 1)), None)
-    return (piece.ids or []) if piece else []
+    return piece.ids if piece else None
 
 
 def free_memory() -> int:

@@ -53,18 +53,23 @@ class Missing:
         stored = values.data if is_sparse(values) else values
         if stored.dtype.kind != "f" or np.isfinite(stored).all():
             return
-        dense = values.toarray() if is_sparse(values) else values
-        infinite = np.argwhere(np.isinf(dense))
+        if is_sparse(values):
+            entries = values.tocoo()
+            odd = ~np.isfinite(entries.data)
+            places, found = np.stack([entries.row[odd], entries.col[odd]], axis=1), entries.data[odd]
+        else:
+            odd = ~np.isfinite(values)
+            places, found = np.argwhere(odd), values[odd]
+        infinite = places[np.isinf(found)]
         if infinite.size:
             raise DataError(
                 f"There is an infinite value (inf) at {where(*infinite[0].tolist())}. An infinity is no "
                 "measurement: find out where it comes from (log of 0? division by 0?) and correct it, or name its "
                 "spelling with --na-values if the value is unknown."
             )
-        absent = np.isnan(dense)
         if not self.total:
-            self.first = where(*np.argwhere(absent)[0].tolist())
-        self.total += int(absent.sum())
+            self.first = where(*places[0].tolist())
+        self.total += len(places)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -222,8 +222,8 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
         if set(other.moments.classes) != set(first.moments.classes):
             raise LabelError(
                 f"Site {first.site!r} has the classes {listed(first.moments.classes)}, site {other.site!r} has "
-                f"{listed(other.moments.classes)}. Have all sites use the same labels and name every class, "
-                "also one of which they have no sample."
+                f"{listed(other.moments.classes)}. Have all sites use the same names for the same classes "
+                "(--classes); a site that lacks a class cannot take part."
             )
 
 

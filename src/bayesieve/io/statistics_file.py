@@ -258,14 +258,14 @@ def _check_kind(file: IO[bytes], path: str | os.PathLike[str]) -> None:
     shown, size = os.fspath(path), file.seek(0, os.SEEK_END)
     file.seek(0)
     if size < 12 or file.read(4) != _MAGIC:
-        raise FileError(f"{shown} is not a statistics file: it is not Parquet. Write one with write_statistics.")
+        raise FileError(f"{shown} is not a statistics file: it is not Parquet. Write one with bayesieve stats.")
     file.seek(size - 8)
     length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
     if magic != _MAGIC or length > size - 12:
         raise FileError(f"{shown} is cut short or damaged: its end is not that of a Parquet file. Copy it again.")
     file.seek(size - 8 - length)
     if f'"{_FORMAT}"'.encode() not in file.read():
-        raise FileError(f"{shown} is Parquet but not a statistics file. Write one with write_statistics.")
+        raise FileError(f"{shown} is Parquet but not a statistics file. Write one with bayesieve stats.")
 
 
 def _protected(content: bytes) -> bytes:

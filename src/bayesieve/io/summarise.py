@@ -84,6 +84,7 @@ def summarise(slabs: Slabs, labeller: Labeller, *, missing: str, n_threads: int 
         if slabs.whole_features
         else _one_after_the_other(walk, labeller, n_threads)
     )
+    labeller.finish(path)
     order = _checked_order(path, labeller, codes)
     check_distinct(path, samples, "sample")
     check_distinct(path, features, "feature")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
-import io
 import lzma
 import os
 import zlib
@@ -79,7 +78,11 @@ def check_file(path: str | os.PathLike[str]) -> Path:
             raise FileError(f"{name} is a folder, not a file. Name the file in it.")
         if not os.access(file, os.R_OK):
             raise FileError(f"{name} may not be read by this user: permission denied. Ask for access or copy it.")
-        if file.is_file() and file.stat().st_size == 0:
+        if not file.is_file():
+            raise FileError(
+                f"{name} is a pipe or a device. A table is looked at more than once: save it to a file."
+            )
+        if file.stat().st_size == 0:
             raise FileError(f"{name} is empty (0 bytes). Check how it was written or downloaded.")
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
@@ -127,15 +130,11 @@ class TextBytes:
             self.size = self.path.stat().st_size
             self._raw = self.path.open("rb")
             start = self._raw.read(_LOOK)
-            if self._raw.seekable():
-                self._raw.seek(0)
-                source: Any = self._raw
-            else:  # a pipe
-                source = io.BufferedReader(_Joined(start, self._raw))
+            self._raw.seek(0)
         except OSError as error:
             raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
         self._ahead, self._returns, self._decoder = b"", False, None
-        self._file = self._decompressed(start, source)
+        self._file = self._decompressed(start, self._raw)
         self._decoder = self._begin(encoding)
 
     def __enter__(self) -> Self:
@@ -275,19 +274,3 @@ def _without_mark(start: bytes) -> str:
     if len(start) >= 8 and even.count(0) > 0.7 * len(even) and not odd.count(0):
         return "utf-16-be"
     return "utf-8"
-
-
-class _Joined(io.RawIOBase):
-    """What was read already, then the rest of a pipe."""
-
-    def __init__(self, start: bytes, rest: Any) -> None:
-        self._start, self._rest = start, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        block = self._start[: len(buffer)] or self._rest.read(len(buffer))
-        self._start = self._start[len(buffer) :]
-        buffer[: len(block)] = block
-        return len(block)

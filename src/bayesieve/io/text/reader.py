@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -130,18 +130,19 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     names = source.form.names
     chosen = tuple(names[f] for f in layout.values)
     if layout.samples_in == "rows":
-        return TextSamples(source.path, kind, "rows", layout.left_out, chosen, source, layout)
+        return TextSamples(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
     return TextFeatures(
-        source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.label_row, source, layout
-    )
+        source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.label_row,
+        source=source, layout=layout,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
 class TextSamples(SampleTable):
     """A text table with samples in rows."""
 
-    source: Source = None  # type: ignore[assignment]
-    layout: Layout = None  # type: ignore[assignment]
+    source: Source = field(kw_only=True)
+    layout: Layout = field(kw_only=True)
 
     def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
         """Yield all samples in order, with a range of the features."""
@@ -175,8 +176,8 @@ class TextSamples(SampleTable):
 class TextFeatures(FeatureTable):
     """A text table with samples in columns; ``n_declared`` is the number of features it announces, if it does."""
 
-    source: Source = None  # type: ignore[assignment]
-    layout: Layout = None  # type: ignore[assignment]
+    source: Source = field(kw_only=True)
+    layout: Layout = field(kw_only=True)
     n_declared: int | None = None
 
     def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
