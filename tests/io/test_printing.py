@@ -68,7 +68,7 @@ def test_texts_are_quoted_where_they_must_be():
 def test_tables_of_any_length_are_written_whole(tmp_path, n_rows):
     order = np.random.default_rng(0).permutation(n_rows)
     values = np.random.default_rng(1).normal(size=n_rows)
-    write_results(tmp_path / "a.csv", {"i": np.arange(n_rows), "x": values}, {}, order)
+    write_results(tmp_path / "a.csv", {"i": np.arange(n_rows), "x": values}, dict, order)
     lines = (tmp_path / "a.csv").read_text().split("\n")
     assert lines[0] == "i,x"
     assert lines[-1] == ""
@@ -78,6 +78,6 @@ def test_tables_of_any_length_are_written_whole(tmp_path, n_rows):
 def test_a_table_made_part_by_part_is_the_same(tmp_path):
     values = np.random.default_rng(1).normal(size=50_000)
     order = np.argsort(values)
-    write_results(tmp_path / "a.csv", {"x": values}, {}, order)
-    write_results(tmp_path / "b.csv", lambda rows: {"x": values[rows]}, {}, order)
+    write_results(tmp_path / "a.csv", {"x": values}, dict, order)
+    write_results(tmp_path / "b.csv", lambda rows: {"x": values[rows]}, dict, order)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

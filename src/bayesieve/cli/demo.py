@@ -66,7 +66,7 @@ def _written(data: SyntheticData, path: Path) -> str:
             file.write(f"s{i},{label},{','.join(map(repr, row))}\n".encode())
     truth = path.with_name(f"{path.stem}-truth.csv")
     kinds = [Kind(int(kind)).words for kind in data.kind]
-    write_results(truth, {"feature": names, "marker": data.true_markers, "kind": kinds}, {})
+    write_results(truth, {"feature": names, "marker": data.true_markers, "kind": kinds}, dict)
     return f"Wrote {path} and {truth}; try: bayesieve screen {path} --labels class -p {_PRIOR_PROBABILITY}"
 
 

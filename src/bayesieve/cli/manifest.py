@@ -32,8 +32,9 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 def results_hash(selection: Selection) -> str:
     """SHA-256 of the results: feature ids, then log-odds, moments and the selection as little-endian bytes."""
     posterior, digest = selection.posterior, hashlib.sha256()
-    for name in posterior.names:
-        digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
+    names = posterior.names
+    for lo in range(0, len(names), 2**16):
+        digest.update("\0".join((*names[lo : lo + 2**16], "")).encode("utf-8", "surrogatepass"))
     digest.update("\0".join(map(str, posterior.classes)).encode("utf-8", "surrogatepass"))
     moments = posterior.moments
     arrays = (

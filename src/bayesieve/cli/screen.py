@@ -117,7 +117,12 @@ def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> N
             sys.stdout.buffer.write(chunk)
         sys.stdout.flush()
         return
-    about = {
+    write_results(settings["out"], columns, lambda: _about(selection, given), ranking)
+
+
+def _about(selection: Selection, given: Input) -> dict[str, Any]:
+    """What formats with a place for it say about the table."""
+    return {
         "table": given.path,
         "classes": {str(label): count for label, count in given.class_counts.items()},
         "transform": given.transform,
@@ -127,7 +132,6 @@ def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> N
         "expected_by_chance": selection.expected_by_chance,
         "results_hash": results_hash(selection),
     }
-    write_results(settings["out"], columns, about, ranking)
 
 
 def _tell(talk: Talk, selection: Selection, given: Input, settings: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from bayesieve.io.slabs import Slabs
 from bayesieve.io.summarise import Summary, summarise
 from bayesieve.io.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.layout import label_from_text
-from bayesieve.io.text.opening import check_file, plain_suffix
+from bayesieve.io.text.opening import TextBytes, check_file, plain_suffix
 from bayesieve.io.text.sniffing import named_delimiter
 
 _COLUMNAR = {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
@@ -43,18 +43,27 @@ def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
     'TSV'
     """
     check_file(path)
-    suffix, name = plain_suffix(path), os.path.basename(os.fspath(path)).lower()
+    suffix = plain_suffix(path)
     if suffix in _COLUMNAR:
         module, opener = "columnar", "open_columnar"
     elif suffix in _OPENERS:
         module, opener = _OPENERS[suffix]
-    elif "series_matrix" in name:
-        module, opener = "geo", "open_series"
     else:
-        module, opener = "text.reader", "open_text"
+        module, opener = _text_opener(path, options)
     opened = getattr(importlib.import_module(f"bayesieve.io.{module}"), opener)  # formats load what they need
     table: SampleTable | FeatureTable = opened(path, options)
     return table
+
+
+def _text_opener(path: str | os.PathLike[str], options: ReadOptions) -> tuple[str, str]:
+    """Tell GEO and GCT files, whatever they are called, from other text by their first line."""
+    with TextBytes(path, options.encoding) as stream:
+        start = stream.read(16)
+    if start.startswith((b"!Series_", b"!Sample_")):
+        return "geo", "open_series"
+    if start.startswith((b"#1.2\n", b"#1.3\n", b"#1.2\r\n", b"#1.3\r\n")):
+        return "gct", "open_gct"
+    return "text.reader", "open_text"
 
 
 def read_table(  # noqa: PLR0913 - every option of the command line

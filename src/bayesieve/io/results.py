@@ -22,6 +22,7 @@ from bayesieve.stats.threads import n_threads_for, run
 Columns = Mapping[str, Any]
 IntArray = npt.NDArray[np.int64]
 Part = Callable[[IntArray], Columns]
+About = Mapping[str, Any]
 _CHUNK = 2**15  # rows
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
 
@@ -44,7 +45,10 @@ def check_ending(path: str | os.PathLike[str]) -> str:
 
 
 def write_results(
-    path: str | os.PathLike[str], columns: Columns | Part, about: Mapping[str, Any], order: IntArray | None = None
+    path: str | os.PathLike[str],
+    columns: Columns | Part,
+    about: Callable[[], About],
+    order: IntArray | None = None,
 ) -> None:
     r"""Write a table atomically, in the format its ending says.
 
@@ -56,7 +60,7 @@ def write_results(
         Arrays or lists of equal length by name, or a function that makes them for some rows: a table
         of a million rows then is never held whole (as text).
     about
-        What else there is to say; written where the format has a place for it (JSON, Parquet).
+        Returns what else there is to say; asked where the format has a place for it (JSON, Parquet).
     order
         In which order to write the rows; as they are when not given, but needed with a function.
 
@@ -65,16 +69,16 @@ def write_results(
     >>> import tempfile, pathlib
     >>> from bayesieve.io.results import write_results
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
-    >>> write_results(path, {"rank": [1, 2], "feature": ["TP53", "a,b"]}, {})
+    >>> write_results(path, {"rank": [1, 2], "feature": ["TP53", "a,b"]}, dict)
     >>> path.read_text()
     'rank,feature\n1,TP53\n2,"a,b"\n'
     """
     ending = check_ending(path)
     with replacing(path) as file:
         if ending == ".parquet":
-            _parquet(file, _taken(columns, order), about)
+            _parquet(file, _taken(columns, order), about())
         elif ending == ".json":
-            file.write(_json(_taken(columns, order), about).encode("utf-8", "surrogatepass"))
+            file.write(_json(_taken(columns, order), about()).encode("utf-8", "surrogatepass"))
         else:
             for chunk in text_chunks(columns, "," if ending == ".csv" else "\t", order):
                 file.write(chunk)
@@ -160,7 +164,7 @@ def _quote(text: str) -> str:
     return out.getvalue()
 
 
-def _json(columns: Columns, about: Mapping[str, Any]) -> str:
+def _json(columns: Columns, about: About) -> str:
     names = [json.dumps(name, ensure_ascii=False) for name in columns]
     cells = [_json_cells(column) for column in columns.values()]
     rows = (
@@ -186,7 +190,7 @@ def _json_number(value: float) -> str:
     return repr(value) if math.isfinite(value) else ("1e999" if value > 0 else "-1e999")
 
 
-def _parquet(file: IO[bytes], columns: Columns, about: Mapping[str, Any]) -> None:
+def _parquet(file: IO[bytes], columns: Columns, about: About) -> None:
     import polars as pl  # noqa: PLC0415 - slow to import
 
     text = json.dumps(about, ensure_ascii=False, default=str)

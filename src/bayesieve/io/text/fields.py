@@ -183,6 +183,19 @@ def _field(buffer: Any, p: Any, last: Any, delimiter: int) -> tuple[Any, Any, An
 
 
 @compiled()
+def gather_texts(buffer: Any, spans: Any, out: Any) -> int:
+    """Copy texts one after the other, each followed by a newline; return the number of bytes."""
+    at = 0
+    for i in range(spans.shape[0]):
+        for p in range(spans[i, 0], spans[i, 1]):
+            out[at] = buffer[p]
+            at += 1
+        out[at] = _NEWLINE
+        at += 1
+    return at
+
+
+@compiled()
 def read_fields(  # noqa: C901 - one loop, compiled
     buffer: Any, starts: Any, ends: Any, rows: Any, form: Any, codes: Any, missing: Any,
     values: Any, spans: Any, odd: Any,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import FileError
 from bayesieve.io.table import MISSING_WORDS
-from bayesieve.io.text.fields import SKIP, read_fields
+from bayesieve.io.text.fields import SKIP, gather_texts, read_fields
 from bayesieve.io.text.records import Batch
 from bayesieve.io.text.sniffing import split
 from bayesieve.stats.threads import for_each, n_threads_for, share
@@ -170,9 +170,13 @@ class Parsed:
 
     def texts(self, k: int) -> list[str]:
         """Texts of the ``k``-th text field."""
-        data, spans = self.batch.data, self.spans[:, k].tolist()
+        spans = np.ascontiguousarray(self.spans[:, k])
+        out = np.empty(int((spans[:, 1] - spans[:, 0]).sum()) + len(spans), np.uint8)
+        joined = out[: gather_texts(self.batch.buffer, spans, out)].tobytes()
         try:
-            whole = [data[lo:hi].decode() for lo, hi in spans]
+            texts = joined.decode().split("\n")[:-1]
         except UnicodeDecodeError:
-            whole = [self.batch.text(lo, hi, self.lo + i) for i, (lo, hi) in enumerate(spans)]
-        return [text.replace('""', '"') if '"' in text else text for text in whole]
+            texts = []
+        if len(texts) != len(spans) or '"' in joined.decode("latin-1"):  # newlines, quotes, or not UTF-8
+            return [self.batch.text(lo, hi, self.lo + i) for i, (lo, hi) in enumerate(spans.tolist())]
+        return texts
