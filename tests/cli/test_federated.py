@@ -213,7 +213,6 @@ def test_statistics_of_three_classes_are_screened_in_pairs(bayesieve):
         pytest.param(
             False,
             id="rows",
-            marks=pytest.mark.xfail(strict=True, reason="writes NaN into a file that cannot be read again"),
         ),
         pytest.param(True, id="columns"),
     ],

@@ -142,23 +142,9 @@ SPELLINGS = {
 }
 
 
-DEFECTS = {
-    "UTF-16 as said": "the byte-order mark is removed before the codec looks for it",
-    "UTF-16 as said, big end first": "the byte-order mark is removed before the codec looks for it",
-    "many comments": "the header is looked for in the first 64 lines",
-    "spaces around fields": "a space is taken for the delimiter because it makes more fields",
-}
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # has a test of its own in test_bad_input.py
 @pytest.mark.parametrize(
     "spelling",
-    [
-        pytest.param(
-            name, marks=[pytest.mark.xfail(strict=True, reason=DEFECTS[name])] if name in DEFECTS else [], id=name
-        )
-        for name in SPELLINGS
-    ],
+    [pytest.param(name, id=name) for name in SPELLINGS],
 )
 def test_the_same_table_in_other_spellings(spelling, bayesieve):
     name, content, options = SPELLINGS[spelling]
@@ -168,7 +154,6 @@ def test_the_same_table_in_other_spellings(spelling, bayesieve):
     assert "12 samples x 5 features" in result.said
 
 
-@pytest.mark.xfail(strict=True, reason="all names move by one column: the header is taken to lack its first name")
 def test_trailing_delimiters_in_the_data_alone_do_not_move_the_names(bayesieve):
     """Either the names stay where they are, or the file is refused; pandas has an option for such files."""
     head, *rows = in_rows(VALUES).splitlines()
@@ -181,9 +166,6 @@ def test_trailing_delimiters_in_the_data_alone_do_not_move_the_names(bayesieve):
         check_list(listed(result), expected())
 
 
-@pytest.mark.xfail(
-    strict=True, reason="old line ends are recognised only if the header is shorter than 4096 bytes"
-)
 def test_old_mac_line_ends_after_a_long_header(bayesieve):
     values = numbers(12, 1500)
     write("t.csv", in_rows(values, LABELS).replace("\n", "\r"))
@@ -209,7 +191,6 @@ def test_quoted_fields_may_hold_delimiters_quotes_and_newlines(bayesieve):
     check_list(found, expected(feature_names=[name.replace('""', '"') for name in names]))
 
 
-@pytest.mark.xfail(strict=True, reason="the header is taken to be one line")
 def test_names_of_columns_may_hold_newlines(bayesieve):
     write("t.csv", GOOD.replace(",g1,", ',"g\n1",', 1))
     found = listed(bayesieve("screen", "t.csv", "--labels", "stage"))
@@ -637,7 +618,6 @@ def test_pipes_get_a_clean_list_and_the_summary_goes_to_standard_error(tmp_path)
     assert max(map(len, result.err.splitlines())) <= 100
 
 
-@pytest.mark.xfail(strict=True, reason="typer catches the broken pipe first and leaves with 1")
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
     values = numbers(8, 3000)
     (tmp_path / "t.csv").write_text(in_rows(values, halves(8)))
@@ -966,7 +946,6 @@ def test_interruption_leaves_the_old_file(tmp_path):
     assert parts(tmp_path) == []
 
 
-@pytest.mark.xfail(strict=True, reason="typer catches the interruption first and says nothing")
 def test_interruption_is_said(bayesieve, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

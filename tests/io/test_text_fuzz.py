@@ -14,14 +14,12 @@ import numpy as np
 import pytest
 import zstandard
 from commands import gene_names, halves, in_columns, in_rows, label_file, numbers, sample_names
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayesieve as bs
 from bayesieve.io.table import ReadOptions
 from bayesieve.io.text.reader import open_text
-
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # looked at in tests/cli/test_bad_input.py
 
 QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 
@@ -278,8 +276,7 @@ def test_mutated_files_raise_errors_for_users_only(data, tmp_path):
     attempt(tmp_path / name, **data.draw(st.sampled_from([{}, {"missing": "omit"}, {"transform": "rank-normal"}])))
 
 
-@pytest.mark.xfail(strict=True, reason="a line of annotations may have any number of cells: IndexError")
-@settings(max_examples=300, derandomize=True, database=None, phases=[Phase.generate], **QUIET)
+@settings(max_examples=300, **QUIET)
 @given(content=mutated(SOURCES["t.gct"]))
 def test_mutated_gct_files_raise_errors_for_users_only(content, tmp_path):
     (tmp_path / "t.gct").write_bytes(content)
@@ -297,7 +294,7 @@ def test_mutated_label_files_raise_errors_for_users_only(content, tmp_path):
 
 @settings(max_examples=80, **QUIET)
 @given(
-    delimiter=st.sampled_from([None, ",", "comma", "::", "", "a", '"', "\n"]),
+    delimiter=st.none() | st.text(max_size=2) | st.sampled_from([",", "comma", "tab"]),
     decimal=st.sampled_from([".", ","]),
     encoding=st.sampled_from([None, "latin-1", "utf-16", "utf-8", "ascii", "cp1252", "utf-7", "hex", "nonsense"]),
     ignore=st.lists(st.sampled_from(["g0", "stage", "id", "", "x"]), max_size=2),
@@ -312,9 +309,6 @@ def test_random_options_raise_errors_for_users_only(tmp_path, **options):
     attempt(tmp_path / "t.csv", **options)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a header of one field and a label that is no column: ValueError in Parser.parse"
-)
 @pytest.mark.parametrize("delimiter", [":", ";", "tab", "|"])
 def test_delimiters_that_the_file_does_not_have(delimiter, tmp_path):
     (tmp_path / "t.csv").write_bytes(SOURCES["t.csv"])

@@ -36,6 +36,7 @@ def command() -> None:
 def main() -> None:
     """Run the command ``bayesieve``; exit codes: 0 fine, 2 a user's mistake, 1 a bug, 130 interrupted."""
     from bayesieve.cli.app import app  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
+    from bayesieve.cli.endings import EndingError  # noqa: PLC0415
     from bayesieve.cli.words import for_the_command_line  # noqa: PLC0415
     from bayesieve.errors import BayesieveError  # noqa: PLC0415
 
@@ -45,12 +46,12 @@ def main() -> None:
     except BayesieveError as error:
         _say(f"bayesieve: {for_the_command_line(str(error))}")
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        _say("bayesieve: interrupted; files that were being written are as they were before.")
-        raise SystemExit(130) from None
-    except BrokenPipeError:  # the reader of standard output, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+    except EndingError as ending:
+        if ending.message:
+            _say(f"bayesieve: {ending.message}")
+        else:  # nobody reads standard output any more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(ending.code) from None
     except MemoryError:
         _say(
             "bayesieve: there is not enough memory. Say --memory with less than is free, for example --memory 1GB."

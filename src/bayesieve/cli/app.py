@@ -9,6 +9,7 @@ import typer
 
 import bayesieve
 from bayesieve.cli import options as o
+from bayesieve.cli.endings import endings
 
 app = typer.Typer(
     name="bayesieve",
@@ -77,9 +78,10 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
 
     bayesieve screen expression.csv --labels pheno.csv:stage --classes "early=1; late=2,3,4" --out ranked.csv
     """
-    from bayesieve.cli.screen import run_screen  # noqa: PLC0415 - imports numba and more
+    with endings():
+        from bayesieve.cli.screen import run_screen  # noqa: PLC0415 - imports numba and more
 
-    run_screen(ctx.params)
+        run_screen(ctx.params)
 
 
 @app.command()
@@ -110,9 +112,10 @@ def stats(  # noqa: PLR0913, PLR0917 - every option of the command
     json_log: o.JsonLog = False,
 ) -> None:
     """Write the statistics of a TABLE to a file that may be shared instead of the patients."""
-    from bayesieve.cli.federated import run_stats  # noqa: PLC0415 - imports numba and more
+    with endings():
+        from bayesieve.cli.federated import run_stats  # noqa: PLC0415 - imports numba and more
 
-    run_stats(ctx.params)
+        run_stats(ctx.params)
 
 
 @app.command()
@@ -125,10 +128,11 @@ def merge(
     json_log: o.JsonLog = False,
 ) -> None:
     """Merge statistics files of several sites into one; each stays a block of its own."""
-    from bayesieve.cli.federated import run_merge  # noqa: PLC0415 - imports numba and more
-    from bayesieve.cli.talk import Talk  # noqa: PLC0415
+    with endings():
+        from bayesieve.cli.federated import run_merge  # noqa: PLC0415 - imports numba and more
+        from bayesieve.cli.talk import Talk  # noqa: PLC0415
 
-    run_merge(files, out, "outer" if join is o.Join.outer else "inner", Talk(quiet, verbose, json_log))
+        run_merge(files, out, "outer" if join is o.Join.outer else "inner", Talk(quiet, verbose, json_log))
 
 
 @app.command()
@@ -143,10 +147,11 @@ def remove(
     json_log: o.JsonLog = False,
 ) -> None:
     """Drop one site from a merged statistics file."""
-    from bayesieve.cli.federated import run_remove  # noqa: PLC0415 - imports numba and more
-    from bayesieve.cli.talk import Talk  # noqa: PLC0415
+    with endings():
+        from bayesieve.cli.federated import run_remove  # noqa: PLC0415 - imports numba and more
+        from bayesieve.cli.talk import Talk  # noqa: PLC0415
 
-    run_remove(file, site, out, Talk(quiet, verbose, json_log))
+        run_remove(file, site, out, Talk(quiet, verbose, json_log))
 
 
 @app.command()
@@ -159,6 +164,7 @@ def demo(
     ] = None,
 ) -> None:
     """Screen the paper's synthetic microarray: 20,000 features, 100 of them true markers."""
-    from bayesieve.cli.demo import run_demo  # noqa: PLC0415 - imports numba and more
+    with endings():
+        from bayesieve.cli.demo import run_demo  # noqa: PLC0415 - imports numba and more
 
-    run_demo(samples, seed, top, write_data)
+        run_demo(samples, seed, top, write_data)

@@ -48,6 +48,8 @@ def chosen_rule(criterion: Criterion | None, numbers: dict[str, Any]) -> Rule:
     """Return the rule that a criterion and its numbers name; numbers alone imply their criterion."""
     given = tuple(name for name in _EXAMPLE if numbers.get(name) is not None)
     if criterion is None:
+        if given == ("confidence",):
+            raise OptionError("--confidence needs --proportion, for example --proportion 0.1 --confidence 0.9.")
         if given not in _IMPLIED:
             raise OptionError(f"{_dashed(given)} belong to different criteria. Give the options of one.")
         name = _IMPLIED[given]

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bayesieve.errors import DataError, OptionError
-from bayesieve.io.atomic import replacing
+from bayesieve.io.atomic import check_writable, replacing
 from bayesieve.io.results import write_results
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
@@ -31,6 +31,8 @@ def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = N
             f"--samples must be even, because both classes get half of them; {n_samples} was given. "
             f"Try {n_samples + 1}."
         )
+    if write_data is not None:
+        _check_target(write_data)
     console = Console()
     model = SynergeticModel()
     console.print(
@@ -55,10 +57,14 @@ def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = N
     )
 
 
-def _written(data: SyntheticData, path: Path) -> str:
-    """Write the data, rounded to four decimals, and beside them which features are markers."""
+def _check_target(path: Path) -> None:
     if path.suffix.lower() != ".csv":
         raise OptionError(f"--write-data writes CSV; let {path} end in .csv.")
+    check_writable(path)
+
+
+def _written(data: SyntheticData, path: Path) -> str:
+    """Write the data, rounded to four decimals, and beside them which features are markers."""
     names = [f"x{j}" for j in range(data.values.shape[1])]
     with replacing(path) as file:
         file.write(",".join(["sample", "class", *names]).encode() + b"\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.inputs import describe, read_input
 from bayesieve.cli.talk import Talk
+from bayesieve.cli.targets import check_targets
 from bayesieve.data.transform import NEEDS_ALL_SAMPLES
 from bayesieve.errors import OptionError
 from bayesieve.io.atomic import check_writable
@@ -33,7 +33,8 @@ def run_stats(settings: Mapping[str, Any]) -> None:
         raise OptionError(
             f"{settings['table']} is a statistics file already; merge such files with bayesieve merge."
         )
-    _check_target(settings["out"], [settings["table"]])
+    _check_ending(settings["out"])
+    check_targets(settings, ("out", "config_out"))
     given = read_input(settings, talk)
     moments, ids, n_suppressed = suppress(given.data.moments, given.feature_ids, settings["min_cell"])
     site = settings["site"] or Path(settings["table"]).name.split(".")[0]
@@ -55,19 +56,17 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({count:,})" for name, count in counts.items())
 
 
-def _check_target(out: Path, inputs: Sequence[Path]) -> None:
-    check_writable(out)
+def _check_ending(out: Path) -> None:
     if out.suffix.lower() not in (".parquet", ".pq"):
         raise OptionError(f"A statistics file is a Parquet file; let {out} end in .stats.parquet.")
-    if os.path.realpath(out) in {os.path.realpath(path) for path in inputs}:
-        raise OptionError(f"--out {out} would overwrite a file that is read. Choose another name.")
 
 
 def run_merge(files: Sequence[Path], out: Path, join: Literal["inner", "outer"], talk: Talk) -> None:
     """Put the sites of several statistics files into one, each as its own block."""
     if len(files) < 2:
         raise OptionError("Merging needs at least two statistics files.")
-    _check_target(out, files)
+    _check_ending(out)
+    check_targets({"files": list(files), "out": out}, ("out",))
     sets = [read_statistics(path) for path in files]
     merged = merge_statistics(sets, how=join)
     write_statistics(merged, out)
@@ -90,6 +89,7 @@ def run_merge(files: Sequence[Path], out: Path, join: Literal["inner", "outer"],
 def run_remove(file: Path, site: str, out: Path | None, talk: Talk) -> None:
     """Drop one site from a merged file."""
     target = out or file
+    _check_ending(target)
     check_writable(target)
     left = read_statistics(file).without(site)
     write_statistics(left, target)

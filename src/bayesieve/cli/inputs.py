@@ -11,7 +11,6 @@ import numpy as np
 
 from bayesieve.cli.talk import Talk
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io.columns import is_reference, split_reference
 from bayesieve.io.reading import read_table
 from bayesieve.io.statistics import StatisticsSet
 from bayesieve.io.statistics_file import is_statistics_file, read_statistics
@@ -37,8 +36,6 @@ class Input:
         Of the data.
     described
         Sentences about shape, orientation and what was left out.
-    files
-        All files that were read.
     sites, n_sites
         Of a statistics file: names of the sites, and how many hold each feature.
     """
@@ -50,7 +47,6 @@ class Input:
     feature_ids: tuple[str, ...]
     transform: str
     described: list[str]
-    files: list[str]
     sites: tuple[str, ...] = ()
     n_sites: Any = field(default_factory=list)
     label_map: dict[str, str] = field(default_factory=dict)
@@ -81,14 +77,11 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
             n_threads=settings["threads"],
             progress=progress,
         )
-    files = [path]
-    if settings["labels"] is not None and is_reference(settings["labels"]):
-        files.append(split_reference(settings["labels"])[0])
     encoder = summary.labeller.encoder
     label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
     return Input(
         path, summary, summary.moments.classes, summary.class_counts, summary.feature_names,
-        settings["transform"].value, describe(summary), files, label_map=dict(label_map),
+        settings["transform"].value, describe(summary), label_map=dict(label_map),
     )  # fmt: skip
 
 
@@ -133,7 +126,8 @@ def check_two_classes(given: Input) -> None:
     shown = ", ".join(f"{label} ({count})" for label, count in list(given.class_counts.items())[:10])
     if len(given.classes) == 1:
         raise LabelError(
-            f"All samples of {given.path} are of class {shown}. A screen compares two: check the labels."
+            f"A screen compares two classes, but all samples of {given.path} are of class {given.classes[0]!r}. "
+            "Check --labels, and --classes if it was given: it must name two."
         )
     first = given.classes[0]
     raise LabelError(
@@ -185,6 +179,6 @@ def from_set(path: str, found: StatisticsSet, classes: str | None) -> Input:
     ]
     named = {str(label): int(n) for label, n in zip(moments.classes, counts, strict=True)}
     return Input(
-        path, moments, moments.classes, named, found.feature_ids, found.transform, described, [path], sites,
+        path, moments, moments.classes, named, found.feature_ids, found.transform, described, sites,
         found.n_sites_per_feature,
     )  # fmt: skip

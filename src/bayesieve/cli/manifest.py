@@ -16,6 +16,7 @@ import numpy as np
 from bayesieve import __version__
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.talk import Talk
+from bayesieve.cli.targets import files_read
 from bayesieve.io.atomic import replacing
 from bayesieve.selection import Selection
 
@@ -60,7 +61,7 @@ def write_manifest(
         "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "inputs": [
             {"path": name, "bytes": os.path.getsize(name), "sha256": file_hash(name)}
-            for name in _files(given, settings)
+            for name in files_read(settings)
         ],
         "classes": given.class_counts,
         "label_map": given.label_map,
@@ -88,13 +89,3 @@ def write_manifest(
     }
     with replacing(path) as file:
         file.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
-
-
-def _files(given: Input, settings: Mapping[str, Any]) -> list[str]:
-    """Files that the result depends on."""
-    more = [
-        settings.get("features"),
-        settings.get("prior"),
-        str(settings.get("prior_probability", "")).rpartition(":")[0],
-    ]
-    return [*given.files, *(name for name in more if name and os.path.isfile(name))]

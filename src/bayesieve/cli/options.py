@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bayesieve.errors import OptionError
+
 INPUT, CHOICE, OUTPUT, TALK = "The table", "Prior and rule", "Output", "Talk"
 
 
@@ -263,8 +265,14 @@ def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | Non
         return path
     from bayesieve.cli.config import read_settings  # noqa: PLC0415 - only when asked for
 
-    known = {name for parameter in ctx.command.params if (name := parameter.name) is not None}
-    ctx.default_map = {**(ctx.default_map or {}), **read_settings(path, known - {"config", "config_out"})}
+    known = {parameter.name: parameter for parameter in ctx.command.params if parameter.name is not None}
+    settings = read_settings(path, known.keys() - {"config", "config_out"})
+    for name, value in settings.items():
+        try:
+            known[name].process_value(ctx, value)
+        except typer.BadParameter as error:
+            raise OptionError(f"{path}: {name.replace('_', '-')} = {value!r}: {error.message}") from None
+    ctx.default_map = {**(ctx.default_map or {}), **settings}
     return path
 
 

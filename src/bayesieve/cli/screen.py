@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,14 +16,13 @@ from bayesieve.cli.inputs import Input, check_two_classes, read_input
 from bayesieve.cli.manifest import results_hash, write_manifest
 from bayesieve.cli.summary import summary_lines
 from bayesieve.cli.talk import Talk
-from bayesieve.errors import FileError, OptionError
-from bayesieve.io.atomic import check_writable
+from bayesieve.cli.targets import check_targets
+from bayesieve.errors import FileError
 from bayesieve.io.columns import read_columns
 from bayesieve.io.results import check_ending, text_chunks, write_results
 from bayesieve.screening import screen
 from bayesieve.selection import Selection
 
-_READ = {"table": "the table that is read", "features": "the annotation that is read"}
 _RULE_NUMBERS = ("threshold", "n_selected", "expected_false_positives", "proportion", "confidence")
 
 
@@ -66,19 +64,9 @@ def run_screen(settings: Mapping[str, Any]) -> None:
 
 def _check_outputs(settings: Mapping[str, Any]) -> None:
     """Find out before the work whether its fruits can be kept."""
-    outputs = {name: settings[name] for name in ("out", "manifest", "config_out") if settings[name] is not None}
-    inputs = {name: settings[name] for name in ("table", "features") if settings[name] is not None}
-    if "out" in outputs:
-        check_ending(outputs["out"])
-    seen: dict[str, str] = {os.path.realpath(path): name for name, path in inputs.items()}
-    for name, path in outputs.items():
-        check_writable(path)
-        other = seen.setdefault(os.path.realpath(path), name)
-        if other != name:
-            what = _READ.get(other, f"also --{other.replace('_', '-')}")
-            raise OptionError(
-                f"--{name.replace('_', '-')} would overwrite {path}, which is {what}. Choose another name."
-            )
+    if settings["out"] is not None:
+        check_ending(settings["out"])
+    check_targets(settings, ("out", "manifest", "config_out"))
     if settings["features"] is not None and not Path(settings["features"]).exists():
         raise FileError(f"There is no file {settings['features']} (--features). Check the name and the folder.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import sys
 import time
 import warnings
@@ -13,6 +14,17 @@ from typing import Any
 
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import OptionError
+
+
+class _ToTalk(logging.Handler):
+    """Messages of the library, such as that kernels are being compiled."""
+
+    def __init__(self, talk: Talk) -> None:
+        super().__init__(logging.INFO)
+        self._talk = talk
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._talk.say("note", record.getMessage())
 
 
 @dataclass(slots=True)
@@ -35,6 +47,9 @@ class Talk:
         if self.quiet and self.verbose:
             raise OptionError("--quiet and --verbose contradict each other. Choose one.")
         warnings.showwarning = self._warn
+        logger = logging.getLogger("bayesieve")
+        logger.handlers[:] = [_ToTalk(self)]
+        logger.propagate = False
         warnings.simplefilter("always", UserWarning)
 
     def say(self, event: str, text: str, **facts: Any) -> None:

@@ -184,7 +184,9 @@ class LabelledMatrix:
         return repr(self.sample_names[i]) if self.sample_names else str(i)
 
     def _name(self, j: int) -> str:
-        return f"{self.feature_names[j]!r} (column {j})" if self.feature_names else f"column {j}"
+        if self.feature_names is None:
+            return f"column {j}"
+        return f"{self.feature_names[j]!r}" + ("" if self.sample_names else f" (column {j})")
 
 
 def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:

@@ -49,7 +49,9 @@ def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable
             raise no_match(name, options.known_ids, names[first:])
         unknown = [names[f] for f in range(first, len(names)) if names[f] not in options.known_ids]
         left_out |= {"not in the label file": unknown} if unknown else {}
-    labels = _labels(name, lines[3:skipped], first, options) if options.labels is not None else None
+    labels = (
+        _labels(name, lines[3:skipped], first, shape.n_samples, options) if options.labels is not None else None
+    )
     source = Source(name, Form("\t", tuple(names), skipped), replace(options, decimal="."))
     chosen = tuple(names[f] for f in values)
     form = f"GCT {lines[0].strip()[1:]}"
@@ -85,9 +87,16 @@ def _shape(name: str, lines: list[str]) -> _Shape:
     return _Shape(*sizes) if needed == 4 else _Shape(sizes[0], sizes[1], 1, 0)
 
 
-def _labels(name: str, lines: list[str], first: int, options: ReadOptions) -> list[str | None]:
+def _labels(name: str, lines: list[str], first: int, n_samples: int, options: ReadOptions) -> list[str | None]:
     rows = {cells[0]: cells[first:] for cells in (split(line, "\t") for line in lines) if cells}
     assert options.labels is not None
     if options.labels not in rows:
         raise no_such_column(name, options.labels, list(rows), "sample annotation")
-    return [label_from_text(cell, options.missing_words) for cell in rows[options.labels]]
+    cells = rows[options.labels]
+    if len(cells) != n_samples:
+        line = 4 + list(rows).index(options.labels)
+        raise FileError(
+            f"{name}, line {line}: {len(cells):,} values of {options.labels!r} for {n_samples:,} samples. Every "
+            "sample needs one; leave a cell empty where it is unknown."
+        )
+    return [label_from_text(cell, options.missing_words) for cell in cells]

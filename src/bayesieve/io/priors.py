@@ -101,13 +101,17 @@ def _prior(name: str, folder: Path, table: Any, feature_ids: Sequence[str]) -> N
                 f"{name}: there is no hyper-parameter {key!r}.{nearest(key, _PARAMETERS)} There are: "
                 f"{', '.join(_PARAMETERS)}."
             )
-    values = {key: _value(folder, key, value, feature_ids) for key, value in table.items()}
+    values = {key: _value(name, folder, key, value, feature_ids) for key, value in table.items()}
     return NormalInverseGamma(**{key: values.get(key, 0.0) for key in _PARAMETERS})
 
 
-def _value(folder: Path, key: str, value: Any, feature_ids: Sequence[str]) -> Any:
+def _value(name: str, folder: Path, key: str, value: Any, feature_ids: Sequence[str]) -> Any:
     if isinstance(value, str):
-        return np.array(numbers_by_feature(_beside(folder, value), feature_ids, key))
+        value = np.array(numbers_by_feature(_beside(folder, value), feature_ids, key))
+    elif isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise PriorError(f'{name}: {key} must be a number or "FILE:COLUMN", not {value!r}.')
+    if key != "mean_location" and np.min(value) < 0:
+        raise PriorError(f"{name}: {key} must be at least 0, not {np.min(value):g}.")
     return value
 
 

@@ -189,11 +189,16 @@ def _with_labels(
     if ids is None and table.form.startswith("NumPy"):  # an array has no ids: labels in order
         texts = [label_from_text(text, options.missing_words) for text in known.column(column)]
         return table, Labeller(encoder, source=label_path, in_order=texts)
-    key, found = known.id_column(ids or (), None)
+    if ids is None:
+        raise LabelError(
+            f"The samples of {os.fspath(path)} have no ids that could be looked up in {label_path}. Name the "
+            "column that holds them with --id-column."
+        )
+    key, found = known.id_column(ids, None)
     if not found:
         raise LabelError(
-            f"No id of {label_path} is a sample of {os.fspath(path)}.{nearest((ids or [''])[0], every)} Check "
-            "that both files write their ids alike."
+            f"No id of {label_path} is a sample of {os.fspath(path)}.{nearest(ids[0] if ids else '', every)} "
+            "Check that both files write their ids alike."
         )
     raw = known.keyed(key, column)
     by_id = {name: label_from_text(text, options.missing_words) for name, text in raw.items()}

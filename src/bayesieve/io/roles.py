@@ -14,7 +14,23 @@ import numpy as np
 from bayesieve.errors import FileError, LabelError, OptionError
 from bayesieve.io.table import MISSING_WORDS, ReadOptions
 
-ID_NAMES = frozenset({"", "unnamed: 0", "__index_level_0__", "index", "id", "sample", "sample_id"})
+_NAMELESS = (
+    "",
+    "unnamed: 0",
+    "__index_level_0__",
+    "index",
+    "row.names",
+    "rownames",
+    "id",
+    "ids",
+    "name",
+    "barcode",
+)
+_SUBJECTS = ("sample", "patient", "subject", "participant", "donor", "case", "cell", "record", "gsm")
+ID_NAMES = frozenset(
+    (*_NAMELESS, *(what + end for what in _SUBJECTS for end in ("", "s", "id", "_id", ".id", " id")))
+)
+
 NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
 
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}

@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.data.matrix import Block
-from bayesieve.errors import FileError, LabelError, MissingValueError
+from bayesieve.errors import DataError, FileError, LabelError, MissingValueError
 from bayesieve.io.labelling import Labeller
 from bayesieve.io.roles import check_distinct
 from bayesieve.io.slabs import Missing, Slab, Slabs
 from bayesieve.io.table import IntArray
 from bayesieve.stats import Moments
+from bayesieve.stats.accumulate import SMALLEST_SQUARES
 from bayesieve.stats.reshaping import plain_counts
 from bayesieve.stats.streaming import FeatureStream, MomentStream
 
@@ -85,6 +86,7 @@ def summarise(slabs: Slabs, labeller: Labeller, *, missing: str, n_threads: int 
         else _one_after_the_other(walk, labeller, n_threads)
     )
     labeller.finish(path)
+    _check_range(path, moments, features)
     order = _checked_order(path, labeller, codes)
     check_distinct(path, samples, "sample")
     check_distinct(path, features, "feature")
@@ -141,6 +143,19 @@ def _one_after_the_other(
         samples += slab.samples
     stream = stream or MomentStream(1)
     return stream.moments(labeller.encoder.classes), np.concatenate(codes), samples, features
+
+
+def _check_range(path: str, moments: Moments, features: list[str]) -> None:
+    """Raise if sums of squares have left the range of 64-bit numbers."""
+    squares = moments.centred_squares
+    lost = ~np.isfinite(moments.mean + squares) | ((squares > 0) & (squares < SMALLEST_SQUARES))
+    if lost.any():
+        beyond = np.flatnonzero(lost.any(axis=0))
+        raise DataError(
+            f"{path}: the squares of {beyond.size:,} feature(s) leave the range of 64-bit numbers, the first is "
+            f"{features[int(beyond[0])]!r}. Bring its values between 1e-150 and 1e150, by another unit or a "
+            "logarithm."
+        )
 
 
 def _raise_missing(missing: Missing, moments: Moments, n_samples: int, path: str) -> None:

@@ -18,7 +18,7 @@ from bayesieve.stats.threads import for_each, n_threads_for, share
 
 FloatArray = npt.NDArray[np.float64]
 
-_SMALLEST = 1e-305  # below this, squares have lost digits
+SMALLEST_SQUARES = 1e-305  # below this, squares have lost digits
 _CONVERT_TILE = 512  # columns copied at a time where the kernels cannot read the table as it lies
 
 
@@ -55,7 +55,7 @@ def accumulate(matrix: LabelledMatrix, *, missing: str, n_threads: int | None) -
     finite = np.isfinite(sums.mean + sums.centred_squares) | ~filled
     if not finite.all():
         matrix.explain_non_finite(np.flatnonzero(~finite.all(axis=0)), missing)
-    lost = (sums.centred_squares > 0) & (sums.centred_squares < _SMALLEST)
+    lost = (sums.centred_squares > 0) & (sums.centred_squares < SMALLEST_SQUARES)
     if lost.any():
         raise DataError(
             f"The values of {int(lost.any(axis=0).sum())} feature(s) differ by so little that their squares "

@@ -113,6 +113,11 @@ def find_layout(survey: Survey, options: ReadOptions) -> Layout:
     """Decide which field is what, from the first records and what the user said."""
     names, text = survey.parser.names, survey.text
     candidates = sorted({0, *text})
+    if options.samples_in == "columns" and options.labels in names:
+        raise OptionError(
+            f"--samples-in columns contradicts --labels {options.labels}: that is a column of {survey.path}, "
+            "whose rows are then the samples. Leave --samples-in out, or give the labels in a file of their own."
+        )
     if options.id_column is not None:
         if options.id_column not in names:
             raise no_such_column(survey.path, options.id_column, names)

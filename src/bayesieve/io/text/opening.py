@@ -37,7 +37,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-_LOOK = 4096
+_LOOK = 2**18
 _SKIP = 2**20
 TROUBLE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
@@ -134,8 +134,12 @@ class TextBytes:
         except OSError as error:
             raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
         self._ahead, self._returns, self._decoder = b"", False, None
-        self._file = self._decompressed(start, self._raw)
-        self._decoder = self._begin(encoding)
+        try:
+            self._file = self._decompressed(start, self._raw)
+            self._decoder = self._begin(encoding)
+        except BaseException:
+            self._raw.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -210,9 +214,7 @@ class TextBytes:
         if kind == "xz":
             return lzma.LZMAFile(source)
         if kind == "zstd":
-            import zstandard  # noqa: PLC0415 - only for such files
-
-            return zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+            return _Zstd(source)
         return source
 
     def _begin(self, encoding: str | None) -> Any:
@@ -232,6 +234,8 @@ class TextBytes:
         start = start[len(mark) :]
         self.encoding = encoding or _MARKS.get(mark) or _without_mark(start)
         decoder = self._decoder_for(self.encoding)
+        if mark and decoder is not None and self.encoding.lower().startswith(("utf", "u")):  # the mark knows best
+            decoder = self._decoder_for(_MARKS[mark])
         self._decoder = decoder
         self._ahead = self._decode(start)
         self._returns = b"\r" in self._ahead[:-1] and b"\n" not in self._ahead  # as old Macs wrote
@@ -264,6 +268,31 @@ class TextBytes:
                 "Name its encoding with --encoding, for example utf-8, latin-1 or utf-16."
             ) from None
         return bytes(text.encode("utf-8", "surrogatepass"))
+
+
+class _Zstd:
+    """zstd data, frame by frame; an end in the middle of one is noticed."""
+
+    def __init__(self, source: Any) -> None:
+        import zstandard  # noqa: PLC0415 - only for such files
+
+        self._source, self._new = source, zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None
+
+    def read(self, size: int) -> bytes:
+        parts, length = [], 0
+        while length < size:
+            block = self._source.read(2**17)
+            if not block:
+                if self._frame is not None:
+                    raise EOFError("the last frame has no end")
+                break
+            while block:
+                frame = self._frame or self._new()
+                parts.append(frame.decompress(block))
+                length += len(parts[-1])
+                self._frame, block = (None, frame.unused_data) if frame.eof else (frame, b"")
+        return b"".join(parts)
 
 
 def _without_mark(start: bytes) -> str:

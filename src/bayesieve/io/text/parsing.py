@@ -19,9 +19,9 @@ from bayesieve.stats.threads import for_each, n_threads_for, share
 FloatArray = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-_COMMA = re.compile(r"[+-]?\d+,\d+")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _ODD = 4096
 
 
@@ -67,7 +67,7 @@ class Parser:
         strict
             Raise if a value is no number; otherwise it is NaN and listed in ``texts_at``.
         """
-        n, n_values, n_texts = hi - lo, int(codes.max()) + 1, max(int(SKIP - codes.min()), 0)
+        n, n_values, n_texts = hi - lo, max(int(codes.max()) + 1, 0), max(int(SKIP - codes.min()), 0)
         values, spans = np.empty((n, n_values)), np.zeros((n, n_texts, 2), np.int64)
         starts, ends, spellings = batch.starts[lo:hi], batch.ends[lo:hi], self._spellings
         form = (ord(self.delimiter), ord(self.decimal))

@@ -103,22 +103,27 @@ def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int 
     ['id,stage', 's1,early']
     """
     with TextBytes(path, options.encoding) as stream:
-        head = b""
-        while head.count(b"\n") <= n_lines and len(head) < _LONGEST_HEAD:
+        head, ended = b"", False
+        while not ended and len(head) < _LONGEST_HEAD and _n_lines(head) <= n_lines:
             block = stream.read(max(_HEAD, len(head)))
-            if not block:
-                break
-            head += block
+            head, ended = head + block, not block
         name = stream.name
     lines = head.split(b"\n")
-    whole = lines[:-1] if len(lines) > n_lines else lines
+    if not ended and len(lines) > 1:
+        lines.pop()  # it may go on
+    comments = next((k for k, line in enumerate(lines) if not line.startswith(b"#")), 0)
     try:
-        return [line.decode("utf-8").rstrip("\r") for line in whole[: 8 * n_lines]]
+        return [line.decode("utf-8").rstrip("\r") for line in lines[: comments + 8 * n_lines]]
     except UnicodeDecodeError:
         raise FileError(
             f"{name}: the first lines are not UTF-8 text. Name the encoding, for example --encoding latin-1; "
             "if this is no text file, save the table as CSV."
         ) from None
+
+
+def _n_lines(head: bytes) -> int:
+    """Count lines that are no comments; a header may hold a newline in quotes."""
+    return head.count(b"\n") - head.count(b"\n#") - head.startswith(b"#")
 
 
 def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:

@@ -78,7 +78,7 @@ def batches(
     first_line
         Line of the file at which the stream stands.
     stop
-        Everything from a line that begins with these bytes is left out.
+        Everything from a line that begins with these bytes is left out; it must be there.
     """
     with ThreadPoolExecutor(1) as pool:
         ahead = pool.submit(stream.read, block)
@@ -90,7 +90,12 @@ def batches(
                 ahead = pool.submit(stream.read, step)
             data = rest + new if rest else new
             if stop is not None and (found := _line_with(data, stop)) >= 0:
-                data, ended = data[:found], True
+                data, ended, stop = data[:found], True, None
+            if ended and stop is not None:
+                raise FileError(
+                    f"{stream.name} is cut short: the line {stop.decode()} that ends its table is not there. "
+                    "Fetch it again."
+                )
             if ended and data and not data.endswith(b"\n"):
                 data += b"\n"
             starts, ends, whole, n_lines = _records(data, ord(delimiter))

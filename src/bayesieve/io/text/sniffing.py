@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass
 
 from bayesieve.errors import FileError, OptionError
@@ -10,6 +11,8 @@ from bayesieve.errors import FileError, OptionError
 _CANDIDATES = {".tsv": "\t,;| ", ".txt": "\t,;| ", ".gct": "\t", ".csv": ",;\t| "}
 _NAMED = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|", "\\t": "\t"}
 _FEW = 6
+_QUOTED = re.compile(r'(?:^|(?<=[\t,;| ]))"(?:[^"]|"")*"')
+_OPEN = re.compile(r'(?:^|[\t,;| ])"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,12 @@ def split(record: str, delimiter: str) -> list[str]:
         return [field.strip().strip('"') for field in record.split(delimiter)]
 
 
+def _n_fields(record: str, delimiter: str) -> int:
+    if '"' not in record:
+        return record.count(delimiter) + 1
+    return len(split(record, delimiter))
+
+
 def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decimal: str) -> Form:
     """Find delimiter and header from the first lines of a file.
 
@@ -83,23 +92,41 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
     >>> sniff("a.csv", ["id;x;y", "s1;1;2"], ".csv", None, ".").names
     ('id', 'x', 'y')
     """
-    numbered = [(i, line) for i, line in enumerate(lines) if line.strip()]
+    numbered = [(end, record) for end, record in _records(lines) if record.strip()]
     if not numbered:
         raise FileError(f"{name} holds only blank lines. Check how it was written or downloaded.")
     numbered = _after_comments(numbered)
-    records = [line for _, line in numbered[:_FEW]]
+    records = [record for _, record in numbered[:_FEW]]
     chosen = delimiter or _delimiter(records, suffix, decimal)
-    if chosen is None:
+    if chosen is None or chosen not in records[0]:
+        asked = (
+            f"{delimiter!r} does not separate" if delimiter else "no tab, comma, semicolon, space or bar separates"
+        )
         raise FileError(
-            f"{name} seems to have a single column: no tab, comma, semicolon, space or bar separates its first "
-            f"line into fields ({records[0][:60]!r}). If another character does, name it with --delimiter."
+            f"{name} seems to have a single column: {asked} its first line into fields ({records[0][:60]!r}). If "
+            "another character does, name it with --delimiter."
         )
     names = split(records[0], chosen)
     if len(records) < 2:
         raise FileError(f"{name} holds a header and no data. Check how it was written or downloaded.")
-    if len(split(records[1], chosen)) == len(names) + 1:  # as R writes row names
-        names = ["", *names]
-    return Form(chosen, tuple(names), numbered[0][0] + 1)
+    body = [split(record, chosen) for record in records[1:3]]
+    if all(len(fields) == len(names) + 1 for fields in body):
+        ended = all(fields[-1] == "" for fields in body)  # every line ends in a delimiter
+        names = [*names, ""] if ended else ["", *names]  # else row names, as R writes them
+    return Form(chosen, tuple(names), numbered[0][0])
+
+
+def _records(lines: list[str]) -> list[tuple[int, str]]:
+    """Join lines whose quotes are not closed; return each record with the number of the line after it."""
+    records, open_ = [], ""
+    for i, line in enumerate(lines):
+        joined = f"{open_}\n{line}" if open_ else line
+        if '"' in joined and _OPEN.search(_QUOTED.sub("", joined)) and i + 1 < len(lines):
+            open_ = joined
+        else:
+            records.append((i + 1, joined))
+            open_ = ""
+    return records
 
 
 def _after_comments(numbered: list[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -117,10 +144,10 @@ def _delimiter(records: list[str], suffix: str, decimal: str) -> str | None:
     for candidate in _CANDIDATES.get(suffix, "\t,;| "):
         if candidate == decimal or candidate not in records[0]:
             continue
-        counts = [len(split(record, candidate)) for record in records]
+        counts = [_n_fields(record, candidate) for record in records]
         body = counts[1:] or counts
         fits = len(set(body)) == 1 and counts[0] in (body[0], body[0] - 1)
-        if counts[0] > 1 and fits and body[0] > most:
+        if counts[0] > 1 and fits and body[0] > most and not (candidate == " " and best):
             best, most = candidate, body[0]
     if best is None:  # ragged: take what splits the header, so that the message names the line
         best = next((c for c in _CANDIDATES.get(suffix, "\t,;| ")[:4] if c in records[0] and c != decimal), None)
