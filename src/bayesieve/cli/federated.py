@@ -89,7 +89,8 @@ def run_merge(files: Sequence[Path], out: Path, join: Literal["inner", "outer"],
 def run_remove(file: Path, site: str, out: Path | None, talk: Talk) -> None:
     """Drop one site from a merged file."""
     target = out or file
-    _check_ending(target)
+    if out is not None:
+        _check_ending(out)
     check_writable(target)
     left = read_statistics(file).without(site)
     write_statistics(left, target)

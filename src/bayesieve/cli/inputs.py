@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesieve.cli.talk import Talk
 from bayesieve.errors import LabelError, OptionError
 from bayesieve.io.reading import read_table
-from bayesieve.io.statistics import StatisticsSet
-from bayesieve.io.statistics_file import is_statistics_file, read_statistics
 from bayesieve.io.summarise import Summary
+from bayesieve.io.table import Progress
 from bayesieve.io.text.opening import check_file
+
+if TYPE_CHECKING:
+    from bayesieve.io.statistics import StatisticsSet
 
 _ONLY_FOR_TABLES = (
     "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer",
@@ -56,9 +61,12 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
     """Read the table or statistics file of a command."""
     check_file(settings["table"])
     path = os.fspath(settings["table"])
-    if is_statistics_file(path):
-        return _from_statistics(path, settings)
-    with talk.progress(f"Reading {os.path.basename(path)}") as progress:
+    if path.lower().endswith((".parquet", ".pq")):
+        from bayesieve.io.statistics_file import is_statistics_file  # noqa: PLC0415 - most tables are no Parquet
+
+        if is_statistics_file(path):
+            return _from_statistics(path, settings)
+    with talk.progress(f"Reading {os.path.basename(path)}") as progress, _scipy_meanwhile() as started:
         summary = read_table(
             path,
             labels=settings["labels"],
@@ -75,7 +83,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
             layer=settings["layer"],
             memory=settings["memory"],
             n_threads=settings["threads"],
-            progress=progress,
+            progress=_both(started, progress),
         )
     encoder = summary.labeller.encoder
     label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
@@ -83,6 +91,32 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
         path, summary, summary.moments.classes, summary.class_counts, summary.feature_names,
         settings["transform"].value, describe(summary), label_map=dict(label_map),
     )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _scipy_meanwhile() -> Iterator[Progress]:
+    """Import what the summary needs (SciPy, a tenth of a second) while compiled loops read the table."""
+    helper = threading.Thread(target=importlib.import_module, args=("bayesieve.posterior.null_law",))
+
+    def start(done: int, total: int) -> None:
+        del done, total
+        if helper.ident is None:
+            helper.start()
+
+    try:
+        yield start
+    finally:
+        if helper.ident is not None:
+            helper.join()
+
+
+def _both(first: Progress, second: Progress | None) -> Progress:
+    def tell(done: int, total: int) -> None:
+        first(done, total)
+        if second is not None:
+            second(done, total)
+
+    return tell
 
 
 def describe(summary: Summary) -> list[str]:
@@ -152,6 +186,8 @@ def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
             f"{path} is a statistics file, to which --{given[0].replace('_', '-')} does not apply: labels and "
             "values were fixed when it was written. Leave the option out."
         )
+    from bayesieve.io.statistics_file import read_statistics  # noqa: PLC0415
+
     found = read_statistics(path)
     if settings["transform"].value not in ("none", found.transform):
         raise OptionError(

@@ -271,7 +271,9 @@ def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | Non
         try:
             known[name].process_value(ctx, value)
         except typer.BadParameter as error:
-            raise OptionError(f"{path}: {name.replace('_', '-')} = {value!r}: {error.message}") from None
+            raise OptionError(
+                f"{path}: {name.replace('_', '-')} = {value!r}: {error.message.rstrip('.')}."
+            ) from None
     ctx.default_map = {**(ctx.default_map or {}), **settings}
     return path
 

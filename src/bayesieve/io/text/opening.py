@@ -159,16 +159,30 @@ class TextBytes:
         except (OSError, ValueError):
             return 0
 
-    def read(self, size: int) -> bytes:
-        """Return about ``size`` bytes, nothing at the end."""
+    def read(self, size: int, before: bytes | bytearray = b"") -> bytes | bytearray:
+        """Return ``before`` and about ``size`` more bytes, no more at the end."""
         if self._ahead:
             start, self._ahead = self._ahead, b""
-            return start
+            return before + start
+        if self._file is self._raw and self._decoder is None and not self._returns:
+            return self._read_plain(size, before)
         while True:
             block = self._raw_read(size)
             text = self._decode(block)
             if text or not block:
-                return text.replace(b"\r", b"\n") if self._returns else text
+                return before + (text.replace(b"\r", b"\n") if self._returns else text)
+
+    def _read_plain(self, size: int, before: bytes | bytearray) -> bytearray:
+        """Read behind what was left of the last block: nothing is copied."""
+        block = bytearray(len(before) + size)
+        block[: len(before)] = before
+        try:
+            with memoryview(block) as view:
+                number = self._raw.readinto(view[len(before) :])
+        except OSError as error:
+            raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
+        del block[len(before) + number :]
+        return block
 
     def skip_lines(self, n_lines: int) -> None:
         """Pass over some lines."""
@@ -180,7 +194,7 @@ class TextBytes:
             place = -1
             for _ in range(n_lines):
                 place = block.index(b"\n", place + 1)
-            self._ahead, n_lines = block[place + 1 :], 0
+            self._ahead, n_lines = bytes(block[place + 1 :]), 0
 
     def _raw_read(self, size: int) -> bytes:
         try:

@@ -34,7 +34,7 @@ class Batch:
     """
 
     name: str
-    data: bytes
+    data: bytes | bytearray
     buffer: npt.NDArray[np.uint8]
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
@@ -81,48 +81,54 @@ def batches(
         Everything from a line that begins with these bytes is left out; it must be there.
     """
     with ThreadPoolExecutor(1) as pool:
-        ahead = pool.submit(stream.read, block)
-        rest, step, ended = b"", block, False
+        ahead, n_rest, ended = pool.submit(stream.read, block), 0, False
         while not ended:
-            new = ahead.result()
-            ended = not new
-            if not ended:
-                ahead = pool.submit(stream.read, step)
-            data = rest + new if rest else new
-            if stop is not None and (found := _line_with(data, stop)) >= 0:
-                data, ended, stop = data[:found], True, None
-            if ended and stop is not None:
-                raise FileError(
-                    f"{stream.name} is cut short: the line {stop.decode()} that ends its table is not there. "
-                    "Fetch it again."
-                )
-            if ended and data and not data.endswith(b"\n"):
+            data = ahead.result()
+            ended = len(data) == n_rest
+            if stop is not None:
+                data, ended, stop = _until(stream.name, data, stop, ended)
+            if ended and data and data[-1] != 10:
                 data += b"\n"
             starts, ends, whole, n_lines = _records(data, ord(delimiter))
-            keep = len(starts) if ended else len(starts) - len(starts) % group
             if ended and whole < len(data):
                 _unfinished(stream.name, data, whole, first_line)
+            keep = len(starts) if ended else len(starts) - len(starts) % group
             cut = whole if keep == len(starts) else int(starts[keep])
+            if not keep:
+                cut, n_lines = 0, 0
+                if len(data) - (int(starts[-1]) if len(starts) else 0) > _LONGEST:
+                    _unfinished(stream.name, data, whole, first_line)
+            if not ended:
+                n_rest = len(data) - cut
+                ahead = pool.submit(stream.read, block if keep else max(block, len(data)), data[cut:])
             if keep:
                 buffer = np.frombuffer(data, np.uint8)
                 yield Batch(stream.name, data, buffer, starts[:keep], ends[:keep], first_line)
-                step = block
-            else:
-                cut, step, n_lines = 0, max(block, len(data)), 0
-                if len(data) - (int(starts[-1]) if len(starts) else 0) > _LONGEST:
-                    _unfinished(stream.name, data, whole, first_line)
             first_line += n_lines - (data.count(b"\n", cut, whole) if cut else 0)
-            rest = data[cut:]
 
 
-def _line_with(data: bytes, words: bytes) -> int:
+def _until(
+    name: str, data: bytes | bytearray, stop: bytes, ended: bool
+) -> tuple[bytes | bytearray, bool, bytes | None]:
+    """Cut the data where the table ends; it must end."""
+    found = _line_with(data, stop)
+    if found >= 0:
+        return data[:found], True, None
+    if ended:
+        raise FileError(
+            f"{name} is cut short: the line {stop.decode()} that ends its table is not there. Fetch it again."
+        )
+    return data, ended, stop
+
+
+def _line_with(data: bytes | bytearray, words: bytes) -> int:
     found = data.find(words)
     while found > 0 and data[found - 1] != 10:
         found = data.find(words, found + 1)
     return found
 
 
-def _records(data: bytes, delimiter: int) -> tuple[Any, Any, int, int]:
+def _records(data: bytes | bytearray, delimiter: int) -> tuple[Any, Any, int, int]:
     buffer = np.frombuffer(data, np.uint8)
     starts, ends, whole, n_lines, size = [], [], 0, 0, 4096
     while True:
@@ -136,7 +142,7 @@ def _records(data: bytes, delimiter: int) -> tuple[Any, Any, int, int]:
         size *= 4
 
 
-def _unfinished(name: str, data: bytes, whole: int, first_line: int) -> None:
+def _unfinished(name: str, data: bytes | bytearray, whole: int, first_line: int) -> None:
     line = first_line + data.count(b"\n", 0, whole)
     raise FileError(
         f"{name}, line {line}: a quotation mark is opened and never closed, so that the record has no end. "
