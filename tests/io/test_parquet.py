@@ -224,6 +224,8 @@ def test_repeated_features(tmp_path):
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
 def test_repeated_columns(tmp_path, name):
+    if name == "t.parquet" and int(pl.__version__.split(".")[0]) < 2:
+        pytest.skip("polars 1 takes the first of two columns of the same name")
     table = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"])
     if name == "t.parquet":
         pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / name)

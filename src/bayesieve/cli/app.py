@@ -10,6 +10,7 @@ import typer
 import bayesieve
 from bayesieve.cli import options as o
 from bayesieve.cli.endings import endings
+from bayesieve.cli.options import plain_params
 
 app = typer.Typer(
     name="bayesieve",
@@ -81,7 +82,7 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     with endings():
         from bayesieve.cli.screen import run_screen  # noqa: PLC0415 - imports numba and more
 
-        run_screen(ctx.params)
+        run_screen(plain_params(ctx.params))
 
 
 @app.command()
@@ -115,7 +116,7 @@ def stats(  # noqa: PLR0913, PLR0917 - every option of the command
     with endings():
         from bayesieve.cli.federated import run_stats  # noqa: PLC0415 - imports numba and more
 
-        run_stats(ctx.params)
+        run_stats(plain_params(ctx.params))
 
 
 @app.command()

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.cli.options import Criterion
 from bayesieve.errors import OptionError
 from bayesieve.io.columns import is_reference, numbers_by_feature
 from bayesieve.io.priors import read_model
@@ -44,7 +43,7 @@ _IMPLIED = {
 }
 
 
-def chosen_rule(criterion: Criterion | None, numbers: dict[str, Any]) -> Rule:
+def chosen_rule(criterion: str | None, numbers: dict[str, Any]) -> Rule:
     """Return the rule that a criterion and its numbers name; numbers alone imply their criterion."""
     given = tuple(name for name in _EXAMPLE if numbers.get(name) is not None)
     if criterion is None:
@@ -54,7 +53,7 @@ def chosen_rule(criterion: Criterion | None, numbers: dict[str, Any]) -> Rule:
             raise OptionError(f"{_dashed(given)} belong to different criteria. Give the options of one.")
         name = _IMPLIED[given]
     else:
-        name = criterion.value
+        name = criterion
         wrong = [option for option in given if option not in _TAKES[name]]
         if wrong:
             takes = _dashed(_TAKES[name]) or "no number"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import json
 import os
 import tomllib
@@ -71,21 +70,10 @@ def write_settings(path: str | os.PathLike[str], command: str, settings: Mapping
 def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as plain values (texts, numbers, lists), without those that are not set."""
     return {
-        key: plain(value)
+        key: value
         for key, value in settings.items()
         if value is not None and value not in ([], ()) and key not in _NOT_KEPT
     }
-
-
-def plain(value: Any) -> Any:
-    """Return a value that TOML and JSON know."""
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value
 
 
 def toml_value(value: Any) -> str:

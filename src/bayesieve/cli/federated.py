@@ -22,7 +22,7 @@ from bayesieve.io.text.opening import check_file
 def run_stats(settings: Mapping[str, Any]) -> None:
     """Write the statistics of one site, small cells suppressed before anything is written."""
     talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
-    transform = settings["transform"].value
+    transform = settings["transform"]
     if transform in NEEDS_ALL_SAMPLES:
         raise OptionError(
             f"--transform {transform} looks at all samples of a feature at once, so that its statistics could not "
@@ -33,7 +33,7 @@ def run_stats(settings: Mapping[str, Any]) -> None:
         raise OptionError(
             f"{settings['table']} is a statistics file already; merge such files with bayesieve merge."
         )
-    _check_ending(settings["out"])
+    _check_ending(Path(settings["out"]))
     check_targets(settings, ("out", "config_out"))
     given = read_input(settings, talk)
     moments, ids, n_suppressed = suppress(given.data.moments, given.feature_ids, settings["min_cell"])

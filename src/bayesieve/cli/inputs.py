@@ -71,9 +71,9 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
             path,
             labels=settings["labels"],
             classes=settings["classes"],
-            transform=settings["transform"].value,
-            missing=settings["missing"].value,
-            samples_in=settings["samples_in"].value if settings["samples_in"] else None,
+            transform=settings["transform"],
+            missing=settings["missing"],
+            samples_in=settings["samples_in"],
             id_column=settings["id_column"],
             ignore=settings["ignore"] or (),
             na_values=settings["na_values"] or (),
@@ -89,7 +89,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
     label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
     return Input(
         path, summary, summary.moments.classes, summary.class_counts, summary.feature_names,
-        settings["transform"].value, describe(summary), label_map=dict(label_map),
+        settings["transform"], describe(summary), label_map=dict(label_map),
     )  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
     from bayesieve.io.statistics_file import read_statistics  # noqa: PLC0415
 
     found = read_statistics(path)
-    if settings["transform"].value not in ("none", found.transform):
+    if settings["transform"] not in ("none", found.transform):
         raise OptionError(
             f"{path} holds statistics of values with transform {found.transform}; they cannot be transformed "
             "again. Leave --transform out."

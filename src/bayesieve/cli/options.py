@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -256,6 +258,19 @@ StatisticsOut = Annotated[
         show_default=False,
     ),
 ]
+
+
+def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as plain values (texts, numbers, lists), whatever the parser made of them."""
+    return {name: _plain(value) for name, value in params.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | None:

@@ -48,7 +48,7 @@ def run_screen(settings: Mapping[str, Any]) -> None:
             model=chosen_model(settings["prior"], settings["prior_ratio"], classes, features),
             prior_probability=chosen_probability(settings["prior_probability"], features),
             feature_names=features if given.sites else None,
-            degenerate=settings["degenerate"].value,
+            degenerate=settings["degenerate"],
             resolution=settings["resolution"],
         )
         selection = rule.select(posterior)

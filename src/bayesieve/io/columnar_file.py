@@ -95,11 +95,12 @@ class ColumnarFile:
         return values
 
     def _frame(self, names: Sequence[str], part: slice | None = None) -> Any:
-        import polars.selectors as cs  # noqa: PLC0415 - slow to import
+        import polars  # noqa: PLC0415 - slow to import
 
         part = slice(0, self.n_rows) if part is None else part
         length = part.stop - part.start
-        chosen = self._lazy.select(cs.by_name(*names))  # a plain name like "^x$" or "*" would be a pattern
+        places = {name: place for place, name in enumerate(self.names)}  # a name like "^x$" would be a pattern
+        chosen = self._lazy.select(polars.nth(*(places[name] for name in names)))
         frame = (chosen if length == self.n_rows else chosen.slice(part.start, length)).collect()
         if frame.shape != (length, len(names)):
             raise ValueError(f"{frame.height:,} rows where {length:,} were promised")
