@@ -19,6 +19,7 @@ PUBLIC = [
     "BayesieveWarning",
     "CalibrationWarning",
     "DataError",
+    "DataWarning",
     "DegenerateFeatureError",
     "DegenerateFeatureWarning",
     "ErrorAnalysis",

@@ -15,6 +15,7 @@
 
     BayesieveWarning (UserWarning)
     ├── DegenerateFeatureWarning      features without variance were given a floor or left out
+    ├── DataWarning                   a table that may not hold what it seems to hold
     ├── CalibrationWarning            probabilities that chance alone would often produce
     └── PriorWarning                  a prior that does not fit the data, or is not semi-proper
 
@@ -29,6 +30,7 @@ __all__ = [
     "BayesieveWarning",
     "CalibrationWarning",
     "DataError",
+    "DataWarning",
     "DegenerateFeatureError",
     "DegenerateFeatureWarning",
     "FileError",
@@ -179,6 +181,17 @@ class DegenerateFeatureWarning(BayesieveWarning):
     --------
     >>> import bayesieve as bs
     >>> issubclass(bs.DegenerateFeatureWarning, bs.BayesieveWarning)
+    True
+    """
+
+
+class DataWarning(BayesieveWarning):
+    """A table may not hold what it seems to hold, or was read in a way that deserves a look.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> issubclass(bs.DataWarning, bs.BayesieveWarning)
     True
     """
 

@@ -264,7 +264,7 @@ CELLS_AND_LINES = [
         "text in a numeric cell, samples in columns",
         {"t.tsv": ACROSS.replace("\ng2\t", "\ng2\tx").replace("\tx", "\tlow", 1), "p.csv": PHENO},
         screen("t.tsv", "--labels", "p.csv:stage"),
-        ("t.tsv, line 4, column 's0' (field 2)", "is not a number", "--na-values"),
+        ("t.tsv, line 4, feature 'g2', column 's0' (field 2)", "is not a number", "--na-values", "--ignore 'g2'"),
     ),
     Case(
         "wrong delimiter",
@@ -276,7 +276,7 @@ CELLS_AND_LINES = [
         "decimal comma",
         {"t.csv": GOOD.replace(",", ";").replace(".", ",")},
         screen("t.csv", *BY_STAGE),
-        ("t.csv", "g0", "decimal mark (--decimal)"),
+        ("t.csv", "g0", "decimal commas", "--decimal ,"),
     ),
     Case(
         "decimal comma in one cell",

@@ -131,7 +131,7 @@ def test_every_type_of_number(tmp_path):
         ([1.0, 2.5, float("nan")], ["1", "2.5", None]),
         ([True, False, None], ["True", "False", None]),
         (pl.Series(["a", None, "b"], dtype=pl.Categorical), ["a", None, "b"]),
-        ([" x", "null", "-"], ["x", None, None]),
+        ([" x", "null", "-"], ["x", None, "-"]),
     ],
 )
 def test_labels_as_text(tmp_path, values, texts):

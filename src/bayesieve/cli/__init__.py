@@ -41,6 +41,7 @@ def main() -> None:
     from bayesieve.errors import BayesieveError  # noqa: PLC0415
 
     warnings.showwarning = _tell
+    sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "surrogateescape") for argument in sys.argv[1:]]
     try:
         app()
     except BayesieveError as error:
@@ -52,6 +53,9 @@ def main() -> None:
         else:  # nobody reads standard output any more
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(ending.code) from None
+    except OSError as error:
+        _say(f"bayesieve: the system refuses: {error.strerror or error}{_file_of(error)}. Choose another place.")
+        raise SystemExit(2) from None
     except MemoryError:
         _say(
             "bayesieve: there is not enough memory. Say --memory with less than is free, for example --memory 1GB."
@@ -66,6 +70,10 @@ def main() -> None:
             "the output of bayesieve --version."
         )
         raise SystemExit(1) from None
+
+
+def _file_of(error: OSError) -> str:
+    return f" ({str(error.filename)[:80]})" if error.filename else ""
 
 
 def _say(text: str) -> None:

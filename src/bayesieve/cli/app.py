@@ -10,6 +10,7 @@ import typer
 import bayesieve
 from bayesieve.cli import options as o
 from bayesieve.cli.endings import endings
+from bayesieve.cli.enums import DegeneratePolicy, Join, MissingPolicy, Transform
 from bayesieve.cli.options import plain_params
 
 app = typer.Typer(
@@ -46,8 +47,8 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     samples_in: o.SamplesIn = None,
     id_column: o.IdColumn = None,
     ignore: o.Ignore = None,
-    transform: o.TransformOption = o.Transform.none,
-    missing: o.MissingOption = o.MissingPolicy.raise_,
+    transform: o.TransformOption = Transform.none,
+    missing: o.MissingOption = MissingPolicy.raise_,
     na_values: o.NaValues = None,
     encoding: o.Encoding = None,
     decimal: o.Decimal = ".",
@@ -60,7 +61,7 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     prior_ratio: o.PriorRatio = None,
     prior_probability: o.PriorProbability = "0.01",
     resolution: o.Resolution = None,
-    degenerate: o.Degenerate = o.DegeneratePolicy.floor,
+    degenerate: o.Degenerate = DegeneratePolicy.floor,
     criterion: o.CriterionOption = None,
     threshold: o.Threshold = None,
     n_selected: o.NSelected = None,
@@ -95,8 +96,8 @@ def stats(  # noqa: PLR0913, PLR0917 - every option of the command
     samples_in: o.SamplesIn = None,
     id_column: o.IdColumn = None,
     ignore: o.Ignore = None,
-    transform: o.TransformOption = o.Transform.none,
-    missing: o.MissingOption = o.MissingPolicy.raise_,
+    transform: o.TransformOption = Transform.none,
+    missing: o.MissingOption = MissingPolicy.raise_,
     na_values: o.NaValues = None,
     encoding: o.Encoding = None,
     decimal: o.Decimal = ".",
@@ -123,7 +124,7 @@ def stats(  # noqa: PLR0913, PLR0917 - every option of the command
 def merge(
     files: Annotated[list[Path], typer.Argument(help="Statistics files of several sites.", show_default=False)],
     out: o.StatisticsOut,
-    join: Annotated[o.Join, typer.Option(help="Features that all sites have, or that any has.")] = o.Join.inner,
+    join: Annotated[Join, typer.Option(help="Features that all sites have, or that any has.")] = Join.inner,
     quiet: o.Quiet = False,
     verbose: o.Verbose = False,
     json_log: o.JsonLog = False,
@@ -133,7 +134,7 @@ def merge(
         from bayesieve.cli.federated import run_merge  # noqa: PLC0415 - imports numba and more
         from bayesieve.cli.talk import Talk  # noqa: PLC0415
 
-        run_merge(files, out, "outer" if join is o.Join.outer else "inner", Talk(quiet, verbose, json_log))
+        run_merge(files, out, "outer" if join is Join.outer else "inner", Talk(quiet, verbose, json_log))
 
 
 @app.command()

@@ -37,13 +37,17 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
 
 
-def read_settings(path: str | os.PathLike[str], known: Collection[str]) -> dict[str, Any]:
+def read_settings(path: str | os.PathLike[str], known: Collection[str], command: str) -> dict[str, Any]:
     """Read settings and check their names; dashes and underscores are the same."""
     settings = {}
     for key, value in read_toml(path).items():
         name = key.replace("-", "_")
-        if name in ("bayesieve_version", "command"):
+        if name == "bayesieve_version" or (name == "command" and value == command):
             continue
+        if name == "command":
+            raise OptionError(
+                f"{os.fspath(path)} holds settings of bayesieve {value}, not of bayesieve {command}."
+            )
         if name not in known:
             raise OptionError(
                 f"{os.fspath(path)}: there is no setting {key!r}.{nearest(name, known)} Settings are called as "

@@ -122,12 +122,31 @@ def _both(first: Progress, second: Progress | None) -> Progress:
 def describe(summary: Summary) -> list[str]:
     """Say what a table holds and what was left out of it."""
     table, labeller = summary.slabs.table, summary.labeller
-    encoder = labeller.encoder
     n = sum(summary.class_counts.values())
     lines = [
         f"{table.path}: {table.form}, samples in {table.samples_in}; {n:,} samples x "
-        f"{len(summary.feature_names):,} features, transform {summary.slabs.transform}."
+        f"{counted(len(summary.feature_names), 'feature')}, transform {summary.slabs.transform}."
     ]
+    out = _left_out(summary)
+    if out:
+        lines.append("Left out: " + "; ".join(out) + ".")
+    if labeller.in_order is not None:
+        lines.append(f"The table has no sample ids: labels are taken in the order of {labeller.source}.")
+    if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
+        absent = [name for name in labeller.by_id if name not in labeller.matched]
+        are = "is" if len(absent) == 1 else "are"
+        lines.append(f"{counted(len(absent), 'id')} of {labeller.source} {are} not in the table ({_few(absent)}).")
+    if labeller.ids_in:
+        lines.append(f"Samples are looked up in {labeller.ids_in}.")
+    if summary.missing.total:
+        are = "is" if summary.missing.total == 1 else "are"
+        lines.append(f"{counted(summary.missing.total, 'missing value')} {are} left out, feature by feature.")
+    return lines
+
+
+def _left_out(summary: Summary) -> list[str]:
+    table, labeller = summary.slabs.table, summary.labeller
+    encoder = labeller.encoder
     out = []
     if encoder.n_unlabelled:
         out.append(f"{counted(encoder.n_unlabelled, 'sample')} without a label")
@@ -138,19 +157,11 @@ def describe(summary: Summary) -> list[str]:
     if unknown:
         out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know ({_few(unknown)})")
     for reason, names in table.left_out.items():
-        if reason != "not in the label file":
+        if reason == "rows without numbers":
+            out.append(f"{counted(len(names), 'row')} without numbers: {_few(names)}")
+        elif reason != "not in the label file":
             out.append(f"{counted(len(names), 'column')}, {reason}: {_few(names)}")
-    if out:
-        lines.append("Left out: " + "; ".join(out) + ".")
-    if labeller.in_order is not None:
-        lines.append(f"The table has no sample ids: labels are taken in the order of {labeller.source}.")
-    if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
-        absent = [name for name in labeller.by_id if name not in labeller.matched]
-        lines.append(f"{len(absent):,} ids of {labeller.source} are not in the table ({_few(absent)}).")
-    if summary.missing.total:
-        are = "is" if summary.missing.total == 1 else "are"
-        lines.append(f"{counted(summary.missing.total, 'missing value')} {are} left out, feature by feature.")
-    return lines
+    return out
 
 
 def check_two_classes(given: Input) -> None:
@@ -162,6 +173,14 @@ def check_two_classes(given: Input) -> None:
         raise LabelError(
             f"A screen compares two classes, but all samples of {given.path} are of class {given.classes[0]!r}. "
             "Check --labels, and --classes if it was given: it must name two."
+        )
+    folded: dict[str, list[str]] = {}
+    for label in given.classes:
+        folded.setdefault(str(label).strip().casefold(), []).append(str(label))
+    if len(folded) == 2:
+        merged = "; ".join(f"{labels[0]}={','.join(labels)}" for labels in folded.values())
+        raise LabelError(
+            f'{given.path}: some of the labels {shown} differ in case only. Merge them: --classes "{merged}".'
         )
     first = given.classes[0]
     raise LabelError(
@@ -176,7 +195,7 @@ def counted(n: int, what: str) -> str:
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:

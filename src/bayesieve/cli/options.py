@@ -10,60 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from bayesieve.cli.enums import Criterion, DegeneratePolicy, MissingPolicy, Transform, Where
 from bayesieve.errors import OptionError
 
 INPUT, CHOICE, OUTPUT, TALK = "The table", "Prior and rule", "Output", "Talk"
-
-
-class Where(enum.StrEnum):
-    """Where the samples are."""
-
-    rows = "rows"
-    columns = "columns"
-
-
-class Criterion(enum.StrEnum):
-    """The paper's criteria by their acronyms, and two bounds of false discoveries."""
-
-    map = "map"
-    cmap = "cmap"
-    mr = "mr"
-    mnc = "mnc"
-    cmnc = "cmnc"
-    np = "np"
-    fdr = "fdr"
-    fdp = "fdp"
-
-
-class Transform(enum.StrEnum):
-    """Transformations of the values."""
-
-    none = "none"
-    log2 = "log2"
-    log1p = "log1p"
-    rank_normal = "rank-normal"
-
-
-class MissingPolicy(enum.StrEnum):
-    """What to do about missing values."""
-
-    raise_ = "raise"
-    omit = "omit"
-
-
-class DegeneratePolicy(enum.StrEnum):
-    """What to do about features without variance."""
-
-    floor = "floor"
-    exclude = "exclude"
-    raise_ = "raise"
-
-
-class Join(enum.StrEnum):
-    """Which features to keep when sites are merged."""
-
-    inner = "inner"
-    outer = "outer"
 
 
 def parse_memory(value: str) -> int:
@@ -281,8 +231,10 @@ def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | Non
     from bayesieve.cli.config import read_settings  # noqa: PLC0415 - only when asked for
 
     known = {parameter.name: parameter for parameter in ctx.command.params if parameter.name is not None}
-    settings = read_settings(path, known.keys() - {"config", "config_out"})
+    settings = read_settings(path, known.keys() - {"config", "config_out"}, ctx.info_name or "")
     for name, value in settings.items():
+        if isinstance(value, str) and name in ("ignore", "na_values"):
+            settings[name] = value = [value]  # noqa: PLW2901 - a single one needs no list
         try:
             known[name].process_value(ctx, value)
         except typer.BadParameter as error:

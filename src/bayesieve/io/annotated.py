@@ -19,9 +19,10 @@ from bayesieve.io.matrices import (
     check_names,
     sparse_features_per_piece,
 )
-from bayesieve.io.roles import id_text, label_text, listed, nearest, no_such_column
+from bayesieve.io.roles import listed, nearest, no_such_column
 from bayesieve.io.table import FeatureTable, ReadOptions, SampleTable, samples_per_piece
 from bayesieve.io.text.opening import check_file
+from bayesieve.io.texts import id_text, label_text
 
 SUFFIXES = (".h5ad",)
 

@@ -19,13 +19,13 @@ from bayesieve.io.roles import (
     ID_NAMES,
     check_distinct,
     check_ignored,
-    label_text,
     matches,
     no_match,
     no_such_column,
     sample_orientation,
 )
 from bayesieve.io.table import FeaturePiece, FeatureTable, IntArray, ReadOptions
+from bayesieve.io.texts import label_text
 
 SUFFIXES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import BayesieveError, FileError
-from bayesieve.io.roles import id_text
 from bayesieve.io.text.opening import check_file
+from bayesieve.io.texts import id_text
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}

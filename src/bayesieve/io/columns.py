@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bayesieve.errors import FileError, OptionError
-from bayesieve.io.roles import check_distinct, nearest
+from bayesieve.io.roles import check_distinct, listed, nearest
+from bayesieve.io.text.doubts import COMMA
 from bayesieve.io.text.opening import TextBytes, plain_suffix
 from bayesieve.io.text.sniffing import named_delimiter, sniff
 
@@ -72,8 +73,15 @@ class Columns:
         wanted = set(ids)
         names = self.names if named is None else [named]
         known = {name: len(wanted.intersection(self.column(name))) for name in names}
-        best = max(known, key=lambda name: known[name])
-        return best, known[best]
+        most = max(known.values())
+        best = [name for name in names if known[name] == most]
+        best = [name for name in best if name.casefold() not in ("", "unnamed: 0", "index")] or best
+        if most and any(self.columns[name] != self.columns[best[0]] for name in best):
+            raise FileError(
+                f"{self.path}: the columns {listed(best)} know the same number of ids, but not in the same order. "
+                "Say which one holds them: --id-column NAME."
+            )
+        return best[0], most
 
     def keyed(self, key: str, name: str) -> dict[str, str | None]:
         """Return one column as a mapping from the ids in another.
@@ -228,8 +236,9 @@ def _other(table: Columns, key: str) -> str:
 
 
 def _number(path: str, column: str, feature: str, text: str | None) -> float:
+    plain = (text or "").replace(",", ".") if COMMA.fullmatch(text or "") else text or ""
     try:
-        return float(text or "")
+        return float(plain)
     except ValueError:
         raise FileError(f"{path}: {column!r} of feature {feature!r} is {text!r}, which is no number.") from None
 

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayesieve.errors import LabelError
+from bayesieve.errors import DataWarning, LabelError
 from bayesieve.io.classes import Encoder
 from bayesieve.io.roles import listed
 from bayesieve.io.table import IntArray
+
+_WHOLE = re.compile(r"[0-9]+(\.0+)?")
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return an id and the other way of writing the same whole number: programs turn 7 into 7.0.
+
+    Examples
+    --------
+    >>> from bayesieve.io.labelling import spellings
+    >>> spellings("7.0"), spellings("7"), spellings("S7")
+    (('7.0', '7'), ('7', '7.0'), ('S7',))
+    """
+    if not _WHOLE.fullmatch(name):
+        return (name,)
+    return (name, name.partition(".")[0]) if "." in name else (name, f"{name}.0")
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold().partition(".0")[0].lstrip("0").replace(" ", "").replace("_", "-")
 
 
 @dataclass(slots=True)
@@ -29,6 +51,8 @@ class Labeller:
         Columns that could hold labels, for messages.
     in_order, n_seen
         Labels by position, for tables without sample ids, and how many have been used.
+    ids_in
+        Where ids were found in the label file, if not in its first column.
     unmatched, matched
         Samples of the table that the label file does not know, and those that it does.
 
@@ -47,6 +71,7 @@ class Labeller:
     candidates: tuple[str, ...] = ()
     in_order: Sequence[str | None] | None = None
     n_seen: int = 0
+    ids_in: str = ""
     unmatched: list[str] = field(default_factory=list)
     matched: set[str] = field(default_factory=set)
 
@@ -73,15 +98,28 @@ class Labeller:
                 f"The samples of {path} have no ids that could be looked up in {self.source}. Name the column "
                 "that holds them with --id-column."
             )
-        known = np.fromiter((name in self.by_id for name in ids), bool, n_samples)
-        self.unmatched += [name for name, there in zip(ids, known, strict=True) if not there]
-        self.matched.update(name for name, there in zip(ids, known, strict=True) if there)
+        by_id = self.by_id
+        keys = [next((form for form in spellings(name) if form in by_id), None) for name in ids]
+        self.unmatched += [name for name, key in zip(ids, keys, strict=True) if key is None]
+        self.matched.update(key for key in keys if key is not None)
         codes = np.full(n_samples, -1, np.int64)
-        codes[known] = self.encoder.encode([self.by_id[ids[i]] for i in np.flatnonzero(known).tolist()])
+        known = np.array([key is not None for key in keys], dtype=bool)
+        codes[known] = self.encoder.encode([by_id[key] for key in keys if key is not None])
         return codes
 
-    def finish(self, path: str) -> None:
-        """Raise if labels are left over at the end of the table."""
+    def finish(self, path: str, left_out: Sequence[str] = ()) -> None:
+        """Raise if labels are left over at the end of the table; warn if ids differ in their spelling only."""
+        if self.by_id is not None:
+            unknown = {_folded(name): name for name in (*self.unmatched, *left_out)}
+            unused = {_folded(name): name for name in self.by_id if name not in self.matched}
+            alike = [key for key in unknown if key in unused]
+            if alike:
+                warnings.warn(
+                    f"{len(alike):,} samples of {path} are left out although {self.source} knows them by another "
+                    f"spelling, for example {unknown[alike[0]]!r} and {unused[alike[0]]!r}. Write them alike.",
+                    DataWarning,
+                    stacklevel=2,
+                )
         if self.in_order is not None and self.n_seen != len(self.in_order):
             self._wrong_number(path, f"{self.n_seen:,}")
 

@@ -11,7 +11,7 @@ from bayesieve.data.transform import checked_transform
 from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.io.classes import ClassMap, Encoder
 from bayesieve.io.columns import is_reference, read_columns, split_reference
-from bayesieve.io.labelling import Labeller
+from bayesieve.io.labelling import Labeller, spellings
 from bayesieve.io.roles import nearest
 from bayesieve.io.slabs import Slabs
 from bayesieve.io.summarise import Summary, summarise
@@ -181,20 +181,20 @@ def _with_labels(
             )
         column = known.names[1]
     known.column(column)  # is it there?
-    every = frozenset(
-        text for name, texts in known.columns.items() if name != column for text in texts if text is not None
-    )
+    texts = [text for name, cells in known.columns.items() if name != column for text in cells if text is not None]
+    every = frozenset(form for text in texts for form in spellings(text))
     table = open_table(path, replace(options, labels=None, known_ids=every))
     ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
-    if ids is None and table.form.startswith("NumPy"):  # an array has no ids: labels in order
-        texts = [label_from_text(text, options.missing_words) for text in known.column(column)]
-        return table, Labeller(encoder, source=label_path, in_order=texts)
+    if ids is None and plain_suffix(path) in (".npy", ".npz"):  # an array has no ids: labels in order
+        in_order = [label_from_text(text, options.missing_words) for text in known.column(column)]
+        return table, Labeller(encoder, source=label_path, in_order=in_order)
     if ids is None:
         raise LabelError(
             f"The samples of {os.fspath(path)} have no ids that could be looked up in {label_path}. Name the "
             "column that holds them with --id-column."
         )
-    key, found = known.id_column(ids, None)
+    named = options.id_column if options.id_column in known.names else None
+    key, found = known.id_column((form for name in ids if name for form in spellings(name)), named)
     if not found:
         raise LabelError(
             f"No id of {label_path} is a sample of {os.fspath(path)}.{nearest(ids[0] if ids else '', every)} "
@@ -202,7 +202,8 @@ def _with_labels(
         )
     raw = known.keyed(key, column)
     by_id = {name: label_from_text(text, options.missing_words) for name, text in raw.items()}
-    return table, Labeller(encoder, by_id, label_path)
+    said = f"column {key!r} of {label_path}" if key != known.names[0] else ""
+    return table, Labeller(encoder, by_id, label_path, ids_in=said)
 
 
 def _first_ids(table: SampleTable) -> list[str] | None:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import math
-import numbers
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from bayesieve.errors import FileError, LabelError, OptionError
-from bayesieve.io.table import MISSING_WORDS, ReadOptions
+from bayesieve.io.table import ReadOptions
 
 _NAMELESS = (
     "",
@@ -36,7 +32,6 @@ NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
 _MOST_LISTED = 8
 _MOST_SHOWN = 3
-_EXACT = 2**53  # whole numbers up to here are exact in a float
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
@@ -192,56 +187,6 @@ def check_ignored(path: str, ignore: Sequence[str], columns: Sequence[str]) -> N
             raise OptionError(f"{path} has no column {name!r} that could be ignored.{nearest(name, columns)}")
 
 
-def label_text(value: Any, missing_words: Collection[str] = ()) -> str | None:
-    """Return a label as text, None if it is missing.
-
-    Whole numbers lose their point, so that the same labels read from different formats are the same.
-
-    Parameters
-    ----------
-    value
-        Text, number, truth value, date; None and NaN are missing.
-    missing_words
-        Spellings of a missing label besides the usual ones.
-
-    Examples
-    --------
-    >>> from bayesieve.io.roles import label_text
-    >>> [label_text(value) for value in (" II ", 1, 1.0, 0.5, True, float("nan"), "N/A", None)]
-    ['II', '1', '1', '0.5', 'True', None, None, None]
-    """
-    text = id_text(value)
-    return None if text in MISSING_WORDS or text in missing_words else text
-
-
-def id_text(value: Any) -> str:
-    """Return an id as text, written as :func:`label_text` would; missing ones are empty.
-
-    Examples
-    --------
-    >>> from bayesieve.io.roles import id_text
-    >>> id_text(7.0), id_text("NA"), id_text(None)
-    ('7', 'NA', '')
-    """
-    if isinstance(value, str | bytes):
-        return (value if isinstance(value, str) else value.decode("utf-8", "replace")).strip()
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
-        return ""
-    if isinstance(value, bool | np.bool_ | numbers.Integral):
-        return str(value)
-    return _number_text(value)
-
-
-def _number_text(value: Any) -> str:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return str(value).strip()  # a date, say
-    if math.isnan(number):
-        return ""
-    return str(int(number)) if abs(number) <= _EXACT and number.is_integer() else str(value)
-
-
 def sample_orientation(
     path: str,
     options: ReadOptions,
@@ -285,6 +230,11 @@ def sample_orientation(
         down = max((matches(options.known_ids, ids) for ids in row_ids.values()), default=0)
         if not across and not down:
             raise no_match(path, options.known_ids, next(iter(row_ids.values()), []), columns)
+        if 2 * min(across, down) > max(across, down):
+            raise OptionError(
+                f"Ids of the label file are found both in the columns ({across:,}) and in the rows ({down:,} of "
+                f"those looked at) of {path}. Say where the samples are: --samples-in rows or columns."
+            )
         return "columns" if across > down else "rows"
     if options.labels is not None:
         raise no_such_column(path, options.labels, columns, listing=text)

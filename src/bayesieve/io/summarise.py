@@ -85,7 +85,7 @@ def summarise(slabs: Slabs, labeller: Labeller, *, missing: str, n_threads: int 
         if slabs.whole_features
         else _one_after_the_other(walk, labeller, n_threads)
     )
-    labeller.finish(path)
+    labeller.finish(path, slabs.table.left_out.get("not in the label file", ()))
     _check_range(path, moments, features)
     order = _checked_order(path, labeller, codes)
     check_distinct(path, samples, "sample")

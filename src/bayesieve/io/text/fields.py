@@ -24,6 +24,14 @@ def _plain(buffer: Any, p: Any) -> bool:
 
 
 @compiled()
+def _blank(buffer: Any, p: Any, last: Any, delimiter: int) -> bool:
+    """Tell whether a line holds nothing but delimiters, as Excel writes empty rows."""
+    while p < last and (buffer[p] == delimiter or buffer[p] == _RETURN):
+        p += np.uint64(1)
+    return bool(p == last)
+
+
+@compiled()
 def find_records(
     buffer: Any, begin: int, end: int, delimiter: int, starts: Any, ends: Any
 ) -> tuple[int, Any, int]:
@@ -52,8 +60,7 @@ def find_records(
             elif c == _QUOTE:
                 quoted = p == first or buffer[p - one] == delimiter or buffer[p - one] == _QUOTE
             elif c == _NEWLINE:
-                empty = p == first or (p == first + one and buffer[first] == _RETURN)
-                if not empty:
+                if not _blank(buffer, first, p, delimiter):
                     starts[n], ends[n] = first, p
                     n += 1
                 n_lines += 1 + lines_in_quotes

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from bayesieve.errors import FileError, OptionError
-from bayesieve.io.roles import (
-    ID_NAMES,
-    check_distinct,
-    check_ignored,
-    label_text,
-    no_such_column,
-    sample_orientation,
-)
+from bayesieve.io.roles import ID_NAMES, check_distinct, check_ignored, no_such_column, sample_orientation
 from bayesieve.io.table import ReadOptions
+from bayesieve.io.text.doubts import doubt_rows, doubt_samples, doubt_texts, is_running_number
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.parsing import Codes, Parser
 from bayesieve.io.text.records import Batch
+from bayesieve.io.texts import label_text
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _PEEK = 500  # records looked at
+_DOUBTED = 200  # text columns looked at closely
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +141,8 @@ def _label_row(survey: Survey, options: ReadOptions) -> int | None:
 
 
 def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Layout:
-    names, text = survey.parser.names, survey.text
+    names = _without_nameless_end(survey.parser.names)
+    text = [f for f in survey.text if f < len(names)]
     check_distinct(survey.path, names, "column")
     check_ignored(survey.path, options.ignore, names)
     labels = None
@@ -156,10 +154,10 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
     ignored = {names.index(name) for name in options.ignore} - {ids, labels}
     apart = {ids, labels, *text, *ignored}
     values = [f for f in range(len(names)) if f not in apart]
-    while values and names[values[-1]] == "" and values[-1] == len(names) - 1:  # every line ends in a delimiter
-        values.pop()
+    others = [f for f in text if f not in {ids, labels, *ignored}]
+    doubt_texts(survey.path, {names[f]: survey.column(f) for f in others[:_DOUBTED]}, options.decimal)
     left_out = {
-        "not numeric": [names[f] for f in text if f not in {ids, labels, *ignored}],
+        "not numeric": [names[f] for f in others],
         "ignored": [names[f] for f in sorted(ignored)],
     }
     if not values:
@@ -179,7 +177,7 @@ def _id_field(survey: Survey, options: ReadOptions, candidates: list[int]) -> in
         best = max(known, key=lambda f: known[f])
         if known[best]:
             return best
-    if 0 in candidates and names[0].casefold() in ID_NAMES:
+    if 0 in candidates and (names[0].casefold() in ID_NAMES or is_running_number(survey.column(0))):
         return 0
     for f in candidates:
         if f in survey.text:
@@ -190,19 +188,25 @@ def _id_field(survey: Survey, options: ReadOptions, candidates: list[int]) -> in
 
 
 def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> Layout:
-    names, text = survey.parser.names, survey.text
+    names = _without_nameless_end(survey.parser.names)
+    text = [f for f in survey.text if f < len(names)]
     ids = names.index(options.id_column) if options.id_column is not None else 0
     heads = survey.column(ids)
-    _check_ignored_anywhere(survey.path, options.ignore, (*names, *heads))
     values = [f for f in range(len(names)) if f not in {ids, *text} and names[f] not in options.ignore]
-    texts = _text_rows(survey, values)
+    doubt_samples(survey.path, [names[f] for f in text if f != ids and names[f] in (options.known_ids or ())])
+    texts = _text_rows(survey, values, row_label)
     if len(values) < 2:  # a text row on top hides the numbers below
         values = [f for f in range(len(names)) if f != ids and names[f] not in options.ignore]
     skipped = {row_label} if row_label is not None else set()
-    skipped |= {k for k, head in enumerate(heads) if head in options.ignore}
-    annotation = [k for k in texts if k not in skipped]
+    annotation = [k for k in texts if k not in skipped and heads[k] not in options.ignore]
+    if row_label is not None:
+        above = [heads[k] for k in range(row_label) if k not in texts and heads[k] not in options.ignore]
+        doubt_rows(survey.path, above, heads[row_label])
+    others = [f for f in text if f != ids and f not in values]
+    doubt_texts(survey.path, {names[f]: survey.column(f) for f in others[:_DOUBTED]}, options.decimal)
     left_out = {
-        "not numeric": [names[f] for f in text if f != ids and f not in values] + [heads[k] for k in annotation],
+        "not numeric": [names[f] for f in others],
+        "rows without numbers": [heads[k] for k in annotation],
         "ignored": list(options.ignore),
     }
     if options.known_ids is not None:
@@ -219,15 +223,18 @@ def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> 
     return Layout("columns", ids, None, values, kept, row, frozenset({*skipped, *annotation}))
 
 
-def _text_rows(survey: Survey, values: list[int]) -> list[int]:
-    """Records on top that hold text where the others hold numbers."""
+def _text_rows(survey: Survey, values: list[int], row_label: int | None) -> list[int]:
+    """Records on top that hold text where the others hold numbers; further down, text is a mistake."""
     codes: Codes = np.full(len(survey.parser.names), SKIP, dtype=np.int32)
     places = values if len(values) > 1 else list(range(1, len(survey.parser.names)))
     codes[places] = np.arange(len(places))
     parsed = survey.parser.parse(survey.batch, 0, min(len(survey.batch), 50), codes, strict=False)
     with_text = {row for row, _, _ in parsed.texts_at}
     with_numbers = set(np.flatnonzero(np.isfinite(parsed.values).any(axis=1)).tolist())
-    return sorted(with_text - with_numbers)
+    on_top = itertools.takewhile(lambda k: k == row_label or k not in with_numbers, itertools.count())
+    last = max(itertools.islice(on_top, len(parsed.values)), default=-1)
+    last = max(last, row_label if row_label is not None else -1)
+    return sorted(k for k in with_text - with_numbers if k <= last)
 
 
 def _row_texts(survey: Survey, record: int, values: list[int]) -> list[str | None]:
@@ -237,7 +244,9 @@ def _row_texts(survey: Survey, record: int, values: list[int]) -> list[str | Non
     return [label_from_text(parsed.texts(k)[0], survey.parser.words) for k in range(len(values))]
 
 
-def _check_ignored_anywhere(path: str, ignore: tuple[str, ...], names: tuple[str, ...]) -> None:
-    for name in ignore:
-        if name not in names:
-            raise OptionError(f"{path} has no column and (among the first {_PEEK}) no row {name!r} to ignore.")
+def _without_nameless_end(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop empty names at the end: Excel keeps empty columns, and some lines end in a delimiter."""
+    last = len(names)
+    while last > 2 and names[last - 1] == "":
+        last -= 1
+    return names[:last]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
 import lzma
 import os
 import zlib
@@ -12,14 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesieve.errors import FileError
+from bayesieve.io.text.compression import ENDINGS, decompressed
 
-_MAGIC = {
-    "gzip": b"\x1f\x8b",
-    "bzip2": b"BZh",
-    "xz": b"\xfd7zXZ\x00",
-    "zstd": b"\x28\xb5\x2f\xfd",
-}
-_ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 _FOREIGN = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook; unpack it, or save the sheet as CSV",
     b"\x89HDF": "an HDF5 file; if it is an AnnData file let its name end in .h5ad",
@@ -52,7 +44,7 @@ def plain_suffix(path: str | os.PathLike[str]) -> str:
     ('.csv', '')
     """
     name = Path(path)
-    return (name.with_suffix("") if name.suffix.lower() in _ENDINGS else name).suffix.lower()
+    return (name.with_suffix("") if name.suffix.lower() in ENDINGS else name).suffix.lower()
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:
@@ -135,7 +127,7 @@ class TextBytes:
             raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
         self._ahead, self._returns, self._decoder = b"", False, None
         try:
-            self._file = self._decompressed(start, self._raw)
+            self._file = decompressed(self.path, self.name, start, self._raw)
             self._decoder = self._begin(encoding)
         except BaseException:
             self._raw.close()
@@ -212,25 +204,6 @@ class TextBytes:
             f"({str(error).rstrip('.')}). Download or copy it again."
         )
 
-    def _decompressed(self, start: bytes, source: Any) -> Any:
-        kind = next((kind for kind, magic in _MAGIC.items() if start.startswith(magic)), None)
-        promised = _ENDINGS.get(self.path.suffix.lower())
-        if promised and kind != promised:
-            what = f"{kind} data" if kind else "no compressed data"
-            raise FileError(
-                f"{self.name} should hold {promised} data by its name, but it holds {what}. Give it the right "
-                "name, or fetch it again."
-            )
-        if kind == "gzip":
-            return gzip.GzipFile(fileobj=source)
-        if kind == "bzip2":
-            return bz2.BZ2File(source)
-        if kind == "xz":
-            return lzma.LZMAFile(source)
-        if kind == "zstd":
-            return _Zstd(source)
-        return source
-
     def _begin(self, encoding: str | None) -> Any:
         """Look at the first bytes; keep them as they are to be read, and return a decoder if one is needed."""
         start = self._raw_read(_LOOK)
@@ -282,31 +255,6 @@ class TextBytes:
                 "Name its encoding with --encoding, for example utf-8, latin-1 or utf-16."
             ) from None
         return bytes(text.encode("utf-8", "surrogatepass"))
-
-
-class _Zstd:
-    """zstd data, frame by frame; an end in the middle of one is noticed."""
-
-    def __init__(self, source: Any) -> None:
-        import zstandard  # noqa: PLC0415 - only for such files
-
-        self._source, self._new = source, zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None
-
-    def read(self, size: int) -> bytes:
-        parts, length = [], 0
-        while length < size:
-            block = self._source.read(2**17)
-            if not block:
-                if self._frame is not None:
-                    raise EOFError("the last frame has no end")
-                break
-            while block:
-                frame = self._frame or self._new()
-                parts.append(frame.decompress(block))
-                length += len(parts[-1])
-                self._frame, block = (None, frame.unused_data) if frame.eof else (frame, b"")
-        return b"".join(parts)
 
 
 def _without_mark(start: bytes) -> str:

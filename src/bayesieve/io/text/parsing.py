@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import FileError
 from bayesieve.io.table import MISSING_WORDS
+from bayesieve.io.text.doubts import COMMA, THOUSANDS
 from bayesieve.io.text.fields import SKIP, gather_texts, read_fields
 from bayesieve.io.text.records import Batch
 from bayesieve.io.text.sniffing import split
@@ -21,7 +22,6 @@ Codes = npt.NDArray[np.int32]
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _ODD = 4096
 
 
@@ -37,6 +37,8 @@ class Parser:
         Names of the fields.
     words
         Spellings of a missing value, and values that stand for one.
+    features_in
+        Field that names the feature of a record, where records are features.
     n_threads
         Threads, None for all cores.
     """
@@ -46,6 +48,7 @@ class Parser:
     names: tuple[str, ...]
     words: tuple[str, ...] = ()
     n_threads: int | None = None
+    features_in: int | None = None
 
     @property
     def _spellings(self) -> tuple[Any, Any]:
@@ -130,18 +133,27 @@ class Parser:
     def _not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
         row, column, text = texts[0]
         more = f" ({len(texts) - 1:,} more such cells follow nearby)" if len(texts) > 1 else ""
+        name, feature = self.names[column], ""
+        if self.features_in is not None:
+            name = split(batch.record(lo + row), self.delimiter)[self.features_in]
+            feature = f", feature {name!r}"
         raise FileError(
-            f"{batch.name}, line {batch.line(lo + row)}, column {self.names[column]!r} (field {column + 1}): "
-            f"{text[:40]!r} is not a number{more}. {self._cure(text, self.names[column])}"
+            f"{batch.name}, line {batch.line(lo + row)}{feature}, column {self.names[column]!r} (field "
+            f"{column + 1}): {text[:40]!r} is not a number{more}. {self._cure(text, name, self.names[column])}"
         )
 
-    def _cure(self, text: str, name: str) -> str:
-        if self.decimal == "." and _COMMA.fullmatch(text):
+    def _cure(self, text: str, name: str, column: str) -> str:
+        if text == column:
+            return "The header seems to be repeated here: delete the line."
+        if THOUSANDS.fullmatch(text) and (self.decimal == "." or "," not in text):
+            return "Marks between thousands are not understood: write numbers without them."
+        if self.decimal == "." and COMMA.fullmatch(text):
             return "If the comma is a decimal mark, say so: --decimal ,"
         if self.decimal == "," and _NUMBER.fullmatch(text):
             return "The decimal mark was said to be a comma; if it is a point, leave out --decimal."
+        what = "column" if self.features_in is None else "row"
         return (
-            f"If it stands for a missing value, say so: --na-values {text[:20]!r}; if the column holds no "
+            f"If it stands for a missing value, say so: --na-values {text[:20]!r}; if the {what} holds no "
             f"measurements, leave it out: --ignore {name!r}; else correct the cell."
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -191,9 +191,15 @@ class TextFeatures(FeatureTable):
         codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
         codes[np.asarray(self.layout.values)[samples]] = np.arange(len(samples))
         codes[self.layout.ids] = SKIP - 1
-        parser, done = self.source.parser, 0
+        parser, done = replace(self.source.parser, features_in=self.layout.ids), 0
+        only_ids: Codes = np.where(codes == SKIP - 1, codes, SKIP).astype(np.int32)
+        ignored = set(self.source.options.ignore)
         for batch in self.source.batches(1):
-            for lo, hi in _runs(len(batch), {k - done for k in self.layout.skipped}):
+            holes = {k - done for k in self.layout.skipped}
+            if ignored:
+                names = parser.parse(batch, 0, len(batch), only_ids).texts(0)
+                holes |= {k for k, name in enumerate(names) if name in ignored}
+            for lo, hi in _runs(len(batch), holes):
                 parsed = parser.parse(batch, lo, hi, codes)
                 yield FeaturePiece(parsed.texts(0), parsed.values)
             done += len(batch)

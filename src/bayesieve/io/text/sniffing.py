@@ -11,6 +11,7 @@ from bayesieve.errors import FileError, OptionError
 _CANDIDATES = {".tsv": "\t,;| ", ".txt": "\t,;| ", ".gct": "\t", ".csv": ",;\t| "}
 _NAMED = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|", "\\t": "\t"}
 _FEW = 6
+_SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'(?:^|(?<=[\t,;| ]))"(?:[^"]|"")*"')
 _OPEN = re.compile(r'(?:^|[\t,;| ])"')
 
@@ -96,9 +97,12 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
     if not numbered:
         raise FileError(f"{name} holds only blank lines. Check how it was written or downloaded.")
     numbered = _after_comments(numbered)
+    said = _SAID.fullmatch(numbered[0][1].strip())
+    if said and len(numbered) > 1:  # a first line for Excel
+        delimiter, numbered = delimiter or said[1], numbered[1:]
     records = [record for _, record in numbered[:_FEW]]
     chosen = delimiter or _delimiter(records, suffix, decimal)
-    if chosen is None or chosen not in records[0]:
+    if chosen is None or not any(chosen in record for record in records[:2]):
         asked = (
             f"{delimiter!r} does not separate" if delimiter else "no tab, comma, semicolon, space or bar separates"
         )
@@ -142,12 +146,12 @@ def _after_comments(numbered: list[tuple[int, str]]) -> list[tuple[int, str]]:
 def _delimiter(records: list[str], suffix: str, decimal: str) -> str | None:
     best, most = None, 1
     for candidate in _CANDIDATES.get(suffix, "\t,;| "):
-        if candidate == decimal or candidate not in records[0]:
+        if candidate == decimal or not any(candidate in record for record in records[:2]):
             continue
         counts = [_n_fields(record, candidate) for record in records]
         body = counts[1:] or counts
         fits = len(set(body)) == 1 and counts[0] in (body[0], body[0] - 1)
-        if counts[0] > 1 and fits and body[0] > most and not (candidate == " " and best):
+        if fits and body[0] > most and not (candidate == " " and best):
             best, most = candidate, body[0]
     if best is None:  # ragged: take what splits the header, so that the message names the line
         best = next((c for c in _CANDIDATES.get(suffix, "\t,;| ")[:4] if c in records[0] and c != decimal), None)
