@@ -363,3 +363,17 @@ def test_gct_1_3_annotation_that_is_too_short(tmp_path):
     path.write_text(gct_3(numbers(20, 5), {"stage": halves(20)[:-1]}))
     with pytest.raises(bs.BayesieveError, match="line 4"):
         bs.read_table(path, labels="stage")
+
+
+def test_a_text_column_that_begins_with_missing_values_is_found(tmp_path):
+    """Wide lines: several must be looked at, however long they are."""
+    rng = np.random.default_rng(3)
+    lines = [",".join(["id", "y", "msi", *(f"g{j}" for j in range(20_000))])]
+    for i in range(20):
+        cells = map(str, np.round(rng.normal(size=20_000), 6).tolist())
+        lines.append(",".join([f"s{i}", "ab"[i % 2], "NA" if i < 8 else "MSS", *cells]))
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(lines))
+    table = bs.read_table(path, labels="y")
+    assert len(table.feature_names) == 20_000
+    assert table.slabs.table.left_out == {"not numeric": ["msi"]}

@@ -154,8 +154,9 @@ class TextBytes:
     def read(self, size: int, before: bytes | bytearray = b"") -> bytes | bytearray:
         """Return ``before`` and about ``size`` more bytes, no more at the end."""
         if self._ahead:
-            start, self._ahead = self._ahead, b""
-            return before + start
+            before, size, self._ahead = before + self._ahead, size - len(self._ahead), b""
+            if size <= 0:
+                return before
         if self._file is self._raw and self._decoder is None and not self._returns:
             return self._read_plain(size, before)
         while True:
