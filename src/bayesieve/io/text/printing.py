@@ -51,12 +51,18 @@ def _shortest(x: float) -> tuple[Any, Any, bool]:
     elif digits >= np.uint64(10**17):
         k += 1
         digits, up = _seventeen(x, k)
-    for power, half, step in ((2, np.uint64(50), 100), (1, np.uint64(5), 10), (0, up, 1)):
-        tried = (digits + half) // np.uint64(step)
-        value, sure = scaled(tried, k - 16 + power)
-        if sure and value == x:
-            return tried, k - 16 + power, True
-    return np.uint64(0), 0, False
+    sixteen = (digits + np.uint64(5)) // np.uint64(10)
+    fifteen = (digits + np.uint64(50)) // np.uint64(100)
+    value, sure = scaled(sixteen, k - 15)
+    if (sure and value == x) or fifteen * np.uint64(10) == sixteen:
+        shorter, surely = scaled(fifteen, k - 14)
+        if surely and shorter == x:
+            return fifteen, k - 14, True
+    if sure and value == x:
+        return sixteen, k - 15, True
+    digits += up
+    value, sure = scaled(digits, k - 16)
+    return digits, k - 16, bool(sure and value == x)
 
 
 @compiled()
