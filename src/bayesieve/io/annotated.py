@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import BayesieveError, FileError, MissingExtraError, OptionError
+from bayesieve.errors import FileError, MissingExtraError, OptionError
+from bayesieve.io.damage import reading
 from bayesieve.io.matrices import (
     SPARSE_ROWS,
     MatrixFeatures,
@@ -92,20 +93,8 @@ def _packages(path: str) -> tuple[Any, Any]:
         ) from error
 
 
-@contextmanager
-def _reading(path: str) -> Iterator[None]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except BayesieveError:
-        raise
-    except Exception as error:
-        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise FileError(
-            f"{path} cannot be read as an AnnData file: it is damaged, cut short or something else "
-            f"({why[:200]}). Fetch it again, or write it anew with adata.write_h5ad."
-        ) from error
+def _reading(path: str) -> AbstractContextManager[None]:
+    return reading(path, "an AnnData file", "write it anew with adata.write_h5ad")
 
 
 def _table(path: str, file: Any, read_elem: Any, options: ReadOptions) -> SampleTable | FeatureTable:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import BayesieveError, FileError
+from bayesieve.errors import FileError
+from bayesieve.io.damage import reading
 from bayesieve.io.text.opening import check_file
 from bayesieve.io.texts import id_text
 
@@ -111,16 +112,8 @@ class ColumnarFile:
         """Turn whatever polars raises about a file, panics included, into words."""
         import polars  # noqa: PLC0415 - slow to import
 
-        try:
+        with reading(self.path, self.form):
             yield polars
-        except (BayesieveError, KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # a panic is no Exception
-            why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-            raise FileError(
-                f"{self.path} cannot be read as {self.form}: it is damaged, cut short or of an unknown kind "
-                f"({why[:200]}). Fetch it again, or write it anew."
-            ) from error
 
 
 def _form(path: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.errors import BayesieveError, FileError, LabelError, OptionError
+from bayesieve.errors import FileError, LabelError, OptionError
 from bayesieve.io.cutting import features_per_piece
+from bayesieve.io.damage import reading
 from bayesieve.io.matrices import (
     SPARSE_ROWS,
     MatrixFeatures,
@@ -73,22 +73,16 @@ def open_numpy(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    with reading(path, "a NumPy file"):
+        try:
             yield
-    except BayesieveError:
-        raise
-    except Exception as error:
-        if "allow_pickle" in str(error) or "Python objects" in str(error):
+        except Exception as error:
+            if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+                raise
             raise FileError(
                 f"{path} holds Python objects (a pickle), which are not read because they can run any program. "
                 "Save numbers as a float array and names as text: numpy.asarray(names, dtype=str)."
             ) from None
-        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise FileError(
-            f"{path} is damaged or cut short ({why[:200]}). Fetch it again, or write it anew."
-        ) from error
 
 
 def _from_array(path: str, options: ReadOptions) -> SampleTable | FeatureTable:
