@@ -35,6 +35,13 @@ class Outcome(NamedTuple):
         return [line for line in self.err.splitlines() if not line.startswith("bayesieve: warning: ")]
 
 
+def read_exactly(source, **options):
+    """Read a table with pandas so that every float is the nearest; some versions find the wish old-fashioned."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pd.read_csv(source, float_precision="round_trip", **options)
+
+
 def inside(capfd, monkeypatch, *arguments):
     """Run ``bayesieve.cli.main`` here; what it changes in the process is put back."""
     monkeypatch.setattr(sys, "argv", ["bayesieve", *map(str, arguments)])
@@ -128,7 +135,7 @@ def label_file(labels, samples=None, delimiter=","):
 
 def read_list(source):
     """Read a result table with pandas, every float as it was written."""
-    return pd.read_csv(source, float_precision="round_trip", keep_default_na=True)
+    return read_exactly(source)
 
 
 def check_list(found, posterior):

@@ -63,6 +63,7 @@ def run(block: Block, page: Path, namespace: dict[str, object]) -> str:
     printed = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="The .* option is deprecated")  # anndata with pandas 3
         if announced:
             with pytest.warns(getattr(bayesieve, announced[1])):
                 exec(code, namespace)

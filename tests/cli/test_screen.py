@@ -35,6 +35,7 @@ from commands import (
     label_file,
     numbers,
     outside,
+    read_exactly,
     read_list,
     sample_names,
 )
@@ -431,7 +432,7 @@ def test_every_output_format_holds_the_same_numbers(bayesieve):
         assert f"Wrote 5 rows to list.{ending}." in result.said
     frames = {
         "csv": read_list("list.csv"),
-        "tsv": pd.read_csv("list.tsv", sep="\t", float_precision="round_trip"),
+        "tsv": read_exactly("list.tsv", sep="\t"),
         "json": pd.DataFrame(json.loads(Path("list.json").read_text())["features"]),
     }
     exact = pl.read_parquet("list.parquet").to_pandas()
@@ -847,7 +848,7 @@ def test_demo_data_can_be_screened(bayesieve, tmp_path):
     found = listed(
         bayesieve("screen", "demo.csv", "--labels", "class", "-p", "0.005", "--features", "demo-truth.csv")
     )
-    data = pd.read_csv("demo.csv", index_col="sample", float_precision="round_trip")
+    data = read_exactly("demo.csv", index_col="sample")
     values = data.drop(columns="class").to_numpy()
     check_list(
         found, expected(values, data["class"], feature_names=list(data.columns[1:]), prior_probability=0.005)
