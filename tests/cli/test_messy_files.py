@@ -67,6 +67,9 @@ def test_two_columns_that_know_all_ids_are_not_chosen_between(tmp_path):
     text = rows_of(VALUES, ids=[str(i) for i in range(24)], labels=["x"] * 24).replace("id,grp", "id,note")
     with pytest.raises(bs.FileError, match=r"'run', 'patient' know the same number of ids.*--id-column"):
         read(tmp_path, text, labels=f"{tmp_path / 'ph.csv'}:grp")
+    table = read(tmp_path, text, labels=f"{tmp_path / 'ph.csv'}:grp", id_column="patient")
+    np.testing.assert_allclose(table.moments.mean[1], VALUES[12:].mean(axis=0), rtol=1e-12)  # ids run backwards
+    assert_whole(read(tmp_path, text, labels=f"{tmp_path / 'ph.csv'}:grp", id_column="run"))
 
 
 def test_ids_in_rows_and_columns_alike_are_asked_about(tmp_path):

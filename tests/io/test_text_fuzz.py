@@ -219,7 +219,8 @@ def attempt(path, **options):
             said = str(error)
         else:
             return None
-    assert said
+    assert said.strip()
+    assert len(said) < 3000  # a paragraph, and not the file itself
     return said
 
 

@@ -86,8 +86,6 @@ def chosen_model(prior: str, ratio: str | None, classes: Sequence[str], features
     """Return the model that ``--prior`` and ``--prior-ratio`` name."""
     number = _number_or_name(ratio)
     if prior == "proper":
-        if ratio is not None:
-            raise OptionError("--prior-ratio contradicts --prior proper: a proper prior has its own ratio.")
         return GaussianModel.proper()
     if prior == "jeffreys":
         return GaussianModel.jeffreys(0.1 if number is None else number)
@@ -95,7 +93,7 @@ def chosen_model(prior: str, ratio: str | None, classes: Sequence[str], features
 
 
 def check_prior_name(prior: str, ratio: str | None) -> None:
-    """Raise if ``--prior`` is neither a known name nor a file."""
+    """Raise if ``--prior`` is neither a known name nor a file, or ``--prior-ratio`` does not go with it."""
     if prior == "proper" and ratio is not None:
         raise OptionError(
             "--prior-ratio contradicts --prior proper: a proper prior has its own ratio. Leave it out."

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
 from bayesieve import __version__
-from bayesieve.errors import FileError, OptionError
+from bayesieve.errors import OptionError
 from bayesieve.io.atomic import replacing
 from bayesieve.io.roles import nearest
-from bayesieve.io.text.opening import check_file
+from bayesieve.io.toml import read_toml
 
 _NOT_KEPT = {"config", "config_out"}
 _NOT_REPEATED = {
@@ -23,18 +21,6 @@ _NOT_REPEATED = {
     "verbose",
     "json_log",
 }  # a repetition must not overwrite the first run
-
-
-def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a TOML file, or say on which line it is wrong."""
-    check_file(path)
-    try:
-        with Path(path).open("rb") as file:
-            return tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
-    except OSError as error:
-        raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
 
 
 def read_settings(path: str | os.PathLike[str], known: Collection[str], command: str) -> dict[str, Any]:

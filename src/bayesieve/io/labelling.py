@@ -31,6 +31,21 @@ def spellings(name: str) -> tuple[str, ...]:
     return (name, name.partition(".")[0]) if "." in name else (name, f"{name}.0")
 
 
+def no_ids(path: str, source: str) -> LabelError:
+    """Say that samples without ids cannot be looked up.
+
+    Examples
+    --------
+    >>> from bayesieve.io.labelling import no_ids
+    >>> print(str(no_ids("a.csv", "pheno.csv")).partition(".csv.")[0])
+    The samples of a.csv have no ids that could be looked up in pheno
+    """
+    return LabelError(
+        f"The samples of {path} have no ids that could be looked up in {source}. Name the column that holds them "
+        "with --id-column."
+    )
+
+
 def _folded(name: str) -> str:
     return name.strip().casefold().partition(".0")[0].lstrip("0").replace(" ", "").replace("_", "-")
 
@@ -94,10 +109,7 @@ class Labeller:
                 )
             return self.encoder.encode(labels)
         if ids is None:
-            raise LabelError(
-                f"The samples of {path} have no ids that could be looked up in {self.source}. Name the column "
-                "that holds them with --id-column."
-            )
+            raise no_ids(path, self.source)
         by_id = self.by_id
         keys = [next((form for form in spellings(name) if form in by_id), None) for name in ids]
         self.unmatched += [name for name, key in zip(ids, keys, strict=True) if key is None]

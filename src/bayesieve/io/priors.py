@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import FileError, PriorError
+from bayesieve.errors import PriorError
 from bayesieve.io.columns import numbers_by_feature
 from bayesieve.io.roles import nearest
-from bayesieve.io.text.opening import check_file
+from bayesieve.io.toml import read_toml
 from bayesieve.models import GaussianModel, NormalInverseGamma
 
 _PARAMETERS = ("variance_dof", "variance_scale", "mean_strength", "mean_location")
@@ -50,7 +49,7 @@ def read_model(
     >>> read_model(path, ["a", "b"], ["x"]).is_proper
     True
     """
-    name, found = os.fspath(path), _load(path)
+    name, found = os.fspath(path), read_toml(path)
     for key in found:
         if key not in _KEYS:
             raise PriorError(
@@ -74,15 +73,6 @@ def read_model(
     if isinstance(ratio, str) and ":" in ratio:
         ratio = np.array(numbers_by_feature(_beside(folder, ratio), feature_ids, "prior_ratio"))
     return GaussianModel(tuple(priors), pooled, prior_ratio=ratio)
-
-
-def _load(path: str | os.PathLike[str]) -> dict[str, Any]:
-    check_file(path)
-    try:
-        with Path(path).open("rb") as file:
-            return tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
 
 
 def _table(name: str, found: dict[str, Any], key: str) -> dict[str, Any]:

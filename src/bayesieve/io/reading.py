@@ -10,8 +10,8 @@ from dataclasses import replace
 from bayesieve.data.transform import checked_transform
 from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.io.classes import ClassMap, Encoder
-from bayesieve.io.columns import is_reference, read_columns, split_reference
-from bayesieve.io.labelling import Labeller, spellings
+from bayesieve.io.columns import Columns, is_reference, read_columns, split_reference
+from bayesieve.io.labelling import Labeller, no_ids, spellings
 from bayesieve.io.roles import nearest
 from bayesieve.io.slabs import Slabs
 from bayesieve.io.summarise import Summary, summarise
@@ -173,27 +173,22 @@ def _with_labels(
     label_path, column = split_reference(options.labels)
     check_file(path)
     known = read_columns(label_path, encoding=options.encoding)
-    if column is None:
-        if len(known.names) != 2:
-            raise LabelError(
-                f"Say which column of {label_path} holds the classes: --labels {label_path}:COLUMN. There are: "
-                f"{', '.join(known.names[:8])}."
-            )
-        column = known.names[1]
+    column = column or _only_label(known)
     known.column(column)  # is it there?
-    texts = [text for name, cells in known.columns.items() if name != column for text in cells if text is not None]
-    every = frozenset(form for text in texts for form in spellings(text))
-    table = open_table(path, replace(options, labels=None, known_ids=every))
+    named = options.id_column if options.id_column in known.names else None  # else it is one of the table
+    others = [named] if named else [name for name in known.names if name != column]
+    every = frozenset(
+        form for name in others for text in known.column(name) if text is not None for form in spellings(text)
+    )
+    table = open_table(
+        path, replace(options, labels=None, known_ids=every, id_column=None if named else options.id_column)
+    )
     ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
     if ids is None and plain_suffix(path) in (".npy", ".npz"):  # an array has no ids: labels in order
         in_order = [label_from_text(text, options.missing_words) for text in known.column(column)]
         return table, Labeller(encoder, source=label_path, in_order=in_order)
     if ids is None:
-        raise LabelError(
-            f"The samples of {os.fspath(path)} have no ids that could be looked up in {label_path}. Name the "
-            "column that holds them with --id-column."
-        )
-    named = options.id_column if options.id_column in known.names else None
+        raise no_ids(os.fspath(path), label_path)
     key, found = known.id_column((form for name in ids if name for form in spellings(name)), named)
     if not found:
         raise LabelError(
@@ -204,6 +199,16 @@ def _with_labels(
     by_id = {name: label_from_text(text, options.missing_words) for name, text in raw.items()}
     said = f"column {key!r} of {label_path}" if key != known.names[0] else ""
     return table, Labeller(encoder, by_id, label_path, ids_in=said)
+
+
+def _only_label(known: Columns) -> str:
+    """Return the label column of a file that names none: it must have just ids and labels."""
+    if len(known.names) != 2:
+        raise LabelError(
+            f"Say which column of {known.path} holds the classes: --labels {known.path}:COLUMN. There are: "
+            f"{', '.join(known.names[:8])}."
+        )
+    return known.names[1]
 
 
 def _first_ids(table: SampleTable) -> list[str] | None:

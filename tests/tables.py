@@ -1,0 +1,19 @@
+"""Tables in files, as tests look at them."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from bayesieve.io.table import SampleTable
+
+
+def dense(values):
+    return values.toarray() if sp.issparse(values) else values
+
+
+def whole(table):
+    """Samples x features, whichever way the pieces come."""
+    if isinstance(table, SampleTable):
+        return np.vstack([dense(piece.values) for piece in table.pieces()])
+    return np.vstack([dense(piece.values) for piece in table.pieces(np.arange(table.n_samples))]).T
