@@ -148,6 +148,15 @@ def test_an_array_holds_no_labels(tmp_path):
         open_numpy(tmp_path / "x.npy", ReadOptions())
 
 
+def refusal(path):
+    """Return why a file was refused, None if it was read; anything but an error for users passes through."""
+    try:
+        whole(open_numpy(path, ReadOptions()))
+    except bs.BayesieveError as error:
+        return str(error)
+    return None
+
+
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "c.npz", "s.npz"])
 def test_damaged_files_read_or_raise(tmp_path, name):
     rng = np.random.default_rng(3)
@@ -167,9 +176,7 @@ def test_damaged_files_read_or_raise(tmp_path, name):
             bad[place] = rng.integers(256)
         path.unlink()
         path.write_bytes(bad)
-        try:
-            assert whole(open_numpy(path, ReadOptions())).ndim == 2
-        except bs.BayesieveError as error:
-            assert path.name in str(error)
-            n_refused += 1
+        said = refusal(path)
+        assert said is None or name in said
+        n_refused += said is not None
     assert n_refused > 20

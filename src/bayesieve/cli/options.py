@@ -66,7 +66,10 @@ Classes = Annotated[
 ]
 SamplesIn = Annotated[Where | None, _option(INPUT, "--samples-in", help="Found out from the labels if not given.")]
 IdColumn = Annotated[
-    str | None, _option(INPUT, "--id-column", metavar="COLUMN", help="Column with the ids of the samples.")
+    str | None,
+    _option(
+        INPUT, "--id-column", metavar="COLUMN", help="Column with the sample ids, of the table or the label file."
+    ),
 ]
 Ignore = Annotated[
     list[str] | None, _option(INPUT, "--ignore", metavar="COLUMN", help="Column to leave out; may be repeated.")

@@ -108,7 +108,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     samples_in
         ``"rows"`` or ``"columns"``; found out from the labels when not given.
     id_column
-        Column with the ids of the samples (or, with samples in columns, of the features).
+        Column with the ids of the samples, of the table or of the label file (or, with samples in
+        columns, the table's column with the ids of the features).
     ignore
         Columns to leave out.
     na_values
