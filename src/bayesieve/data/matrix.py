@@ -63,6 +63,11 @@ class LabelledMatrix:
         Names, or None for ``x0``, ``x1``, ... made when somebody asks.
     sample_names
         Names, or None: samples are then told by their number.
+    exposures
+        For counts: how long, or how deeply, each sample was looked at; None if all alike.
+    levels
+        For categories: what the integer codes in ``values`` stand for (-1 is missing); None if the values
+        stand for themselves.
 
     Examples
     --------
@@ -76,6 +81,8 @@ class LabelledMatrix:
     labels: Labels
     feature_names: tuple[str, ...] | None
     sample_names: tuple[str, ...] | None = None
+    exposures: npt.NDArray[np.float64] | None = None
+    levels: tuple[Any, ...] | None = None
 
     @classmethod
     def from_arrays(

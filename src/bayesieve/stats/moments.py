@@ -13,9 +13,10 @@ from bayesieve.data import Label, LabelledMatrix
 from bayesieve.data.labels import checked_classes, union_of_classes
 from bayesieve.errors import DataError, LabelError
 from bayesieve.stats.accumulate import accumulate
-from bayesieve.stats.checking import check_same_features, checked_moments, checked_resolution
+from bayesieve.stats.checking import check_same_features, checked_moments
 from bayesieve.stats.downdating import remove_part
 from bayesieve.stats.merging import merge
+from bayesieve.stats.shapes import Shapes
 
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.int64]
@@ -24,7 +25,7 @@ _ARRAYS = ("count", "mean", "centred_squares", "residual")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+class Moments(Shapes):
     r"""Everything the Gaussian model needs to know about each class of samples.
 
     Moments merge: those of two parts of the data, in any order and however they were split, give
@@ -233,22 +234,6 @@ class Moments:
             self._position(label)
         parts = [remove_part(label, self._part(label), other._part(label)) for label in self.classes]
         return self._from_parts(self.classes, parts)
-
-    def with_resolution(self, resolution: npt.ArrayLike) -> Moments:
-        r"""Add the rounding variance of values recorded to the nearest ``resolution``.
-
-        Every group of :math:`n` values gains :math:`n \delta^2 / 12` centred squares.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[1.0], [1.0]], ["a", "a"])
-        >>> moments.with_resolution(6.0).centred_squares.tolist()
-        [[6.0]]
-        """
-        delta = checked_resolution(resolution, self.n_features)
-        extra = self.counts * (delta * delta / 12.0)
-        return self.trusted(self.classes, self.count, self.mean, self.centred_squares + extra, self._residual)
 
     @property
     def _residual(self) -> FloatArray:

@@ -1,0 +1,152 @@
+"""How samples belong together beside their class: blocks, and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data.labels import Label, Labels, encode_labels
+from bayesieve.data.matrix import LabelledMatrix
+from bayesieve.errors import LabelError
+
+IntArray = npt.NDArray[np.int64]
+
+
+def in_blocks(matrix: LabelledMatrix, blocks: Any) -> LabelledMatrix:
+    """Label every sample by its block and class together.
+
+    Parameters
+    ----------
+    matrix
+        Values and classes.
+    blocks
+        Block of each sample.
+
+    Examples
+    --------
+    >>> from bayesieve.data import LabelledMatrix
+    >>> from bayesieve.data.design import in_blocks
+    >>> matrix = LabelledMatrix.from_arrays([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+    >>> in_blocks(matrix, [1, 1, 2]).labels.classes
+    ((1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'))
+    """
+    found, classes = _one_each("blocks", blocks, matrix.n_samples), matrix.labels.classes
+    joint = tuple((block, label) for block in found.classes for label in classes)
+    return replace(matrix, labels=Labels(joint, found.codes * len(classes) + matrix.labels.codes))
+
+
+def match_pairs(
+    ids: Sequence[Any], codes: IntArray, classes: Sequence[Label], sample: Callable[[int], str] = str
+) -> tuple[dict[Any, tuple[int, int]], list[Any]]:
+    """Find the samples of every pair.
+
+    Parameters
+    ----------
+    ids
+        Pair of each sample.
+    codes, classes
+        Class of each sample, 0 or 1 (-1: not used), and the labels of the two classes.
+    sample
+        Names a sample by its position, for messages.
+
+    Returns
+    -------
+    pairs, incomplete
+        Positions of the samples of the first and of the second class by pair, in order of appearance; and
+        the ids of pairs that lack one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.data.design import match_pairs
+    >>> match_pairs(["p", "q", "p", "r", "q"], np.array([0, 1, 1, 0, 0]), ["well", "sick"])
+    ({'p': (0, 2), 'q': (4, 1)}, ['r'])
+    """
+    places: dict[Any, list[int]] = {}
+    for i in np.flatnonzero(codes >= 0).tolist():
+        held, k = places.setdefault(ids[i], [-1, -1]), int(codes[i])
+        if held[k] >= 0:
+            raise LabelError(
+                f"pair {ids[i]!r} has two samples of class {classes[k]!r}: {sample(held[k])} and {sample(i)}. A "
+                "pair has one sample of each class: leave one of them out, or average them first."
+            )
+        held[k] = i
+    pairs = {name: (first, second) for name, (first, second) in places.items() if min(first, second) >= 0}
+    if not pairs:
+        raise LabelError(
+            f"none of the {len(places):,} pairs has a sample of both classes. Check the pair ids: samples of a "
+            "pair carry the same one."
+        )
+    return pairs, [name for name in places if name not in pairs]
+
+
+def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, list[Any], IntArray]:
+    """Take differences within pairs, second class minus first.
+
+    Parameters
+    ----------
+    matrix
+        Values of two classes.
+    pairs
+        Pair of each sample.
+
+    Returns
+    -------
+    matrix, incomplete, first
+        Differences as one class; ids of pairs that lack a sample; the samples of the first class, which
+        tell the block of a pair.
+
+    Examples
+    --------
+    >>> from bayesieve.data import LabelledMatrix
+    >>> from bayesieve.data.design import differences
+    >>> matrix = LabelledMatrix.from_arrays([[1.0], [2.5]], ["a", "b"])
+    >>> differences(matrix, ["p", "p"])[0].values.tolist()
+    [[1.5]]
+    """
+    classes = matrix.labels.classes
+    if len(classes) != 2:
+        raise LabelError(f"Pairs compare two classes, but there are {len(classes)}: {list(classes)!r}.")
+    found = _one_each("pairs", pairs, matrix.n_samples)
+    names = [found.classes[code] for code in found.codes.tolist()]
+    try:
+        matched, incomplete = match_pairs(names, matrix.labels.codes, classes)
+    except LabelError as error:
+        raise LabelError(f"pairs: {error}") from None
+    first, second = np.array(list(matched.values()), dtype=np.int64).T
+    values: Any = matrix.values
+    if not hasattr(values, "tocsr"):
+        values = values.astype(np.float64) if values.dtype.kind in "bui" else values
+    made = LabelledMatrix(
+        values[second] - values[first], Labels((difference_label(classes),), np.zeros(first.size, np.int64)),
+        matrix.feature_names,
+    )  # fmt: skip
+    return made, incomplete, np.stack([first, second])
+
+
+def difference_label(classes: Sequence[Label]) -> str:
+    """Name what is left of two classes when pairs are subtracted.
+
+    Examples
+    --------
+    >>> from bayesieve.data.design import difference_label
+    >>> difference_label(("before", "after"))
+    'after - before'
+    """
+    return f"{classes[1]} - {classes[0]}"
+
+
+def _one_each(what: str, values: Any, n_samples: int) -> Labels:
+    try:
+        found = encode_labels(values)
+    except LabelError as error:
+        raise LabelError(f"{what}: {error}") from None
+    if found.codes.size != n_samples:
+        raise LabelError(
+            f"{what} holds {found.codes.size} values for {n_samples} samples. Give one for each sample."
+        )
+    return found
