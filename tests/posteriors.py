@@ -16,6 +16,6 @@ def posterior_of(log_odds, names=None):
         prior_log_odds=0.0,
         feature_names=names,
         degenerate_codes=np.zeros(n, np.int8),
-        moments=moments,
+        statistics=moments,
         model=bs.GaussianModel.jeffreys(),
     )

@@ -56,7 +56,7 @@ def test_help():
     text = in_one_line(result.stdout)
     for words in (
         "Usage: bayesieve",
-        "Which of thousands of features differ between two classes?",
+        "Which of thousands of features differ between classes?",
         "--version",
         "demo",
     ):

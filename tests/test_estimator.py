@@ -54,17 +54,20 @@ def test_scikit_learn_checks(estimator, check):
 def test_tags():
     tags = get_tags(bs.OBFSelector())
     assert tags.classifier_tags is not None
-    assert not tags.classifier_tags.multi_class
+    assert tags.classifier_tags.multi_class
     assert tags.target_tags.required
     assert tags.input_tags.sparse
     assert not tags.input_tags.allow_nan
     assert get_tags(bs.OBFSelector(missing="omit")).input_tags.allow_nan
 
 
-def test_a_third_class_is_refused(data):
+def test_three_classes(data):
     X, _ = data
-    with pytest.raises(bs.LabelError, match=r"3 classes.*two"):
-        bs.OBFSelector().fit(X, ["a", "b", "c"] * 20)
+    y = np.array(["a", "b", "c"] * 20)
+    shifted = X + 9.0 * ((y == "b")[:, None] & (np.arange(X.shape[1]) == 7))
+    selector = bs.OBFSelector().fit(shifted, y)
+    assert 7 in selector.get_support(indices=True)
+    assert selector.posterior_.to_dict()["pattern"][7] == "{b} differs from {a, c}"
 
 
 def test_missing_labels_in_a_list_are_refused(data):
@@ -325,10 +328,8 @@ def test_partial_fit_equals_fit(data, seed, missing, layout):
 def test_the_first_batch_must_show_both_classes_or_name_them(data):
     X, y = data
     cases = X[y == "case"]
-    with pytest.raises(bs.LabelError, match=r"\['case'\]; two are needed.*classes=\[\.\.\.\]"):
+    with pytest.raises(bs.LabelError, match=r"\['case'\]; at least two are needed.*classes=\[\.\.\.\]"):
         bs.OBFSelector().partial_fit(cases, ["case"] * 30)
-    with pytest.raises(bs.LabelError, match=r"3 classes|two are needed"):
-        bs.OBFSelector().partial_fit(X, ["a", "b", "c"] * 20)
     selector = bs.OBFSelector().partial_fit(cases, ["case"] * 30, classes=["control", "case"])
     assert selector.classes_.tolist() == ["control", "case"]
     assert selector.moments_.count.tolist() == [0, 30]
@@ -388,3 +389,53 @@ def test_constant_in_a_class_needs_the_values_or_a_resolution(data):
     assert parts.posterior_.log_bayes_factor[0] == 0.0
     whole, parts = bs.OBFSelector(resolution=0.1).fit(flat, y), bs.OBFSelector(resolution=0.1).partial_fit(flat, y)
     np.testing.assert_allclose(parts.scores_, whole.scores_, rtol=1e-10)
+
+
+def test_patterns_blocks_pairs_and_exposures_reach_the_screen(data):
+    X, _ = data
+    y = np.array(["a", "b", "c"] * 20)
+    selector = bs.OBFSelector(patterns="a | *").fit(X, y)
+    np.testing.assert_array_equal(selector.scores_, bs.screen(X, y, patterns="a | *").log_odds)
+    two, batch, pair = np.array(["a", "b"] * 30), np.repeat([0, 1], 30), np.repeat(np.arange(30), 2)
+    blocked = bs.OBFSelector(block_model="shift").fit(X, two, blocks=batch)
+    np.testing.assert_array_equal(blocked.scores_, bs.screen(X, two, blocks=batch, block_model="shift").log_odds)
+    paired = bs.OBFSelector().fit(X, two, pairs=pair)
+    np.testing.assert_array_equal(paired.scores_, bs.screen(X, two, pairs=pair).log_odds)
+    counts, depth = np.abs(X).round(), np.linspace(0.5, 2.0, 60)
+    counted = bs.OBFSelector(bs.PoissonModel()).fit(counts, two, exposures=depth)
+    np.testing.assert_array_equal(
+        counted.scores_, bs.screen(counts, two, model=bs.PoissonModel(), exposures=depth).log_odds
+    )
+
+
+def test_kinds_and_fragility_of_a_selector(data):
+    X, y = data
+    selector = bs.OBFSelector(kinds=True, fragility="report").fit(X, y)
+    assert {"kind", "least_log_odds"} <= set(selector.posterior_.to_dict())
+    robust = bs.OBFSelector(fragility="select").fit(X, y)
+    np.testing.assert_array_equal(robust.scores_, robust.fragility_.least_log_odds)
+    assert robust.get_support().sum() <= selector.get_support().sum()
+    with pytest.raises(bs.OptionError, match="'report' or 'select'"):
+        bs.OBFSelector(fragility="yes").fit(X, y)
+    with pytest.raises(bs.OptionError, match="partial_fit keeps no values"):
+        bs.OBFSelector(fragility="report").partial_fit(X, y)
+
+
+def test_batches_of_categories_and_counts_add_up(data):
+    X, _ = data
+    y = np.array(["a", "b", "c"] * 20)
+    levels = np.digitize(X, [-0.5, 0.5])
+    for model, values in ((bs.CategoricalModel(), levels), (bs.PoissonModel(), levels)):
+        selector = bs.OBFSelector(model)
+        for part in (slice(0, 20), slice(20, 60)):
+            selector.partial_fit(values[part], y[part], classes=["a", "b", "c"])
+        np.testing.assert_allclose(selector.scores_, bs.OBFSelector(model).fit(values, y).scores_, rtol=1e-11)
+        with pytest.raises(AttributeError, match="statistics_"):
+            _ = selector.moments_
+
+
+def test_text_categories_of_a_frame():
+    frame = pd.DataFrame({"snp": ["AA", "AG", "AA", "GG"] * 5, "flag": [True, False] * 10})
+    selector = bs.OBFSelector(bs.CategoricalModel()).fit(frame, ["a", "b"] * 10)
+    assert selector.get_support().tolist() == [True, True]
+    assert list(selector.get_feature_names_out()) == ["snp", "flag"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -12,28 +13,42 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayesieve.data import LabelledMatrix, encode_labels
+from bayesieve.data import encode_labels
 from bayesieve.data.labels import checked_classes
-from bayesieve.errors import LabelError
-from bayesieve.models import GaussianModel
+from bayesieve.errors import LabelError, OptionError
+from bayesieve.models import GaussianModel, Model
+from bayesieve.models.categorical import CategoricalModel
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior.fragility import Fragility
+from bayesieve.posterior.kinds import kinds
 from bayesieve.screening import screen
+from bayesieve.screening.fragility import fragility
+from bayesieve.screening.inputs import checked_model
 from bayesieve.selection import Rule, as_rule
 from bayesieve.stats import Moments
+from bayesieve.stats.statistics import largest_counts
 
 
 class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select features whose distribution differs between two classes.
+    """Select features whose distribution differs between classes.
 
     Parameters
     ----------
     model
-        Priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` when None.
+        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` when None.
+    patterns
+        For more than two classes, in which ways they may differ; as in :func:`bayesieve.screen`.
     prior_probability
         Share of features believed to be markers beforehand, or one probability per feature.
     rule
         A rule object such as ``FixedSize(100)``, or the paper's acronym ``"MNC"`` or ``"MAP"``.
-    missing, degenerate, resolution, n_threads
+    missing, informative_missing, degenerate, resolution, block_model, n_threads
         As in :func:`bayesieve.screen`.
+    kinds
+        Also find out, for two classes, whether means, variances or both differ: ``kinds_``.
+    fragility
+        ``"report"``: also find out what leaving out any one sample would do: ``fragility_``.
+        ``"select"``: select on the least log-odds over leaving any one sample out.
 
     Attributes
     ----------
@@ -41,10 +56,12 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Log-odds of every feature.
     selection_ : Selection
         The features picked, with expected errors; ``print(selector.selection_)`` tells the result.
-    moments_ : Moments
-        The statistics of all data seen so far.
+    statistics_ : ClassStatistics
+        The statistics of all data seen so far; ``moments_`` is the same for Gaussian data.
+    kinds_, fragility_ : Kinds, Fragility
+        Where asked for.
     classes_ : ndarray
-        The two classes.
+        The classes.
     scores_ : ndarray
         Posterior log-odds.
     n_features_in_ : int
@@ -64,27 +81,44 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     [3]
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that can be said about a screen
         self,
-        model: GaussianModel | None = None,
+        model: Model | None = None,
         *,
+        patterns: Any = "any",
         prior_probability: npt.ArrayLike = 0.01,
         rule: Rule | str = "MNC",
         missing: str = "raise",
+        informative_missing: bool = False,
         degenerate: str = "floor",
         resolution: npt.ArrayLike | None = None,
+        block_model: str = "own",
+        kinds: bool = False,
+        fragility: str | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.model = model
+        self.patterns = patterns
         self.prior_probability = prior_probability
         self.rule = rule
         self.missing = missing
+        self.informative_missing = informative_missing
         self.degenerate = degenerate
         self.resolution = resolution
+        self.block_model = block_model
+        self.kinds = kinds
+        self.fragility = fragility
         self.n_threads = n_threads
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None) -> Self:
         """Screen the data and select features.
+
+        Parameters
+        ----------
+        X, y
+            Samples x features, and one class label per sample.
+        blocks, pairs, exposures
+            One value per sample each; as in :func:`bayesieve.screen`.
 
         Examples
         --------
@@ -94,7 +128,12 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         [True, False]
         """
         X, y = self._validated(X, y, reset=True)
-        self._finish(screen(X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads))
+        posterior = screen(
+            X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
+            pairs=pairs, exposures=exposures, block_model=self.block_model,
+            informative_missing=self.informative_missing,
+        )  # fmt: skip
+        self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -108,7 +147,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X, y
             A batch; it may hold one class only.
         classes
-            The two classes, needed on the first call unless the batch shows both.
+            All classes, needed on the first call unless the batch shows them all.
 
         Returns
         -------
@@ -124,7 +163,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         >>> selector.get_support().tolist()
         [True]
         """
-        before: Moments | None = getattr(self, "moments_", None)
+        model, before = checked_model(self.model), getattr(self, "statistics_", None)
+        if self.fragility is not None or self.informative_missing:
+            raise OptionError("partial_fit keeps no values: neither fragility nor informative_missing apply.")
         X, y = self._validated(X, y, reset=before is None)
         classes = None if classes is None else checked_classes(classes)
         if before is not None and classes is not None and set(classes) != set(before.classes):
@@ -133,20 +174,27 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 "classes out, or start again with a new selector."
             )
         known = classes if before is None else before.classes
-        matrix = LabelledMatrix.from_arrays(X, y, classes=known)
-        if len(matrix.labels.classes) != 2:
+        matrix = model.matrix(X, y, classes=known)
+        if len(matrix.labels.classes) < 2:
             raise LabelError(
-                f"The first batch shows the classes {list(matrix.labels.classes)!r}; two are needed. "
-                "Name both with classes=[...] on the first call of partial_fit."
+                f"The first batch shows the classes {list(matrix.labels.classes)!r}; at least two are needed. "
+                "Name all of them with classes=[...] on the first call of partial_fit."
             )
-        batch = Moments.from_labelled(matrix, missing=self.missing, n_threads=self.n_threads)
+        batch = model.summarise(matrix, missing=self.missing, n_threads=self.n_threads)
         merged = batch if before is None else before.merge(batch)
-        samples = merged.count if merged.count.ndim == 1 else merged.count.max(axis=1)
-        if int(samples.min()) >= 2 or (isinstance(self.model, GaussianModel) and self.model.is_proper):
+        if min(largest_counts(merged)) >= 2 or not isinstance(model, GaussianModel) or model.is_proper:
             self._finish(screen(merged, **self._screen_options()))
         self.classes_ = np.asarray(merged.classes)
-        self.moments_ = merged
+        self.statistics_ = merged
         return self
+
+    @property
+    def moments_(self) -> Moments:
+        """The statistics of all data seen so far, where they are moments."""
+        check_is_fitted(self, "statistics_")
+        if not isinstance(self.statistics_, Moments):
+            raise AttributeError("The model is not Gaussian; its statistics are in statistics_.")
+        return self.statistics_
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the selected features, in the order of the columns.
@@ -176,7 +224,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
         names = _string_columns(X) if reset else getattr(self, "_names", None)
         X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse=("csr", "csc"), dtype="numeric", ensure_all_finite=False,
+            self, X, y, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=False,
+            dtype=None if isinstance(self.model, CategoricalModel) else "numeric",
             multi_output=True, ensure_min_samples=1,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)
@@ -187,18 +236,32 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _screen_options(self) -> dict[str, Any]:
         return {
             "model": self.model,
+            "patterns": self.patterns,
             "prior_probability": self.prior_probability,
             "degenerate": self.degenerate,
             "resolution": self.resolution,
             "feature_names": self._names,
         }
 
-    def _finish(self, posterior: Any) -> None:
-        self.posterior_ = posterior
-        self.selection_ = as_rule(self.rule).select(posterior)
-        self.scores_ = posterior.log_odds
-        self.moments_ = posterior.moments
+    def _finish(self, posterior: FeaturePosterior, fragility: Callable[[float], Fragility] | None = None) -> None:
+        if self.kinds:
+            self.kinds_ = kinds(posterior)
+            posterior = posterior.with_finding(self.kinds_)
+        selection = as_rule(self.rule).select(posterior)
+        if self.fragility is not None and fragility is not None:
+            self.fragility_ = fragility(selection.cut)
+            posterior = posterior.with_finding(self.fragility_)
+            chosen = self.fragility_.posterior() if self.fragility == "select" else posterior
+            selection = as_rule(self.rule).select(chosen)
+        self.posterior_, self.selection_ = posterior, selection
+        self.scores_ = selection.posterior.log_odds
+        self.statistics_ = posterior.statistics
         self.classes_ = np.asarray(posterior.classes)
+
+    def _fragility(self, X: Any, y: Any, posterior: FeaturePosterior, cut: float) -> Fragility:
+        if self.fragility not in ("report", "select"):
+            raise OptionError(f"fragility must be None, 'report' or 'select', not {self.fragility!r}.")
+        return fragility(X, y, posterior=posterior, cut=cut, missing=self.missing, n_threads=self.n_threads)
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self, "selection_")
@@ -209,7 +272,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "omit"
-        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.classifier_tags = ClassifierTags(multi_class=True)
         return tags
 
 

@@ -405,10 +405,10 @@ LABELS_AND_CLASSES = [
         ("t.csv", "'a'", "two classes"),
     ),
     Case(
-        "three classes",
+        "patterns of other classes",
         {"t.csv": GOOD.replace("s5,a", "s5,c").replace("s4,a", "s4,c")},
-        screen("t.csv", *BY_STAGE),
-        ("t.csv", "3 classes", "a", "b", "c", "--classes"),
+        screen("t.csv", *BY_STAGE, "--patterns", "a | b, d"),
+        ("'a | b, d'", "'d'", "no class", "a, b, c"),
     ),
     Case(
         "a class of one",

@@ -25,7 +25,7 @@ from bayesieve.io.roles import (
     sample_orientation,
 )
 from bayesieve.io.table import FeaturePiece, FeatureTable, IntArray, ReadOptions
-from bayesieve.io.texts import label_text
+from bayesieve.io.texts import id_text, label_text
 
 SUFFIXES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows")
 
@@ -96,17 +96,20 @@ def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list
     key, ids = _sample_ids(file, options, label, row_ids)
     if ids is not None:
         check_distinct(file.path, ids, "sample")
-    taken = {key, label, *options.ignore}
+    taken = {key, label, *options.ignore, *options.described}
     other = [name for name in file.names if name not in taken]
     features = [name for name in file.numeric(other) if name not in file.index]
+    texts = [name for name in other if name not in file.index]
+    categories = options.are_texts(len(texts) - len(features), len(features))
+    features = texts if categories else features
     if not features:
         raise FileError(f"{file.path} has no column with numbers besides ids, labels and ignored columns.")
     words = options.missing_words
-    return _SamplesInRows(
+    return (_CategoriesInRows if categories else _SamplesInRows)(
         path=file.path,
         form=file.form,
         samples_in="rows",
-        left_out=_left_out(file, other, options),
+        left_out=_left_out(file, [] if categories else other, options),
         sample_ids=None if ids is None else tuple(ids),
         n_samples=file.n_rows,
         labels=None if label is None else [label_text(value, words) for value in file.column(label)],
@@ -127,13 +130,14 @@ def _sample_ids(
         return best, row_ids[best]
     if options.id_column is not None:
         return options.id_column, file.texts(options.id_column)
+    apart = {label, *options.ignore, *options.described}
     for name in [*file.index, *file.text]:
-        if name != label and name not in options.ignore:
+        if name not in apart:
             ids = file.texts(name)
             if len(set(ids)) == len(ids):
                 return name, ids
     first = file.names[0]
-    if first != label and first.lower() in ID_NAMES and first not in options.ignore:
+    if first not in apart and first.lower() in ID_NAMES:
         return first, file.texts(first)
     return None, None
 
@@ -197,6 +201,19 @@ class _SamplesInRows(FeatureTable):
             names = self.features[part]
             values = self.file.floats(names).T
             yield FeaturePiece(names, without_words(take_samples(values, samples), self.options))
+
+
+@dataclass(slots=True)
+class _CategoriesInRows(_SamplesInRows):
+    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+        from bayesieve.io.text_categories import encoded  # noqa: PLC0415 - most tables hold numbers
+
+        size = features_per_piece(self.n_samples, self.options, _MOST_BYTES)
+        for part in cut(len(self.features), size, self.options):
+            names = self.features[part]
+            columns = [list(map(id_text, column)) for column in self.file.objects(names)]
+            values, levels = encoded(columns, self.options.missing_words)
+            yield FeaturePiece(names, take_samples(values, samples), levels)
 
 
 @dataclass(slots=True)

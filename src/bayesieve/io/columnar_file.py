@@ -85,6 +85,11 @@ class ColumnarFile:
         with self._reading():
             return list(self._frame([name]).get_column(name).to_list())
 
+    def objects(self, names: Sequence[str]) -> list[list[Any]]:
+        """Return several columns as Python objects."""
+        with self._reading():
+            return [list(column.to_list()) for column in self._frame(names).get_columns()]
+
     def floats(self, names: Sequence[str], part: slice | None = None) -> npt.NDArray[np.float64]:
         """Return numeric columns, named in the order of the file, or a range of their rows; NaN where missing.
 

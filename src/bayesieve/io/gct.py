@@ -49,9 +49,10 @@ def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable
             raise no_match(name, options.known_ids, names[first:])
         unknown = [names[f] for f in range(first, len(names)) if names[f] not in options.known_ids]
         left_out |= {"not in the label file": unknown} if unknown else {}
-    labels = (
-        _labels(name, lines[3:skipped], first, shape.n_samples, options) if options.labels is not None else None
-    )
+    labels = None
+    if options.labels is not None:
+        every = _labels(name, lines[3:skipped], first, shape.n_samples, options)
+        labels = [every[f - first] for f in values]
     source = Source(name, Form("\t", tuple(names), skipped), replace(options, decimal="."))
     chosen = tuple(names[f] for f in values)
     form = f"GCT {lines[0].strip()[1:]}"

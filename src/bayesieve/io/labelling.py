@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesieve.errors import DataWarning, LabelError
 from bayesieve.io.classes import Encoder
@@ -94,12 +95,31 @@ class Labeller:
         self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
     ) -> IntArray:
         """Position of the class of each sample in ``encoder.classes``, -1 for those left out."""
+        texts, known = self.texts(path, ids, labels, n_samples)
+        if known is None:
+            return self.encoder.encode(texts)
+        codes = np.full(n_samples, -1, np.int64)
+        codes[known] = self.encoder.encode([text for text, is_known in zip(texts, known, strict=True) if is_known])
+        return codes
+
+    def texts(
+        self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
+    ) -> tuple[Sequence[str | None], npt.NDArray[np.bool_] | None]:
+        """Return what is written about each sample, and which samples the other file knows (None: no other file).
+
+        Examples
+        --------
+        >>> from bayesieve.io.classes import Encoder
+        >>> from bayesieve.io.labelling import Labeller
+        >>> Labeller(Encoder(), {"s1": "Oslo"}, "sites.csv").texts("a.csv", ["s2", "s1"], None, 2)
+        ([None, 'Oslo'], array([False,  True]))
+        """
         if self.in_order is not None:
             labels = self.in_order[self.n_seen : self.n_seen + n_samples]
             self.n_seen += n_samples
             if len(labels) != n_samples:
                 self._wrong_number(path, f"more than {len(self.in_order):,}")
-            return self.encoder.encode(labels)
+            return labels, None
         if self.by_id is None:
             if labels is None:
                 hint = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
@@ -107,17 +127,15 @@ class Labeller:
                     f"Which class each sample of {path} belongs to was not said. Name a column of it (--labels "
                     f"COLUMN) or of a label file (--labels pheno.csv:COLUMN).{hint}"
                 )
-            return self.encoder.encode(labels)
+            return labels, None
         if ids is None:
             raise no_ids(path, self.source)
         by_id = self.by_id
         keys = [next((form for form in spellings(name) if form in by_id), None) for name in ids]
         self.unmatched += [name for name, key in zip(ids, keys, strict=True) if key is None]
         self.matched.update(key for key in keys if key is not None)
-        codes = np.full(n_samples, -1, np.int64)
         known = np.array([key is not None for key in keys], dtype=bool)
-        codes[known] = self.encoder.encode([by_id[key] for key in keys if key is not None])
-        return codes
+        return [None if key is None else by_id[key] for key in keys], known
 
     def finish(self, path: str, left_out: Sequence[str] = ()) -> None:
         """Raise if labels are left over at the end of the table; warn if ids differ in their spelling only."""

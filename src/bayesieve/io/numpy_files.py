@@ -117,7 +117,7 @@ def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable
     if sparse is not None:
         return _alone(path, "SciPy sparse matrix", sparse, options)
     table = _table(path, "NumPy archive", parts["X"], parts, options)
-    other = [name for name in names if name not in roles.values()]
+    other = [name for name in names if name not in (*roles.values(), *options.described)]
     if other:
         table.left_out["other arrays"] = other
     return table

@@ -2,68 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 
 from bayesieve.data.transform import checked_transform
-from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.errors import DataError, OptionError
 from bayesieve.io.classes import ClassMap, Encoder
-from bayesieve.io.columns import Columns, is_reference, read_columns, split_reference
-from bayesieve.io.labelling import Labeller, no_ids, spellings
-from bayesieve.io.roles import nearest
+from bayesieve.io.sample_columns import open_samples
+from bayesieve.io.samples import Samples
 from bayesieve.io.slabs import Slabs
 from bayesieve.io.summarise import Summary, summarise
-from bayesieve.io.table import FeatureTable, Progress, ReadOptions, SampleTable
-from bayesieve.io.text.layout import label_from_text
-from bayesieve.io.text.opening import TextBytes, check_file, plain_suffix
+from bayesieve.io.table import Progress, ReadOptions
 from bayesieve.io.text.sniffing import named_delimiter
+from bayesieve.models import GaussianModel
+from bayesieve.models.model import Model
 
-_COLUMNAR = {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
-_OPENERS = {
-    ".h5ad": ("annotated", "open_annotated"),
-    ".npy": ("numpy_files", "open_numpy"),
-    ".npz": ("numpy_files", "open_numpy"),
-    ".gct": ("gct", "open_gct"),
-}
-
-
-def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    r"""Open a table by what its name says it is.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.reading import open_table
-    >>> from bayesieve.io.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
-    >>> _ = path.write_text("y\tTP53\na\t1\nb\t2\n")
-    >>> open_table(path, ReadOptions(labels="y")).form
-    'TSV'
-    """
-    check_file(path)
-    suffix = plain_suffix(path)
-    if suffix in _COLUMNAR:
-        module, opener = "columnar", "open_columnar"
-    elif suffix in _OPENERS:
-        module, opener = _OPENERS[suffix]
-    else:
-        module, opener = _text_opener(path, options)
-    opened = getattr(importlib.import_module(f"bayesieve.io.{module}"), opener)  # formats load what they need
-    table: SampleTable | FeatureTable = opened(path, options)
-    return table
-
-
-def _text_opener(path: str | os.PathLike[str], options: ReadOptions) -> tuple[str, str]:
-    """Tell GEO and GCT files, whatever they are called, from other text by their first line."""
-    with TextBytes(path, options.encoding) as stream:
-        start = stream.read(16)
-    if start.startswith((b"!Series_", b"!Sample_")):
-        return "geo", "open_series"
-    if start.startswith((b"#1.2\n", b"#1.3\n", b"#1.2\r\n", b"#1.3\r\n")):
-        return "gct", "open_gct"
-    return "text.reader", "open_text"
+TOTAL = "total"  # as exposures: the total of each sample
 
 
 def read_table(  # noqa: PLR0913 - every option of the command line
@@ -71,6 +26,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     *,
     labels: str | None = None,
     classes: str | Sequence[str] | None = None,
+    blocks: str | None = None,
+    pairs: str | None = None,
+    exposures: str | None = None,
+    model: Model | None = None,
     transform: str = "none",
     missing: str = "raise",
     samples_in: str | None = None,
@@ -100,6 +59,17 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     classes
         Which labels make up which class, ``"early=1,adenoma; late=2,3,4"``, or just their order,
         ``"control, case"``. Other samples are left out. By default every label is a class, sorted.
+    blocks
+        Batch, site or plate of each sample, in the two forms of ``labels``. Statistics are then kept for
+        every block as well. Samples without one are left out.
+    pairs
+        Pair (patient, say) of each sample, in the two forms of ``labels``. The statistics are then those of
+        the differences within pairs, second class minus first; incomplete pairs are left out.
+    exposures
+        For models of counts: a positive number per sample (library size, time at risk), in the two forms of
+        ``labels``, or ``"total"``: its values added up, divided by the mean over the samples used.
+    model
+        The model whose statistics are to be summed; by default the Gaussian model's moments.
     transform
         ``"none"``, ``"log2"``, ``"log1p"`` or ``"rank-normal"``; see
         :func:`bayesieve.data.transform.transformed`.
@@ -128,8 +98,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     Returns
     -------
     Summary
-        To be handed to :func:`bayesieve.screen`; holds ``moments``, ``feature_names`` and what was
-        left out.
+        To be handed to :func:`bayesieve.screen`; holds ``statistics`` (``moments`` is another name of them
+        for the Gaussian model), ``blocked``, ``feature_names`` and what was left out.
 
     Examples
     --------
@@ -156,65 +126,56 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress,
     )  # fmt: skip
-    table, labeller = _with_labels(path, options, encoder)
+    by_total = exposures == TOTAL
+    options = replace(options, categories=_categories(model, transform))
+    said = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
+    extras = {role: column for role, column in said.items() if column is not None}
+    model = _checked_model(model, paired=pairs is not None, exposed=exposures is not None)
+    table, labeller, found = open_samples(path, options, encoder, extras)
     try:
-        return summarise(Slabs(table, transform, options.memory), labeller, missing=missing, n_threads=n_threads)
+        return summarise(
+            Slabs(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
+            missing=missing, n_threads=n_threads, model=model, by_total=by_total,
+        )  # fmt: skip
     except BaseException:
         table.close()  # otherwise it stays open for a second look
         raise
 
 
-def _with_labels(
-    path: str | os.PathLike[str], options: ReadOptions, encoder: Encoder
-) -> tuple[SampleTable | FeatureTable, Labeller]:
-    """Open the table, and the label file if there is one; ids tell rows from columns."""
-    if options.labels is None or not is_reference(options.labels):
-        table = open_table(path, options)
-        return table, Labeller(encoder, candidates=tuple(table.left_out.get("not numeric", ())))
-    label_path, column = split_reference(options.labels)
-    check_file(path)
-    known = read_columns(label_path, encoding=options.encoding)
-    column = column or _only_label(known)
-    known.column(column)  # is it there?
-    named = options.id_column if options.id_column in known.names else None  # else it is one of the table
-    others = [named] if named else [name for name in known.names if name != column]
-    every = frozenset(
-        form for name in others for text in known.column(name) if text is not None for form in spellings(text)
-    )
-    table = open_table(
-        path, replace(options, labels=None, known_ids=every, id_column=None if named else options.id_column)
-    )
-    ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
-    if ids is None and plain_suffix(path) in (".npy", ".npz"):  # an array has no ids: labels in order
-        in_order = [label_from_text(text, options.missing_words) for text in known.column(column)]
-        return table, Labeller(encoder, source=label_path, in_order=in_order)
-    if ids is None:
-        raise no_ids(os.fspath(path), label_path)
-    key, found = known.id_column((form for name in ids if name for form in spellings(name)), named)
-    if not found:
-        raise LabelError(
-            f"No id of {label_path} is a sample of {os.fspath(path)}.{nearest(ids[0] if ids else '', every)} "
-            "Check that both files write their ids alike."
+def _checked_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:
+    """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
+    if model is not None and not isinstance(model, Model):
+        raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), not {model!r}.")
+    gaussian = model is None or isinstance(model, GaussianModel)
+    if paired and not gaussian:
+        raise OptionError(
+            f"Pairs are compared by the differences of their values, which {type(model).__name__} does not take. "
+            "Leave --pairs out, or use the Gaussian model."
         )
-    raw = known.keyed(key, column)
-    by_id = {name: label_from_text(text, options.missing_words) for name, text in raw.items()}
-    said = f"column {key!r} of {label_path}" if key != known.names[0] else ""
-    return table, Labeller(encoder, by_id, label_path, ids_in=said)
-
-
-def _only_label(known: Columns) -> str:
-    """Return the label column of a file that names none: it must have just ids and labels."""
-    if len(known.names) != 2:
-        raise LabelError(
-            f"Say which column of {known.path} holds the classes: --labels {known.path}:COLUMN. There are: "
-            f"{', '.join(known.names[:8])}."
+    if exposed and (gaussian or _is_categorical(model)):
+        raise OptionError(
+            "Exposures say how long or how deeply each sample was looked at; only models of counts (Poisson, "
+            "negative binomial) use them. Leave --exposures out, or choose such a model."
         )
-    return known.names[1]
+    return None if gaussian else model
 
 
-def _first_ids(table: SampleTable) -> list[str] | None:
-    piece = next(table.pieces(slice(0, 1)), None)
-    return piece.ids if piece else None
+def _categories(model: Model | None, transform: str) -> str:
+    """Say whether values may be texts, or are: if the declared levels are."""
+    if not _is_categorical(model):
+        return ""
+    if transform != "none":
+        raise OptionError(f"Categories cannot be transformed. Leave --transform {transform} out.")
+    levels = getattr(model, "levels", None)
+    return "text" if any(isinstance(level, str) for level in levels or ()) else "found"
+
+
+def _is_categorical(model: Model | None) -> bool:
+    if model is None or isinstance(model, GaussianModel):
+        return False
+    from bayesieve.models.categorical import CategoricalModel  # noqa: PLC0415 - most screens are Gaussian
+
+    return isinstance(model, CategoricalModel)
 
 
 def free_memory() -> int:

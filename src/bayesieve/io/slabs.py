@@ -12,7 +12,8 @@ import numpy.typing as npt
 from bayesieve.data import is_sparse
 from bayesieve.data.transform import NEEDS_ALL_SAMPLES, transformed
 from bayesieve.errors import DataError
-from bayesieve.io.labelling import Labeller
+from bayesieve.io.pairing import Chosen, choose
+from bayesieve.io.samples import FloatArray, Samples
 from bayesieve.io.table import FeatureTable, IntArray, SampleTable
 
 
@@ -23,15 +24,19 @@ class Slab:
     Parameters
     ----------
     values
-        Samples x features, transformed; an array or a sparse matrix.
+        Samples x features, transformed; an array or a sparse matrix. Pairs x features if samples are paired.
     codes
-        Class of each sample, as a position in the labeller's classes.
+        Cell of each sample or pair, as a position in ``Samples.cells()``.
     samples
         Their ids, empty if there are none.
     first
         Number of the first feature.
     features
         Ids of the features.
+    exposures
+        Of the samples, or None.
+    levels
+        The texts that the values are positions in (-1 is missing), or None.
     """
 
     values: Any
@@ -39,6 +44,8 @@ class Slab:
     samples: Sequence[str]
     first: int
     features: Sequence[str]
+    exposures: FloatArray | None = None
+    levels: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -84,67 +91,73 @@ class Slabs:
         Name of the transformation.
     memory
         Bytes for what has to be held whole.
+    paired
+        Whether samples come in pairs, whose differences are wanted.
     """
 
     table: SampleTable | FeatureTable
     transform: str
     memory: int
+    paired: bool = False
 
     @property
     def whole_features(self) -> bool:
         """Whether a slab holds all samples of its features (else all features of its samples)."""
-        return isinstance(self.table, FeatureTable) or self.transform in NEEDS_ALL_SAMPLES
+        return isinstance(self.table, FeatureTable) or self.paired or self.transform in NEEDS_ALL_SAMPLES
 
-    def walk(self, labeller: Labeller, missing: Missing) -> Iterator[Slab]:
+    def walk(self, samples: Samples, missing: Missing) -> Iterator[Slab]:
         """Read the table from the start."""
         if isinstance(self.table, FeatureTable):
-            return self._by_features(self.table, labeller, missing)
+            return self._by_features(self.table, samples, missing)
         if self.whole_features:
-            return self._by_ranges(self.table, labeller, missing)
-        return self._by_samples(self.table, labeller, missing)
+            return self._by_ranges(self.table, samples, missing)
+        return self._by_samples(self.table, samples, missing)
 
-    def _by_features(self, table: FeatureTable, labeller: Labeller, missing: Missing) -> Iterator[Slab]:
-        codes = labeller.codes(table.path, table.sample_ids, table.labels, table.n_samples)
-        kept = np.flatnonzero(codes >= 0)
-        samples = [table.sample_ids[i] for i in kept.tolist()] if table.sample_ids else []
+    def _by_features(self, table: FeatureTable, samples: Samples, missing: Missing) -> Iterator[Slab]:
+        seen = samples.look(table.path, table.sample_ids, table.labels, table.n_samples)
+        chosen = choose(table.path, table.sample_ids, seen, samples)
         first = 0
-        for piece in table.pieces(kept):
-            yield self._slab(piece.values.T, codes[kept], samples, first, piece.ids, missing)
+        for piece in table.pieces(chosen.rows):
+            yield self._slab(piece.values.T, chosen, first, piece.ids, missing, piece.levels)
             first += len(piece.ids)
 
-    def _by_samples(self, table: SampleTable, labeller: Labeller, missing: Missing) -> Iterator[Slab]:
+    def _by_samples(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Slab]:
         for piece in table.pieces():
-            codes = labeller.codes(table.path, piece.ids, piece.labels, int(piece.values.shape[0]))
-            kept, values, samples = np.flatnonzero(codes >= 0), piece.values, piece.ids or []
-            if kept.size < codes.size:
-                values, samples = values[kept], [samples[i] for i in kept.tolist()] if samples else []
-            yield self._slab(values, codes[kept], samples, 0, table.feature_ids, missing)
+            n_samples = int(piece.values.shape[0])
+            seen = samples.look(table.path, piece.ids, piece.labels, n_samples)
+            chosen = choose(table.path, piece.ids, seen, samples)
+            values = piece.values if chosen.rows.size == n_samples else piece.values[chosen.rows]
+            yield self._slab(values, chosen, 0, table.feature_ids, missing, piece.levels)
 
-    def _by_ranges(self, table: SampleTable, labeller: Labeller, missing: Missing) -> Iterator[Slab]:
+    def _by_ranges(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Slab]:
         """As many features at a time as fit into memory, with all their samples."""
-        codes, samples = np.empty(0, np.int64), []
+        ids: list[str] = []
+        labels: list[str | None] = []
+        n_samples = 0
         for piece in table.pieces(slice(0, 1)):
-            new = labeller.codes(table.path, piece.ids, piece.labels, int(piece.values.shape[0]))
-            codes = np.concatenate([codes, new])
-            samples += piece.ids or []
-        kept = np.flatnonzero(codes >= 0)
-        samples = [samples[i] for i in kept.tolist()] if samples else []
-        width = max(1, self.memory // (48 * max(codes.size, 1)))
+            n_samples += int(piece.values.shape[0])
+            ids += piece.ids or []
+            labels += piece.labels or []
+        seen = samples.look(table.path, ids or None, labels or None, n_samples)
+        chosen = choose(table.path, ids, seen, samples)
+        width = max(1, self.memory // (48 * max(n_samples, 1)))
         for lo in range(0, len(table.feature_ids), width):
-            chosen = slice(lo, lo + width)
-            values = np.concatenate([_dense(piece.values) for piece in table.pieces(chosen)])
-            yield self._slab(values[kept], codes[kept], samples, lo, table.feature_ids[chosen], missing)
+            part = slice(lo, lo + width)
+            values = np.concatenate([_dense(piece.values) for piece in table.pieces(part)])
+            yield self._slab(values[chosen.rows], chosen, lo, table.feature_ids[part], missing)
 
     def _slab(
-        self, values: Any, codes: IntArray, samples: Sequence[str], first: int, features: Sequence[str],
-        missing: Missing,
+        self, values: Any, chosen: Chosen, first: int, features: Sequence[str], missing: Missing,
+        levels: tuple[str, ...] | None = None,
     ) -> Slab:  # fmt: skip
         def where(i: int, j: int) -> str:
-            sample = repr(samples[i]) if samples else f"number {i + 1}"
+            sample = repr(chosen.names[i]) if chosen.names else f"number {i + 1}"
             return f"sample {sample}, feature {features[j]!r} of {self.table.path}"
 
-        missing.look(values, where)
-        return Slab(transformed(self.transform, values, where), codes, samples, first, features)
+        missing.look(values if levels is None else np.where(values < 0, np.nan, 0.0), where)
+        if levels is None:
+            values = chosen.combined(transformed(self.transform, values, where))
+        return Slab(values, chosen.cells, chosen.units, first, features, chosen.exposures, levels)
 
 
 def _dense(values: Any) -> npt.NDArray[np.float64]:

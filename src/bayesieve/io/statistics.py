@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.io.canonical import canonical, taken
 from bayesieve.io.roles import listed, nearest
 from bayesieve.stats import Moments
 
@@ -59,7 +60,7 @@ class SiteStatistics:
         for name in ("min_cell", "n_suppressed"):
             object.__setattr__(self, name, _whole(getattr(self, name), name))
         object.__setattr__(self, "feature_ids", _checked_ids(self.feature_ids, self.moments.n_features))
-        object.__setattr__(self, "moments", _canonical(self.moments))
+        object.__setattr__(self, "moments", canonical(self.moments))
 
     @property
     def held(self) -> npt.NDArray[np.bool_]:
@@ -138,7 +139,19 @@ class StatisticsSet:
                 f"{lost.sum()} of {lost.size} features are too large to be pooled: the squares of "
                 f"{listed(chosen(self.feature_ids, lost))} exceed float64. Use a larger unit or a logarithm."
             )
-        return _canonical(whole)
+        return canonical(whole)
+
+    def by_site(self) -> dict[str, Moments]:
+        """Moments of every site, as blocks of a screen: the same classes and features, in the same order.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> list(bs.StatisticsSet((bs.SiteStatistics("Oslo", moments, ("TP53",)),)).by_site())
+        ['Oslo']
+        """
+        return {site.site: site.moments for site in self.sites}
 
     def without(self, site: str) -> StatisticsSet:
         """Withdraw a site as if it had never been there; features that only it held go with it.
@@ -191,7 +204,7 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
             f"{least} shares a feature only where every class has at least {least} values, so that no patient "
             "stands out of a small group. Lower --min-cell if your rules allow it, or add samples."
         )
-    return _taken(moments, np.flatnonzero(enough)), chosen(ids, enough), int((~enough).sum())
+    return taken(moments, np.flatnonzero(enough)), chosen(ids, enough), int((~enough).sum())
 
 
 def check_compatible(sites: Sequence[SiteStatistics]) -> None:
@@ -241,22 +254,8 @@ def aligned(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str,
     moments = site.moments if site.moments.classes == classes else site.moments.pick(classes)
     if ids != site.feature_ids:
         position = {name: i for i, name in enumerate(site.feature_ids)}
-        moments = _taken(moments, np.array([position.get(name, -1) for name in ids]))
+        moments = taken(moments, np.array([position.get(name, -1) for name in ids]))
     return replace(site, moments=moments, feature_ids=ids)
-
-
-def _taken(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
-    """Take features by position; -1 is a feature without values."""
-    count = np.broadcast_to(moments.counts, moments.mean.shape)
-    arrays = (count, moments.mean, moments.centred_squares, np.asarray(moments.residual))
-    return _canonical(Moments.trusted(moments.classes, *(np.where(places >= 0, a[:, places], 0) for a in arrays)))
-
-
-def _canonical(moments: Moments) -> Moments:
-    """Give the same content one form: counts alike in all features held once, zeros where there is no value."""
-    counts, values = moments.counts, (moments.mean, moments.centred_squares, np.asarray(moments.residual))
-    count = (counts[:, 0] if (counts == counts[:, :1]).all() else counts).copy()
-    return Moments.trusted(moments.classes, count, *(np.where(counts > 0, each, 0.0).copy("C") for each in values))
 
 
 def _checked_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]:

@@ -35,8 +35,13 @@ class ReadOptions:
         Column of the table that holds sample ids, None: find out.
     ignore
         Columns to leave out.
+    described
+        Columns or rows of the table that say more of its samples (their batch, say), and are no features.
     missing_words
         Further spellings of a missing value.
+    categories
+        ``""``: values are numbers. ``"found"``: they are categories, and texts if most features are.
+        ``"text"``: they are categories and texts.
     encoding, decimal, delimiter
         Of text; None: find out (decimal: a point).
     layer
@@ -68,6 +73,19 @@ class ReadOptions:
     memory: int = 2**30
     n_threads: int | None = None
     progress: Progress | None = None
+    described: tuple[str, ...] = ()
+    categories: str = ""
+
+    def are_texts(self, n_texts: int, n_numbers: int) -> bool:
+        """Tell whether values are categories in texts, given how many features hold texts and numbers.
+
+        Examples
+        --------
+        >>> from bayesieve.io.table import ReadOptions
+        >>> ReadOptions(categories="found").are_texts(5, 1), ReadOptions().are_texts(5, 1)
+        (True, False)
+        """
+        return self.categories == "text" or (self.categories == "found" and n_texts > n_numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +102,14 @@ class SamplePiece:
     values
         (n_samples, n_features): a float64 array in C order with NaN where a value is missing, or any
         numeric array or CSR matrix that :class:`bayesieve.Moments` reads.
+    levels
+        The texts that ``values`` are positions in (-1 is missing); None if they are numbers.
     """
 
     ids: list[str] | None
     labels: list[str | None] | None
     values: Any
+    levels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +118,7 @@ class FeaturePiece:
 
     ids: list[str]
     values: Any
+    levels: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)

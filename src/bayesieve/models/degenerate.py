@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from bayesieve.data.matrix import ValueBlocks
 from bayesieve.errors import PriorError
-from bayesieve.models.gaussian import Cell, GaussianModel
+from bayesieve.models.gaussian import GaussianModel
+from bayesieve.models.gaussian_evidences import Cell
 from bayesieve.stats import Moments
 from bayesieve.stats.nearest import nearest_distance
 
@@ -38,11 +39,16 @@ class Degeneracy(enum.IntEnum):
     CONSTANT = 1
     CONSTANT_IN_A_CLASS = 2
     TOO_FEW_VALUES = 3
+    NO_EVIDENCE = 4
 
     @property
     def reason(self) -> str:
         """The flag in words."""
-        return ("", "constant in all samples", "constant in a class", "too few values in a class")[self]
+        reasons = (
+            "", "constant in all samples", "constant in a class", "too few values in a class",
+            "no evidence under this prior",
+        )  # fmt: skip
+        return reasons[self]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,9 +84,11 @@ def find_degenerate(cells: tuple[Cell, ...], n_features: int) -> npt.NDArray[np.
     --------
     >>> import bayesieve as bs
     >>> from bayesieve.models.degenerate import find_degenerate
+    >>> from bayesieve.models.patterns import Patterns
     >>> X = [[1.0, 5.0, 7.0], [1.0, 6.0, 7.0], [2.0, 7.0, 7.0], [3.0, 8.0, 7.0]]
     >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"])
-    >>> find_degenerate(bs.GaussianModel.jeffreys().cells(moments), 3).tolist()
+    >>> cells = bs.GaussianModel.jeffreys().evidences(moments).cells(Patterns.of("any", ("a", "b")))
+    >>> find_degenerate(cells, 3).tolist()
     [2, 0, 1]
     """
     flags = np.zeros(n_features, dtype=np.int8)
@@ -107,7 +115,7 @@ def _lacking(cell: Cell) -> Any:
     """Where a group has too few values for its prior; an error if that holds for the group as such."""
     if (np.less(cell.scale, 0) | (np.equal(cell.scale, 0) & np.less(cell.prior.variance_scale, 0))).any():
         raise PriorError(
-            f"A negative variance_scale leaves no positive updated scale for {_name(cell)} in at least one "
+            f"A negative variance_scale leaves no positive updated scale for {cell.name} in at least one "
             "feature. Use a variance_scale of at least 0."
         )
     lacking = np.less_equal(cell.dof, 0) | np.less_equal(cell.strength, 0)
@@ -148,7 +156,7 @@ def repair(
     if policy == "exclude":
         excluded = flags != Degeneracy.NONE
     else:
-        excluded = excluded | (constant & ~_scale_free(model, flags.size))
+        excluded = excluded | (constant & ~_scale_free(model, len(moments.classes), flags.size))
         if table is None:
             excluded[partly] = True
         elif partly.size:
@@ -177,27 +185,23 @@ def _floored(squares: FloatArray, counts: FloatArray, step: FloatArray) -> Float
     return np.where(flat, counts * floor, squares)
 
 
-def _scale_free(model: GaussianModel, n_features: int) -> npt.NDArray[np.bool_]:
+def _scale_free(model: GaussianModel, n_classes: int, n_features: int) -> npt.NDArray[np.bool_]:
     """Where a common factor of all values cancels, so that a constant feature has a finite limit."""
     priors = (*model.class_priors, model.pooled_prior)
     flat = [(np.asarray(p.variance_scale) == 0) & (np.asarray(p.mean_strength) == 0) for p in priors]
     dof: Any = [np.asarray(p.variance_dof) for p in model.class_priors]
-    total = dof[0] * 2 if len(dof) == 1 else sum(dof)
-    balanced = np.isclose(total, model.pooled_prior.variance_dof)
-    return np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*flat, balanced)), (n_features,))
-
-
-def _name(cell: Cell) -> str:
-    return "the pooled sample" if isinstance(cell.label, tuple) else f"class {cell.label!r}"
+    for n_groups in range(2, n_classes + 1):
+        total = dof[0] * n_groups if len(dof) == 1 else sum(dof[:n_groups])
+        flat.append(np.isclose(total, model.pooled_prior.variance_dof))
+    return np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*flat)), (n_features,))
 
 
 def _too_small(cell: Cell) -> str:
     prior, count = cell.prior, int(cell.count)
     negative = np.less(prior.variance_dof, 0).any() or np.less(prior.mean_strength, 0).any()
     needs = "is too negative for them" if negative else "needs at least 2 that differ"
-    name = _name(cell)
     return (
-        f"{name[0].upper()}{name[1:]} has {count} sample{'' if count == 1 else 's'}, but a prior with "
+        f"{cell.name[0].upper()}{cell.name[1:]} has {count} sample{'' if count == 1 else 's'}, but a prior with "
         f"variance_scale {prior.variance_scale}, variance_dof {prior.variance_dof} and mean_strength "
         f"{prior.mean_strength} {needs}: its updated values must be positive. Merge classes, add samples, "
         "or use a proper prior: GaussianModel.proper(...)."

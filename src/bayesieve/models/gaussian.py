@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import LabelError, PriorError
-from bayesieve.models.normal_inverse_gamma import NormalInverseGamma, kernel_of
-from bayesieve.models.prior_ratio import PriorRatio, checked_prior_ratio, log_prior_ratio
+from bayesieve.data import LabelledMatrix
+from bayesieve.errors import PriorError
+from bayesieve.models.comparing import compare
+from bayesieve.models.gaussian_evidences import GaussianEvidences, check_patterns
+from bayesieve.models.model import Model
+from bayesieve.models.normal_inverse_gamma import NormalInverseGamma, log_evidence
+from bayesieve.models.patterns import Patterns
+from bayesieve.models.prior_ratio import PriorRatio, checked_prior_ratio
 from bayesieve.stats import Moments
 
 FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cell:
-    r"""One group of samples under its prior: the updated :math:`\kappa^*, s^*, \nu^*` of section 2.3."""
-
-    label: Any
-    prior: NormalInverseGamma
-    count: Any
-    dof: Any
-    scale: Any
-    strength: Any
-
-    def log_kernel(self, unit: Any) -> FloatArray:
-        """Log evidence without the prior's constant, in units of ``sqrt(unit)``."""
-        return np.asarray(kernel_of(self.prior, (self.dof, self.scale, self.strength), self.count, unit))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GaussianModel:
+class GaussianModel(Model):
     """Priors of a marker (one per class) and of a non-marker (the pooled sample).
 
     Parameters
@@ -60,6 +49,7 @@ class GaussianModel:
     class_priors: tuple[NormalInverseGamma, ...]
     pooled_prior: NormalInverseGamma
     prior_ratio: PriorRatio | None = None
+    statistics_type: ClassVar[type] = Moments
 
     def __post_init__(self) -> None:
         given: Any = self.class_priors
@@ -143,12 +133,77 @@ class GaussianModel:
         """
         if len(self.class_priors) == 1:
             return self.class_priors[0]
-        if len(self.class_priors) != n_classes:
+        if len(self.class_priors) != n_classes if n_classes == 2 else len(self.class_priors) <= k:
             raise PriorError(
                 f"The model has priors for {len(self.class_priors)} classes, the data have {n_classes}. "
                 "Give one prior per class, or a single one for all."
             )
         return self.class_priors[k]
+
+    def statistic(self, values: FloatArray) -> Moments:
+        """Moments of one group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().statistic(np.array([[1.0], [3.0]])).mean.tolist()
+        [[2.0]]
+        """
+        return Moments.from_matrix(values, np.zeros(len(values), np.int64), missing="omit")
+
+    def merge(self, first: Moments, second: Moments) -> Moments:
+        """Moments of two groups together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> one, two = model.statistic(np.array([[1.0]])), model.statistic(np.array([[3.0]]))
+        >>> model.merge(one, two).mean.tolist()
+        [[2.0]]
+        """
+        return first.merge(second.renamed(first.classes))
+
+    def log_evidence(self, group: Moments) -> FloatArray:
+        """Log evidence of one group under the prior of the (first) class, equation (2.16).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.proper()
+        >>> model.log_evidence(model.statistic(np.array([[0.1], [-0.4], [0.3], [0.8]]))).round(6).tolist()
+        [-4.628098]
+        """
+        return np.asarray(log_evidence(self.class_priors[0], group))
+
+    def summarise(
+        self, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
+    ) -> Moments:
+        """Sum a table class by class; see :meth:`bayesieve.Moments.from_labelled`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> model.summarise(model.matrix([[1.0], [2.0]], ["a", "b"])).mean.tolist()
+        [[1.0], [2.0]]
+        """
+        return Moments.from_labelled(matrix, missing=missing, n_threads=n_threads)
+
+    def evidences(self, statistics: Any) -> GaussianEvidences:
+        """Prepare the log evidences of groups of classes.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> [cell.scale.tolist() for cell in (bs.GaussianModel.jeffreys().evidences(moments).pooled_cell,)]
+        [[21.0]]
+        """
+        return GaussianEvidences(self, statistics)
 
     def log_prior_ratio(self, moments: Moments) -> Any:
         r"""Return :math:`\log L`: computed where all priors are proper, as given elsewhere.
@@ -160,26 +215,16 @@ class GaussianModel:
         >>> bs.GaussianModel.jeffreys(prior_ratio=1.0).log_prior_ratio(moments).item()
         0.0
         """
-        proper, computed = self.proper_mask, None
-        if proper.any():
-            n_classes = len(moments.classes)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                computed = -self.pooled_prior.log_constant() + sum(
-                    self.prior_of(k, n_classes).log_constant() for k in range(n_classes)
-                )
-        if proper.all():
-            return computed
-        assert self.prior_ratio is not None
-        given = log_prior_ratio(self.prior_ratio, moments.count[0], moments.count[1])
-        return given if computed is None else np.where(proper, computed, given)
+        return self.evidences(moments).log_constant(2)
 
-    def log_bayes_factor(self, moments: Moments) -> FloatArray:
+    def log_bayes_factor(self, moments: Moments, patterns: Any = "any") -> FloatArray:
         r"""Log Bayes factor of "marker" against "not a marker", feature by feature.
 
         .. math:: \log BF = \log L + \sum_y \log p(S_y) - \log p(S)
 
-        which is :math:`\log h(f)` of equation (2.18) without the prior odds. Every group must be
-        defined under the prior (see :mod:`bayesieve.models.degenerate`).
+        for two classes, which is :math:`\log h(f)` of equation (2.18) without the prior odds; for more
+        classes see :mod:`bayesieve.models.comparing`. Every group must be defined under the prior (see
+        :mod:`bayesieve.models.degenerate`).
 
         Examples
         --------
@@ -188,49 +233,29 @@ class GaussianModel:
         >>> bs.GaussianModel.proper().log_bayes_factor(moments).shape
         (1,)
         """
-        return self.combine(self.cells(moments), moments)
+        chosen = Patterns.of(patterns, moments.classes)
+        check_patterns(self, chosen)
+        return compare(self.evidences(moments), chosen)
 
-    def cells(self, moments: Moments) -> tuple[Cell, ...]:
-        """Update the priors with the data of every class and, last, of the pooled sample.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-        >>> [cell.scale.tolist() for cell in bs.GaussianModel.jeffreys().cells(moments)]
-        [[0.5], [4.5], [21.0]]
-        """
-        self.check_features(moments.n_features)
-        if len(moments.classes) != 2:
-            raise LabelError(
-                f"Two classes are compared, but there are {len(moments.classes)}: {list(moments.classes)!r}. "
-                "Pick two of them, or merge some by giving them the same label."
-            )
-        groups = [(label, moments.group(label)) for label in moments.classes]
-        groups.append((moments.classes, moments.pool()))
-        priors = [self.prior_of(k, 2) for k in range(2)] + [self.pooled_prior]
-        return tuple(
-            Cell(label, prior, group.count[0], *prior.updated_values(group)[:3])
-            for (label, group), prior in zip(groups, priors, strict=True)
-        )
-
-    def combine(self, cells: tuple[Cell, ...], moments: Moments) -> FloatArray:
-        """Evidences of the classes over that of the pool, all in units of the pool's spread.
+    def draw_null(self, statistics: Any, rng: np.random.Generator) -> Moments:
+        """Draw class means and squares of Gaussian samples with each feature's own pooled mean and variance.
 
         Examples
         --------
+        >>> import numpy as np
         >>> import bayesieve as bs
         >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-        >>> model = bs.GaussianModel.jeffreys()
-        >>> bool(model.combine(model.cells(moments), moments) == model.log_bayes_factor(moments))
-        True
+        >>> bs.GaussianModel.jeffreys().draw_null(moments, np.random.default_rng(0)).mean.shape
+        (2, 1)
         """
-        *classes, pooled = cells
-        log_bf = -pooled.log_kernel(pooled.scale)
-        for cell in classes:
-            log_bf += cell.log_kernel(pooled.scale)
-        log_bf += self.log_prior_ratio(moments)
-        return np.asarray(log_bf, dtype=np.float64)
+        pooled = statistics.pool()
+        number = np.maximum(np.broadcast_to(statistics.counts, statistics.mean.shape), 1)
+        freedom = np.maximum(np.broadcast_to(pooled.counts, pooled.mean.shape)[0] - 1, 1)
+        variance = pooled.centred_squares[0] / freedom
+        means = pooled.mean[0] + np.sqrt(variance / number) * rng.standard_normal(number.shape)
+        squares = variance * rng.chisquare(np.maximum(number - 1, 1e-9))
+        squares[:, variance == 0] = 1.0  # degenerate: any positive number, they are not counted
+        return Moments.trusted(statistics.classes, statistics.count, means, squares, np.zeros_like(means))
 
     @property
     def is_proper(self) -> bool:

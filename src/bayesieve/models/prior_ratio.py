@@ -91,6 +91,18 @@ def checked_prior_ratio(prior_ratio: Any) -> PriorRatio:
     return float(value) if value.ndim == 0 else value
 
 
+def depends_on_sizes(name: str) -> bool:
+    """Whether a named ratio depends on the sizes of two classes.
+
+    Examples
+    --------
+    >>> from bayesieve.models.prior_ratio import depends_on_sizes
+    >>> depends_on_sizes("paper"), depends_on_sizes("bic")
+    (False, True)
+    """
+    return name in ("n_decay", "bic")
+
+
 def log_prior_ratio(prior_ratio: PriorRatio, n0: Any, n1: Any) -> Any:
     """Logarithm of a prior ratio at the class sizes of the data, scalar or per feature.
 

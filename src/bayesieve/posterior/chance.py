@@ -2,7 +2,7 @@
 
 Under an improper prior the expectation of the model is not calibrated even on ideal data, so this
 number stands beside it. Under Jeffreys' prior it is one quadrature; otherwise non-markers are drawn
-at each feature's own pooled mean and variance (the statistics only, no raw data).
+from each feature's own pooled law (the statistics only, no raw data).
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models import GaussianModel
+from bayesieve.models import GaussianModel, Model
+from bayesieve.models.comparison import Comparison, Part
+from bayesieve.models.patterns import Patterns
 from bayesieve.models.prior_ratio import jeffreys_constant
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.stats import Moments
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -51,14 +52,23 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
     if np.isinf(cut):  # only a prior probability of 1 reaches the one end, only one of 0 misses the other
         return float((prior == np.inf).sum() if cut > 0 else (prior > -np.inf).sum())
     cuts = cut - prior
-    if is_jeffreys(posterior.model) and not np.any(posterior.resolution):
+    if _follows_lambda(posterior):
         expected = _by_quadrature(posterior, usable, cuts)
         if expected is not None:
             return expected
     return _by_drawing(posterior, usable, cuts)
 
 
-def is_jeffreys(model: GaussianModel) -> bool:
+def _follows_lambda(posterior: FeaturePosterior) -> bool:
+    """Whether log-odds are a function of one two-class Pearson-Neyman statistic."""
+    plain = posterior.comparison is None or (
+        isinstance(posterior.comparison, Comparison) and len(posterior.comparison.parts) == 1
+    )
+    two = len(posterior.classes) == 2
+    return plain and two and is_jeffreys(posterior.model) and not np.any(posterior.resolution)
+
+
+def is_jeffreys(model: Model) -> bool:
     """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone.
 
     Examples
@@ -68,7 +78,7 @@ def is_jeffreys(model: GaussianModel) -> bool:
     >>> is_jeffreys(bs.GaussianModel.jeffreys()), is_jeffreys(bs.GaussianModel.proper())
     (True, False)
     """
-    return not any(
+    return isinstance(model, GaussianModel) and not any(
         np.any(value)
         for prior in (*model.class_priors, model.pooled_prior)
         for value in (prior.variance_dof, prior.variance_scale, prior.mean_strength)
@@ -79,10 +89,11 @@ def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], c
     """Add up the null size of every distinct (class sizes, cut); None if there are too many."""
     from bayesieve.posterior.null_law import log_null_probability  # noqa: PLC0415 - SciPy is slow to import
 
-    moments = posterior.moments
+    moments, model = posterior.moments, posterior.model
+    assert isinstance(model, GaussianModel)
     n = posterior.n_features
     with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
-        log_ratio = np.asarray(posterior.model.log_prior_ratio(moments))
+        log_ratio = np.asarray(model.log_prior_ratio(moments))
     if moments.count.ndim == 1 and not log_ratio.ndim and cuts.size and (cuts == cuts[0]).all():
         distinct, number = np.array([[*moments.count, cuts[0] - log_ratio]]).T, np.array([usable.size])
     else:
@@ -100,38 +111,22 @@ def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], c
 
 
 def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float:
-    moments, rng = posterior.moments, np.random.default_rng(_SEED)
-    pooled = moments.pool()
-    counts = np.broadcast_to(moments.counts, moments.mean.shape)
-    variance = np.zeros(posterior.n_features)
-    freedom = np.maximum(np.broadcast_to(pooled.counts, pooled.mean.shape)[0] - 1, 1)
-    variance[usable] = (pooled.centred_squares[0] / freedom)[usable]
-    extra = counts * (np.asarray(posterior.resolution) ** 2 / 12.0)
-    rounds = int(np.clip(_DRAWS // posterior.n_features, 8, 300))
+    """Draw non-markers; NaN for a model that does not know how to."""
+    comparison = posterior.comparison or _plain(posterior)
+    rng = np.random.default_rng(_SEED)
+    n_patterns = len(comparison.patterns.growths) if isinstance(comparison, Comparison) else 1
+    rounds = int(np.clip(_DRAWS // (posterior.n_features * n_patterns), 8 if n_patterns == 1 else 2, 300))
     passed = 0
     for _ in range(rounds):
-        drawn = _null_moments(moments, counts, pooled.mean[0], variance, extra, rng)
-        with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
-            log_bf = posterior.model.log_bayes_factor(drawn)
+        log_bf = comparison.null_log_bayes_factor(rng)
+        if log_bf is None:
+            return float("nan")
         passed += int((log_bf[usable] > cuts).sum())
     return passed / rounds
 
 
-def _null_moments(
-    moments: Moments,
-    counts: npt.NDArray[np.int64],
-    mean: FloatArray,
-    variance: FloatArray,
-    extra: FloatArray,
-    rng: np.random.Generator,
-) -> Moments:
-    """Draw class means and centred squares of Gaussian samples that share mean and variance.
-
-    ``extra`` is what the screen adds to the squares for the resolution of the instrument.
-    """
-    number = np.maximum(counts, 1)
-    means = mean + np.sqrt(variance / number) * rng.standard_normal(counts.shape)
-    squares = variance * rng.chisquare(np.maximum(number - 1, 1e-9))
-    flat = variance == 0  # degenerate features: any positive number, they are not counted
-    squares[:, flat] = 1.0
-    return Moments.trusted(moments.classes, moments.count, means, squares + extra, np.zeros_like(means))
+def _plain(posterior: FeaturePosterior) -> Comparison:
+    part = Part(posterior.model, posterior.statistics)
+    if np.any(posterior.resolution):
+        part = Part(posterior.model, posterior.statistics, None, posterior.resolution, posterior.statistics)
+    return Comparison(Patterns.of("any", posterior.classes), (part,))

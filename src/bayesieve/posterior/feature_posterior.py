@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import PriorError
-from bayesieve.models import GaussianModel
+from bayesieve.errors import DataError
+from bayesieve.models import Model
+from bayesieve.models.comparison import Compared
 from bayesieve.models.degenerate import Degeneracy
-from bayesieve.posterior.logistic import expit, log_expit
+from bayesieve.posterior.block_evidence import BlockEvidence
+from bayesieve.posterior.differences import Differences
+from bayesieve.posterior.finding import Finding
+from bayesieve.posterior.logistic import checked_log_odds, expit, log_expit
 from bayesieve.posterior.table import posterior_table
 from bayesieve.stats import Moments
-from bayesieve.stats.reshaping import take_features
+from bayesieve.stats.statistics import ClassStatistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,12 +44,19 @@ class FeaturePosterior:
         Names, or None for ``x0``, ``x1``, ...
     degenerate_codes
         A :class:`~bayesieve.models.degenerate.Degeneracy` per feature.
-    moments
-        Class counts, means and centred squares of the data.
+    statistics
+        Statistics of the classes: :class:`Moments` for Gaussian data.
     model
         The model that gave the Bayes factors.
     resolution
         Step to which values are rounded, as far as it was stated; see :func:`bayesieve.screen`.
+    comparison
+        The data and patterns compared, as far as they are not just ``statistics``.
+    findings
+        What else is known about every feature; each adds columns to the table.
+    calibrated
+        Whether expected numbers of errors mean what they say under the model; False for log-odds that
+        are the least of several.
 
     Examples
     --------
@@ -62,9 +73,12 @@ class FeaturePosterior:
     prior_log_odds: float | FloatArray
     feature_names: tuple[str, ...] | None
     degenerate_codes: npt.NDArray[np.int8]
-    moments: Moments
-    model: GaussianModel
+    statistics: ClassStatistics
+    model: Model
     resolution: float | FloatArray = 0.0
+    comparison: Compared | None = None
+    findings: tuple[Finding, ...] = ()
+    calibrated: bool = True
 
     def __post_init__(self) -> None:
         for array in (self.log_bayes_factor, self.degenerate_codes):
@@ -136,7 +150,40 @@ class FeaturePosterior:
     @property
     def classes(self) -> tuple[Any, ...]:
         """Class labels; differences are second minus first."""
-        return self.moments.classes
+        return self.statistics.classes
+
+    @property
+    def moments(self) -> Moments:
+        """Statistics of the classes, where they are moments."""
+        if not isinstance(self.statistics, Moments):
+            raise DataError(
+                f"This screen is not of Gaussian data: its statistics are {type(self.statistics).__name__}, to be "
+                "found in .statistics."
+            )
+        return self.statistics
+
+    @property
+    def differences(self) -> Differences | None:
+        """Which of more than two classes differ; None for two."""
+        return next((finding for finding in self.findings if isinstance(finding, Differences)), None)
+
+    @property
+    def block_evidence(self) -> BlockEvidence | None:
+        """What every block says; None without blocks."""
+        return next((finding for finding in self.findings if isinstance(finding, BlockEvidence)), None)
+
+    def with_finding(self, finding: Finding) -> FeaturePosterior:
+        """Return the posterior with further columns, for example from :func:`bayesieve.kinds`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> "kind" in posterior.with_finding(bs.kinds(posterior)).to_dict()
+        True
+        """
+        return replace(self, findings=(*self.findings, finding))
 
     def with_prior(self, prior_probability: npt.ArrayLike) -> FeaturePosterior:
         """Re-weigh with another prior probability, without looking at the data again.
@@ -170,8 +217,9 @@ class FeaturePosterior:
             prior_log_odds=_taken(self.prior_log_odds, places),
             feature_names=tuple(names[i] for i in places.tolist()),
             degenerate_codes=self.degenerate_codes[places],
-            moments=take_features(self.moments, places),
+            statistics=self.statistics.take(places),
             resolution=_taken(self.resolution, places),
+            findings=tuple(finding.take(places) for finding in self.findings),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,35 +266,3 @@ class FeaturePosterior:
 
 def _taken(value: float | FloatArray, places: npt.NDArray[np.int64]) -> float | FloatArray:
     return value[places] if isinstance(value, np.ndarray) and value.ndim else value
-
-
-def checked_log_odds(prior_probability: npt.ArrayLike, n_features: int) -> float | FloatArray:
-    r"""Prior log-odds :math:`\log \pi / (1 - \pi)` of a checked prior probability.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.feature_posterior import checked_log_odds
-    >>> checked_log_odds(0.5, 10)
-    0.0
-    """
-    try:
-        prior = np.asarray(prior_probability, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PriorError(f"prior_probability must be a number, not {prior_probability!r}.") from None
-    if not ((prior >= 0) & (prior <= 1)).all():
-        wrong = prior[~((prior >= 0) & (prior <= 1))].flat[0]
-        raise PriorError(
-            f"prior_probability must lie between 0 and 1, but {wrong} was given. It is the share of "
-            "features believed to be markers before seeing the data, for example 0.01."
-        )
-    if prior.shape not in ((), (n_features,)):
-        raise PriorError(
-            f"prior_probability has shape {prior.shape}; give one number, or one for each of the "
-            f"{n_features} features."
-        )
-    with np.errstate(divide="ignore"):
-        odds = np.log(prior) - np.log1p(-prior)
-    if odds.ndim == 0:
-        return float(odds)
-    odds.flags.writeable = False
-    return np.asarray(odds)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
 
@@ -30,11 +28,13 @@ def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
         "degenerate": posterior.degenerate,
         "degenerate_reason": list(posterior.degenerate_reason),
     }
+    for finding in posterior.findings:
+        table |= finding.columns(posterior)
     return table | class_statistics(posterior)
 
 
 def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
-    """Count, mean and standard deviation of every class, and how the second differs from the first.
+    """Statistics of every class (for Gaussian data count, mean and standard deviation) and how two of them differ.
 
     Examples
     --------
@@ -45,19 +45,7 @@ def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
     >>> class_statistics(posterior)["mean_difference"].tolist()
     [5.0]
     """
-    moments = posterior.moments
-    shape = moments.mean.shape
-    counts, variance = np.broadcast_to(moments.counts, shape), moments.variance
-    columns: dict[str, Any] = {}
-    for k, label in enumerate(_labels(moments.classes)):
-        columns[f"n_{label}"] = counts[k]
-        columns[f"mean_{label}"] = np.where(counts[k] > 0, moments.mean[k], np.nan)
-        columns[f"sd_{label}"] = np.sqrt(variance[k])
-    if len(moments.classes) == 2:
-        columns["mean_difference"] = np.where((counts > 0).all(axis=0), moments.mean_difference, np.nan)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            columns["log_variance_ratio"] = np.log(variance[1]) - np.log(variance[0])
-    return columns
+    return posterior.statistics.describe(_labels(posterior.classes))
 
 
 def _labels(classes: tuple[Any, ...]) -> list[str]:

@@ -1,8 +1,9 @@
-"""Log Bayes factors of all features, with those that have no usable variance taken care of."""
+"""Statistics under which every evidence is defined, and the log Bayes factors of all features."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,46 +12,138 @@ import numpy.typing as npt
 from bayesieve.data import is_sparse
 from bayesieve.data.matrix import ValueBlocks
 from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning
-from bayesieve.models import GaussianModel
+from bayesieve.models import GaussianModel, Model
+from bayesieve.models.comparison import Part
 from bayesieve.models.degenerate import Degeneracy, find_degenerate, repair
+from bayesieve.models.evidences import Evidences
+from bayesieve.models.patterns import Patterns
 from bayesieve.stats import Moments
+from bayesieve.stats.statistics import ClassStatistics
 
 _TINY = 1e-150
+BoolArray = npt.NDArray[np.bool_]
 
 
-def bayes_factors(
-    model: GaussianModel,
-    moments: Moments,
-    table: ValueBlocks | None,
-    names: tuple[str, ...] | None,
-    resolution: Any,
-    policy: str,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
-    """Log Bayes factor and degeneracy flag of every feature."""
-    _check_policy(policy)
-    used = moments if resolution is None else moments.with_resolution(resolution)
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Data ready to be compared.
+
+    Parameters
+    ----------
+    part
+        The data, with floors in place.
+    evidences
+        Their log evidences.
+    flags
+        A :class:`~bayesieve.models.degenerate.Degeneracy` per feature.
+    excluded
+        Features whose log Bayes factor is to be 0: the data say nothing.
+    """
+
+    part: Part
+    evidences: Evidences
+    flags: npt.NDArray[np.int8]
+    excluded: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handling:
+    """What the user says about features without variance.
+
+    Parameters
+    ----------
+    policy
+        ``"floor"``, ``"exclude"`` or ``"raise"``.
+    resolution
+        Step to which values are rounded, None if not known.
+    table
+        Values to look at again.
+    names
+        Names of the features.
+    aloud
+        Whether to warn.
+    """
+
+    policy: str = "floor"
+    resolution: Any = None
+    table: ValueBlocks | None = None
+    names: tuple[str, ...] | None = None
+    aloud: bool = True
+
+    def __post_init__(self) -> None:
+        if self.policy not in ("floor", "exclude", "raise"):
+            raise DataError(f"degenerate must be 'floor', 'exclude' or 'raise', not {self.policy!r}.")
+
+
+def prepared(model: Model, statistics: ClassStatistics, patterns: Patterns, handling: Handling) -> Prepared:
+    """Give features without usable variance a floor, or mark them as excluded."""
+    if not isinstance(model, GaussianModel):
+        none = np.zeros(statistics.n_features, np.int8)
+        return Prepared(Part(model, statistics), model.evidences(statistics), none, none.astype(bool))
+    assert isinstance(statistics, Moments)
+    used = statistics if handling.resolution is None else statistics.with_resolution(handling.resolution)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
-        cells = model.cells(used)
-        _check_range(names, *(np.isfinite(cell.scale) for cell in cells))
-    flags = find_degenerate(cells, moments.n_features)
-    if resolution is not None:  # a step between values makes up for equal ones, not for absent ones
-        bare = find_degenerate(model.cells(moments), moments.n_features)
+        evidences = model.evidences(used)
+        cells = evidences.cells(patterns)
+        check_range(handling.names, *(np.isfinite(cell.scale) for cell in cells))
+    flags = find_degenerate(cells, used.n_features)
+    if handling.resolution is not None:  # a step between values makes up for equal ones, not for absent ones
+        bare = find_degenerate(model.evidences(statistics).cells(patterns), used.n_features)
         flags = np.where(bare == Degeneracy.TOO_FEW_VALUES, bare, flags)
-    if flags.any():
-        log_bf = _degenerate_bayes_factor(model, used, table, flags, policy, names)
-    else:
-        with np.errstate(divide="ignore"):
-            log_bf = model.combine(cells, used)
-    _check_range(names, np.isfinite(log_bf))
-    return log_bf, flags
+    if not flags.any():
+        part = Part(model, used, None, handling.resolution, None if handling.resolution is None else statistics)
+        return Prepared(part, evidences, flags, np.zeros(flags.shape, dtype=bool))
+    return _repaired(model, statistics, used, flags, handling)
 
 
-def _check_policy(policy: str) -> None:
-    if policy not in ("floor", "exclude", "raise"):
-        raise DataError(f"degenerate must be 'floor', 'exclude' or 'raise', not {policy!r}.")
+def _repaired(
+    model: GaussianModel, before: Moments, moments: Moments, flags: npt.NDArray[np.int8], handling: Handling
+) -> Prepared:
+    """Repair degenerate features; one warning counts them."""
+    if handling.table is not None:
+        _check_underflow(handling.table, moments, flags)
+    found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
+    if handling.policy == "raise":
+        shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(flags)[:5].tolist())
+        raise DegenerateFeatureError(
+            f"{found}, for example {shown}. Drop them, use degenerate='floor' or 'exclude', or state the "
+            "instrument's resolution."
+        )
+    repaired = repair(model, moments, flags, handling.policy, handling.table)
+    what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
+    if handling.aloud:
+        warnings.warn(
+            f"{found}; they are flagged in .degenerate and {what}.", DegenerateFeatureWarning, stacklevel=5
+        )
+    part = Part(
+        model, repaired.moments, None, handling.resolution, None if handling.resolution is None else before
+    )
+    return Prepared(part, model.evidences(repaired.moments), flags, repaired.excluded)
 
 
-def _check_range(names: tuple[str, ...] | None, *defined: npt.NDArray[np.bool_]) -> None:
+def settled(
+    log_bf: npt.NDArray[np.float64], ready: Prepared, names: tuple[str, ...] | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
+    """Put 0 where the data say nothing; raise where numbers have left the range of float64."""
+    if ready.excluded.any():
+        log_bf = np.where(ready.excluded, 0.0, log_bf)
+    if isinstance(ready.part.model, GaussianModel):
+        check_range(names, np.isfinite(log_bf))
+        return log_bf, ready.flags
+    undefined = ~np.isfinite(log_bf)
+    if not undefined.any():
+        return log_bf, ready.flags
+    warnings.warn(
+        f"{int(undefined.sum())} of {undefined.size} features have no evidence under this prior; they are "
+        "flagged in .degenerate and left at the prior.",
+        DegenerateFeatureWarning,
+        stacklevel=4,
+    )
+    flags = np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), ready.flags)
+    return np.where(undefined, 0.0, log_bf), flags
+
+
+def check_range(names: tuple[str, ...] | None, *defined: BoolArray) -> None:
     """Raise if squares of the values, or their ratios, have left the range of 64-bit numbers."""
     if all(mask.all() for mask in defined):
         return
@@ -85,30 +178,6 @@ def _check_underflow(table: ValueBlocks, moments: Moments, flags: npt.NDArray[np
 
 def _name(names: tuple[str, ...] | None, j: int) -> str:
     return repr(names[j]) if names else f"x{j}"
-
-
-def _degenerate_bayes_factor(
-    model: GaussianModel,
-    moments: Moments,
-    table: ValueBlocks | None,
-    flags: npt.NDArray[np.int8],
-    policy: str,
-    names: tuple[str, ...] | None,
-) -> npt.NDArray[np.float64]:
-    """Log Bayes factors where some features have no usable variance; one warning counts them."""
-    if table is not None:
-        _check_underflow(table, moments, flags)
-    found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
-    if policy == "raise":
-        shown = ", ".join(_name(names, i) for i in np.flatnonzero(flags)[:5].tolist())
-        raise DegenerateFeatureError(
-            f"{found}, for example {shown}. Drop them, use degenerate='floor' or 'exclude', or state the "
-            "instrument's resolution."
-        )
-    repaired = repair(model, moments, flags, policy, table)
-    what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
-    warnings.warn(f"{found}; they are flagged in .degenerate and {what}.", DegenerateFeatureWarning, stacklevel=4)
-    return np.where(repaired.excluded, 0.0, model.log_bayes_factor(repaired.moments))
 
 
 def _reasons(flags: npt.NDArray[np.int8]) -> str:

@@ -1,15 +1,23 @@
-"""What goes into a screen: a model, and the statistics of two classes."""
+"""What goes into a screen: a model, and the statistics of the classes, of blocks, or of pairs."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
-from bayesieve.data import LabelledMatrix
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import LabelledMatrix, encode_labels
+from bayesieve.data.design import differences, in_blocks
 from bayesieve.data.matrix import ValueBlocks, checked_names
-from bayesieve.errors import LabelError, PriorError
-from bayesieve.models import GaussianModel
+from bayesieve.errors import DataError, LabelError, OptionError, PriorError
+from bayesieve.models import GaussianModel, Model
 from bayesieve.stats import Moments
+from bayesieve.stats.exposures import checked_exposures
+from bayesieve.stats.statistics import ClassStatistics
 
 
 @functools.cache
@@ -17,54 +25,186 @@ def _default_model() -> GaussianModel:
     return GaussianModel.jeffreys(prior_ratio=0.1)
 
 
-def checked_model(model: Any) -> GaussianModel:
+def checked_model(model: Any) -> Model:
     """Return the model, Jeffreys' prior with the paper's ratio when none was given."""
     if model is None:
         return _default_model()
-    if not isinstance(model, GaussianModel):
-        raise PriorError(f"model must be a GaussianModel, for example GaussianModel.jeffreys(), not {model!r}.")
+    if not isinstance(model, Model):
+        raise PriorError(f"model must be a Model, for example GaussianModel.jeffreys(), not {model!r}.")
     return model
 
 
 @runtime_checkable
 class Summarised(ValueBlocks, Protocol):
-    """A table whose moments are known and whose values can be looked at again, such as a file."""
+    """A table whose statistics are known and whose values can be looked at again, such as a file."""
 
     @property
-    def moments(self) -> Moments:
-        """Moments of its classes."""
+    def statistics(self) -> ClassStatistics:
+        """Statistics of its classes, or of differences within pairs."""
+        ...
+
+    @property
+    def blocked(self) -> Mapping[str, ClassStatistics]:
+        """Statistics by block; empty without blocks."""
+        ...
+
+    @property
+    def class_counts(self) -> Mapping[str, int]:
+        """Number of samples by class."""
+        ...
+
+    @property
+    def block_class_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Number of samples by block and class."""
+        ...
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs; 0 if samples are not paired."""
+        ...
+
+    @property
+    def n_incomplete(self) -> int:
+        """Number of pairs left out because one of their samples is not there."""
         ...
 
 
-def statistics(
-    X: Any, y: Any, classes: Any, feature_names: Any, missing: str, n_threads: int | None
-) -> tuple[ValueBlocks | None, Moments, tuple[str, ...] | None]:
-    """Return the table (None from ready moments), the moments of its classes, and feature names."""
+@dataclass(slots=True, eq=False)
+class Given:
+    """The data of a screen.
+
+    Parameters
+    ----------
+    table
+        Values that can be looked at again; None from ready statistics.
+    statistics
+        Statistics of the classes, or of the differences within pairs.
+    names
+        Names of the features.
+    blocked
+        Statistics by block.
+    samples
+        Number of samples per class, by block (None is the key without blocks), as far as it is known.
+    n_pairs, n_incomplete
+        Pairs used and left out; 0 if samples are not paired.
+    """
+
+    table: ValueBlocks | None
+    statistics: ClassStatistics
+    names: tuple[str, ...] | None
+    blocked: dict[Any, ClassStatistics] = field(default_factory=dict)
+    samples: dict[Any, npt.NDArray[np.int64]] = field(default_factory=dict)
+    n_pairs: int = 0
+    n_incomplete: int = 0
+
+
+def given(
+    X: Any, y: Any, model: Model, classes: Any, feature_names: Any, missing: str, n_threads: int | None,
+    blocks: Any = None, pairs: Any = None, exposures: Any = None,
+) -> Given:  # fmt: skip
+    """Reduce the data to statistics, reading them once."""
     if isinstance(X, Summarised):
-        if y is not None or classes is not None or feature_names is not None:
-            raise LabelError("The table already holds its classes and features; call screen(table) without them.")
-        return X, X.moments, X.feature_names
-    if isinstance(X, Moments):
-        if y is not None:
-            raise LabelError("Moments already hold the classes; call screen(moments) without y.")
-        moments = X if classes is None else X.pick(classes)
-        return None, moments, checked_names(feature_names, X.n_features)
-    matrix = LabelledMatrix.from_arrays(X, y, classes=classes, feature_names=feature_names)
-    _check_labels(matrix)
-    return matrix, Moments.from_labelled(matrix, missing=missing, n_threads=n_threads), matrix.feature_names
+        if any(value is not None for value in (y, classes, feature_names, blocks, pairs, exposures)):
+            raise LabelError(
+                "The table already holds its classes, features, blocks and pairs; call screen(table) without "
+                "them and say them to read_table."
+            )
+        return _checked_type(model, _of_summary(X))
+    if isinstance(X, ClassStatistics):
+        if y is not None or pairs is not None or exposures is not None:
+            raise LabelError(f"{type(X).__name__} already hold the classes; call screen(statistics) without y.")
+        return _checked_type(model, _of_statistics(X, classes, feature_names, blocks))
+    matrix = model.matrix(X, y, classes=classes, feature_names=feature_names)
+    if len(matrix.labels.classes) == 1:
+        raise LabelError(
+            f"All {matrix.n_samples} samples are of class {matrix.labels.classes[0]!r}. A screen compares at "
+            "least two classes: check the label column."
+        )
+    if exposures is not None:
+        if not model.takes_exposures:
+            raise OptionError(f"exposures are for models of counts; {type(model).__name__} has no use for them.")
+        matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
+    if pairs is not None:
+        return _of_pairs(matrix, model, pairs, blocks, missing, n_threads)
+    made = Given(matrix, _no_statistics(), matrix.feature_names, samples={None: matrix.labels.counts})
+    if blocks is None:
+        made.statistics = model.summarise(matrix, missing=missing, n_threads=n_threads)
+    else:
+        joint = in_blocks(matrix, blocks)
+        whole = model.summarise(joint, missing=missing, n_threads=n_threads)
+        _split(made, whole, matrix.labels.classes, joint.labels.counts)
+    return made
 
 
-def _check_labels(matrix: LabelledMatrix) -> None:
-    found = matrix.labels.classes
-    if len(found) == 1:
-        raise LabelError(
-            f"All {matrix.n_samples} samples are of class {found[0]!r}. A screen compares two classes: "
-            "check the label column."
+def _no_statistics() -> Any:
+    return None
+
+
+def _split(made: Given, whole: Any, classes: tuple[Any, ...], counts: npt.NDArray[np.int64]) -> None:
+    """Take statistics of (block, class) apart into those of blocks, and together into those of classes."""
+    names = dict.fromkeys(label[0] for label in whole.classes)
+    for k, block in enumerate(names):
+        made.blocked[block] = whole.pick([(block, label) for label in classes]).renamed(classes)
+        made.samples[block] = counts[k * len(classes) : (k + 1) * len(classes)]
+    made.statistics = functools.reduce(lambda first, second: first.merge(second), made.blocked.values())
+
+
+def _of_summary(summary: Summarised) -> Given:
+    classes = summary.statistics.classes
+    made = Given(
+        summary, summary.statistics, summary.feature_names, dict(summary.blocked), n_pairs=summary.n_pairs,
+        n_incomplete=summary.n_incomplete,
+    )  # fmt: skip
+    if not summary.n_pairs:
+        made.samples = {None: np.array([summary.class_counts[str(label)] for label in classes])}
+        for block, counts in summary.block_class_counts.items():
+            made.samples[block] = np.array([counts.get(str(label), 0) for label in classes])
+    return made
+
+
+def _of_statistics(statistics: ClassStatistics, classes: Any, feature_names: Any, blocks: Any) -> Given:
+    chosen = statistics if classes is None else statistics.pick(classes)
+    if len(chosen.classes) == 1:
+        raise LabelError(f"A screen compares at least two classes, but there is only {chosen.classes[0]!r}.")
+    made = Given(None, chosen, checked_names(feature_names, chosen.n_features))
+    if blocks is not None:
+        if not isinstance(blocks, Mapping) or not blocks:
+            raise LabelError("Blocks of ready statistics are a mapping from block names to their statistics.")
+        made.blocked = {
+            name: part if part.classes == chosen.classes else part.pick(chosen.classes)
+            for name, part in blocks.items()
+        }
+    return made
+
+
+def _of_pairs(
+    matrix: LabelledMatrix, model: Model, pairs: Any, blocks: Any, missing: str, n_threads: int | None
+) -> Given:
+    if not isinstance(model, GaussianModel):
+        raise OptionError(f"Pairs are compared by their differences, which {type(model).__name__} does not know.")
+    made, incomplete, places = differences(matrix, pairs)
+    n, lacking = made.n_samples, len(incomplete)
+    result = Given(made, _no_statistics(), matrix.feature_names, n_pairs=n, n_incomplete=lacking)
+    if blocks is None:
+        result.statistics = model.summarise(made, missing=missing, n_threads=n_threads)
+        return result
+    found = encode_labels(blocks)
+    first, second = (found.codes[each] for each in places)
+    if (first != second).any():
+        raise LabelError(f"{int((first != second).sum())} pairs have their samples in different blocks.")
+    joint = in_blocks(made, [found.classes[code] for code in first.tolist()])
+    whole = model.summarise(joint, missing=missing, n_threads=n_threads)
+    _split(result, whole, made.labels.classes, joint.labels.counts)
+    return result
+
+
+def _checked_type(model: Model, made: Given) -> Given:
+    wanted = model.statistics_type
+    if not isinstance(made.statistics, wanted):
+        raise DataError(
+            f"{type(model).__name__} works on {wanted.__name__}, but the data were reduced to "
+            f"{type(made.statistics).__name__}. Hand over the table itself, or read it with model=..."
         )
-    if len(found) > 2:
-        shown = ", ".join(repr(label) for label in found[:8]) + (", ..." if len(found) > 8 else "")
-        raise LabelError(
-            f"There are {len(found)} classes ({shown}), and a screen compares two. Keep the samples of two "
-            "classes, or merge classes by giving them the same label. If the labels are measurements, "
-            "turn them into two groups first."
-        )
+    if isinstance(made.statistics, Moments) and not isinstance(model, GaussianModel):
+        raise DataError(f"{type(model).__name__} cannot be used on moments; hand over the table itself.")
+    return made

@@ -3,54 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.models import GaussianModel
+from bayesieve.errors import OptionError
+from bayesieve.models import Model
+from bayesieve.models.comparing import compare, compare_in_detail
+from bayesieve.models.comparison import Compared, Comparison
+from bayesieve.models.evidences import SumOfEvidences
+from bayesieve.models.patterns import Patterns
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.feature_posterior import checked_log_odds
+from bayesieve.posterior.differences import Differences
+from bayesieve.posterior.finding import Finding
+from bayesieve.posterior.logistic import checked_log_odds
 from bayesieve.screening.advice import advise
-from bayesieve.screening.evidence import bayes_factors
-from bayesieve.screening.inputs import checked_model, statistics
+from bayesieve.screening.blocks import BLOCK_MODELS, screen_blocks, screen_shift
+from bayesieve.screening.evidence import Handling, prepared, settled
+from bayesieve.screening.inputs import Given, checked_model, given
+from bayesieve.screening.missingness import absence
+from bayesieve.screening.pairs import screen_pairs
 from bayesieve.stats.checking import checked_resolution
 
 
-def screen(
+def screen(  # noqa: PLR0913 - all that can be said about a study
     X: Any,
     y: Any = None,
     *,
-    model: GaussianModel | None = None,
+    model: Model | None = None,
     prior_probability: npt.ArrayLike = 0.01,
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
+    patterns: Any = "any",
+    blocks: Any = None,
+    block_model: str = "own",
+    pairs: Any = None,
+    exposures: Any = None,
+    informative_missing: bool = False,
     missing: str = "raise",
     degenerate: str = "floor",
     resolution: npt.ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> FeaturePosterior:
-    r"""Find, for every feature, how probable it is that the classes differ in mean or variance.
+    r"""Find, for every feature, how probable it is that the classes differ (in mean or variance, if Gaussian).
 
     The data are read once. Log-odds are exact, equation (2.18): prior log-odds plus the log Bayes
-    factor of "each class has its own mean and variance" against "all classes share them".
+    factor of "each class has its own mean and variance" against "all classes share them". With more
+    than two classes, "some classes differ" is a sum over the ways in which they may.
 
     Parameters
     ----------
     X
         Samples x features (array, pandas or polars frame, CSR or CSC matrix), what
-        :func:`read_table` returns, or ready :class:`Moments`; ``y``, ``missing`` and ``n_threads`` do
-        not apply to the latter two.
+        :func:`read_table` returns, or ready statistics such as :class:`Moments`; ``y``, ``missing`` and
+        ``n_threads`` do not apply to the latter two.
     y
-        One class label per sample; two classes.
+        One class label per sample; two classes or more.
     model
-        Priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default.
+        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default.
     prior_probability
         Share of features believed to be markers beforehand, or one probability per feature.
     classes
-        Order of the two classes; sorted by default. Differences are second minus first.
+        Order of the classes; sorted by default. Differences are second minus first.
     feature_names
         Names; taken from a data frame, otherwise ``x0``, ``x1``, ...
+    patterns
+        For more than two classes, in which ways they may differ: ``"any"`` (all, for at most 8 classes),
+        ``"distinct"`` (all from each other), ``"one-versus-rest"``, or given ones such as
+        ``"control | mild, severe; control, mild | severe"``; see
+        :meth:`bayesieve.models.patterns.Patterns.of`.
+    blocks
+        Batch, site or plate of each sample (for ready statistics: a mapping from names to statistics).
+        Every block has its own means and variances and shares whether the feature is a marker.
+    block_model
+        ``"own"``, or ``"shift"``: every block has its own location, and blocks share the difference between
+        the two classes and their variances, which keeps more power.
+    pairs
+        Pair (patient) of each sample: the differences within pairs are compared with 0. They see the mean only.
+    exposures
+        For counts: a positive number per sample, how long or how deeply it was looked at.
+    informative_missing
+        Count a different share of missing values in the classes as evidence, too; use with
+        ``missing="omit"``.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has, which is
         exact if values are missing at random.
@@ -84,10 +121,55 @@ def screen(
     ('x1', 'x0')
     """
     model = checked_model(model)
-    table, moments, names = statistics(X, y, classes, feature_names, missing, n_threads)
-    prior_log_odds = checked_log_odds(prior_probability, moments.n_features)
-    log_bf, flags = bayes_factors(model, moments, table, names, resolution, degenerate)
-    step = 0.0 if resolution is None else checked_resolution(resolution, moments.n_features)
-    posterior = FeaturePosterior(log_bf, prior_log_odds, names, flags, moments, model, step)
+    found = given(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
+    prior_log_odds = checked_log_odds(prior_probability, found.statistics.n_features)
+    handling = Handling(degenerate, resolution, found.table, found.names)
+    result = _compared(model, found, patterns, block_model, informative_missing, handling)
+    step = 0.0 if resolution is None else checked_resolution(resolution, found.statistics.n_features)
+    posterior = FeaturePosterior(
+        result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
+        result.comparison, result.findings,
+    )  # fmt: skip
     advise(posterior)
     return posterior
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Result:
+    comparison: Compared
+    log_bayes_factor: npt.NDArray[np.float64]
+    flags: npt.NDArray[np.int8]
+    findings: tuple[Finding, ...] = ()
+
+
+def _compared(
+    model: Model, found: Given, patterns: Any, block_model: str, informative: bool, handling: Handling
+) -> _Result:
+    """Compare classes, blocks of classes, or pairs."""
+    if block_model not in BLOCK_MODELS:
+        raise OptionError(f"block_model must be one of {', '.join(map(repr, BLOCK_MODELS))}, not {block_model!r}.")
+    if found.n_pairs:
+        return _Result(*screen_pairs(model, found, handling))
+    chosen = Patterns.of(patterns, found.statistics.classes)
+    ready = prepared(model, found.statistics, chosen, handling)
+    parts = [ready.part]
+    if informative:
+        parts.append(absence(found.samples.get(None), found.statistics))
+    comparison = Comparison(chosen, tuple(parts))
+    evidences = SumOfEvidences([ready.evidences, parts[1].evidences()]) if informative else ready.evidences
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if len(chosen.classes) > 2:
+            log_bf, shares = compare_in_detail(evidences, chosen)
+        else:
+            log_bf, shares = compare(evidences, chosen), None
+    log_bf, flags = settled(log_bf, ready, found.names)
+    if not found.blocked:
+        return _Result(comparison, log_bf, flags, () if shares is None else (Differences(shares),))
+    if block_model == "shift":
+        compared, log_bf, flags, finding = screen_shift(model, found.blocked, chosen, log_bf)
+        return _Result(compared, log_bf, flags, (finding,))
+    samples = found.samples if informative else None
+    blocked, log_bf, flags, shares, finding = screen_blocks(
+        model, found.blocked, chosen, handling, log_bf, samples
+    )
+    return _Result(blocked, log_bf, flags, (finding,) if shares is None else (Differences(shares), finding))

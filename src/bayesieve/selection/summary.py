@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesieve.models import GaussianModel
+from bayesieve.stats.statistics import largest_counts
+
 if TYPE_CHECKING:
     from bayesieve.selection.selection import Selection
 
@@ -22,11 +25,11 @@ def summary_lines(selection: Selection) -> list[str]:
     Nothing passes the cut: the best feature
     """
     posterior = selection.posterior
-    counts = np.max(np.broadcast_to(posterior.moments.counts, posterior.moments.mean.shape), axis=1)
-    groups = " and ".join(f"{c} ({n})" for c, n in zip(posterior.classes, counts.tolist(), strict=True))
+    said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
+    groups = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
     lines = [
         f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}); "
-        f"classes {groups}."
+        f"{'classes' if len(said) > 1 else 'pairs'} {groups}."
     ]
     lines += _errors(selection) if selection.n_selected else _nothing(selection)
     lines.append(f"Expected markers among all features: {posterior.expected_markers:,.1f}.")
@@ -35,18 +38,26 @@ def summary_lines(selection: Selection) -> list[str]:
         lines.append(f"{n_degenerate:,} features without usable variance are flagged as degenerate.")
     if selection.n_tied_out:
         lines.append(f"{selection.n_tied_out:,} features lie exactly at the cut and are left out.")
-    return lines
+    return lines + [note for finding in posterior.findings for note in finding.notes()]
 
 
 def _errors(selection: Selection) -> list[str]:
     low, high = selection.false_positives.interval(0.9)
     return [
         f"False positives: {selection.expected_false_positives:,.1f} expected under the model "
-        f"(90% interval {low:,} to {high:,} if features are independent); "
-        f"{selection.expected_by_chance:,.1f} would pass this cut by chance if all features were Gaussian "
-        "non-markers.",
+        f"(90% interval {low:,} to {high:,} if features are independent)" + _by_chance(selection),
         f"Markers missed: {selection.expected_false_negatives:,.1f} expected.",
     ]
+
+
+def _by_chance(selection: Selection) -> str:
+    if not selection.posterior.calibrated:
+        return ". These log-odds are the least over several looks, so these numbers are not calibrated."
+    by_chance = selection.expected_by_chance
+    if np.isnan(by_chance):
+        return "; how many would pass this cut by chance is not known for this model."
+    kind = "Gaussian " if isinstance(selection.posterior.model, GaussianModel) else ""
+    return f"; {by_chance:,.1f} would pass this cut by chance if all features were {kind}non-markers."
 
 
 def _nothing(selection: Selection) -> list[str]:

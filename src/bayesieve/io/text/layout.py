@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Layout:
         Labels by sample (samples in columns), None if labels come from elsewhere.
     skipped
         Records, by position, that hold no values (samples in columns).
+    categories
+        Whether values are texts.
     """
 
     samples_in: str
@@ -51,6 +53,7 @@ class Layout:
     left_out: dict[str, list[str]] = field(default_factory=dict)
     label_row: list[str | None] | None = None
     skipped: frozenset[int] = frozenset()
+    categories: bool = False
 
 
 def label_from_text(text: str | None, words: tuple[str, ...] = ()) -> str | None:
@@ -150,11 +153,16 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
         if options.labels not in names:
             raise no_such_column(survey.path, options.labels, names, listing=[names[f] for f in text])
         labels = names.index(options.labels)
-    ids = _id_field(survey, options, [f for f in candidates if f != labels])
+    described = {f for f, name in enumerate(names) if name in options.described}
+    named = options.id_column is not None
+    ids = _id_field(survey, options, [f for f in candidates if f != labels and (named or f not in described)])
     ignored = {names.index(name) for name in options.ignore} - {ids, labels}
-    apart = {ids, labels, *text, *ignored}
-    values = [f for f in range(len(names)) if f not in apart]
-    others = [f for f in text if f not in {ids, labels, *ignored}]
+    apart = {ids, labels, *ignored, *described}
+    others = [f for f in text if f not in apart]
+    values = [f for f in range(len(names)) if f not in {*apart, *others}]
+    categories = options.are_texts(len(others), len(values))
+    if categories:
+        values, others = sorted([*values, *others]), []
     doubt_texts(survey.path, {names[f]: survey.column(f) for f in others[:_DOUBTED]}, options.decimal)
     left_out = {
         "not numeric": [names[f] for f in others],
@@ -165,7 +173,8 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
             f"{survey.path} has no column of numbers besides ids and labels. Columns: {', '.join(names[:8])}. "
             "Check the delimiter (--delimiter) and the decimal mark (--decimal)."
         )
-    return Layout("rows", ids, labels, values, {k: v for k, v in left_out.items() if v})
+    left_out = {reason: found for reason, found in left_out.items() if found}
+    return Layout("rows", ids, labels, values, left_out, categories=categories)
 
 
 def _id_field(survey: Survey, options: ReadOptions, candidates: list[int]) -> int | None:
@@ -174,8 +183,8 @@ def _id_field(survey: Survey, options: ReadOptions, candidates: list[int]) -> in
         return candidates[0] if candidates else None
     if options.known_ids is not None:
         known = {f: len(options.known_ids.intersection(survey.column(f))) for f in candidates}
-        best = max(known, key=lambda f: known[f])
-        if known[best]:
+        best = max(known, key=lambda f: known[f], default=None)
+        if best is not None and known[best]:
             return best
     if 0 in candidates and (names[0].casefold() in ID_NAMES or is_running_number(survey.column(0))):
         return 0
@@ -192,15 +201,25 @@ def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> 
     text = [f for f in survey.text if f < len(names)]
     ids = names.index(options.id_column) if options.id_column is not None else 0
     heads = survey.column(ids)
-    values = [f for f in range(len(names)) if f not in {ids, *text} and names[f] not in options.ignore]
+    apart = {heads.index(name) for name in options.described if name in heads}
+    apart |= {row_label} if row_label is not None else set()
+    every = [f for f in range(len(names)) if f != ids and names[f] not in options.ignore]
+    if options.categories and options.are_texts(*_rows_of_texts(survey, every, apart)):
+        left_out = {"ignored": list(options.ignore)}
+        return _with_samples(
+            survey,
+            options,
+            row_label,
+            Layout("columns", ids, None, every, left_out, None, frozenset(apart), categories=True),
+        )
+    values = [f for f in every if f not in text]
     doubt_samples(survey.path, [names[f] for f in text if f != ids and names[f] in (options.known_ids or ())])
-    texts = _text_rows(survey, values, row_label)
-    if len(values) < 2:  # a text row on top hides the numbers below
-        values = [f for f in range(len(names)) if f != ids and names[f] not in options.ignore]
-    skipped = {row_label} if row_label is not None else set()
-    annotation = [k for k in texts if k not in skipped and heads[k] not in options.ignore]
+    texts = _text_rows(survey, values, apart, {k for k, head in enumerate(heads) if head in options.ignore})
+    values = values if len(values) > 1 else every  # a text row on top hides the numbers below
+    annotation = [k for k in texts if k not in apart and heads[k] not in options.ignore]
     if row_label is not None:
-        above = [heads[k] for k in range(row_label) if k not in texts and heads[k] not in options.ignore]
+        known_rows = {*texts, *apart}
+        above = [heads[k] for k in range(row_label) if k not in known_rows and heads[k] not in options.ignore]
         doubt_rows(survey.path, above, heads[row_label])
     others = [f for f in text if f != ids and f not in values]
     doubt_texts(survey.path, {names[f]: survey.column(f) for f in others[:_DOUBTED]}, options.decimal)
@@ -209,21 +228,36 @@ def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> 
         "rows without numbers": [heads[k] for k in annotation],
         "ignored": list(options.ignore),
     }
+    layout = Layout("columns", ids, None, values, left_out, None, frozenset({*apart, *annotation}))
+    return _with_samples(survey, options, row_label, layout)
+
+
+def _with_samples(survey: Survey, options: ReadOptions, row_label: int | None, layout: Layout) -> Layout:
+    """Keep the samples that the label file knows, and read the row of labels."""
+    names, values, left_out = survey.parser.names, layout.values, dict(layout.left_out)
     if options.known_ids is not None:
-        known = [f for f in values if names[f] in options.known_ids]
         left_out["not in the label file"] = [names[f] for f in values if names[f] not in options.known_ids]
-        values = known
+        values = [f for f in values if names[f] in options.known_ids]
     check_distinct(survey.path, [names[f] for f in values], "sample")
     if not values:
         raise FileError(
-            f"{survey.path} has no column of numbers besides {names[ids]!r}, which names the features."
+            f"{survey.path} has no column of numbers besides {names[layout.ids or 0]!r}, which names the features."
         )
     row = _row_texts(survey, row_label, values) if row_label is not None else None
     kept = {reason: found for reason, found in left_out.items() if found}
-    return Layout("columns", ids, None, values, kept, row, frozenset({*skipped, *annotation}))
+    return replace(layout, values=values, left_out=kept, label_row=row)
 
 
-def _text_rows(survey: Survey, values: list[int], row_label: int | None) -> list[int]:
+def _rows_of_texts(survey: Survey, values: list[int], apart: set[int]) -> tuple[int, int]:
+    """Count the first records with texts among their values, and those without."""
+    codes: Codes = np.full(len(survey.parser.names), SKIP, dtype=np.int32)
+    codes[values] = np.arange(len(values))
+    parsed = survey.parser.parse(survey.batch, 0, min(len(survey.batch), _PEEK), codes, strict=False)
+    with_text = {row for row, _, _ in parsed.texts_at} - apart
+    return len(with_text), len(parsed.values) - len(with_text | apart)
+
+
+def _text_rows(survey: Survey, values: list[int], apart: set[int], ignored: set[int]) -> list[int]:
     """Records on top that hold text where the others hold numbers; further down, text is a mistake."""
     codes: Codes = np.full(len(survey.parser.names), SKIP, dtype=np.int32)
     places = values if len(values) > 1 else list(range(1, len(survey.parser.names)))
@@ -231,9 +265,9 @@ def _text_rows(survey: Survey, values: list[int], row_label: int | None) -> list
     parsed = survey.parser.parse(survey.batch, 0, min(len(survey.batch), 50), codes, strict=False)
     with_text = {row for row, _, _ in parsed.texts_at}
     with_numbers = set(np.flatnonzero(np.isfinite(parsed.values).any(axis=1)).tolist())
-    on_top = itertools.takewhile(lambda k: k == row_label or k not in with_numbers, itertools.count())
+    on_top = itertools.takewhile(lambda k: k in apart or k in ignored or k not in with_numbers, itertools.count())
     last = max(itertools.islice(on_top, len(parsed.values)), default=-1)
-    last = max(last, row_label if row_label is not None else -1)
+    last = max(last, *apart, -1)
     return sorted(k for k in with_text - with_numbers if k <= last)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -134,9 +135,13 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     layout = find_layout(Survey.of(source.path, first, source.parser), source.options)
     names = source.form.names
     chosen = tuple(names[f] for f in layout.values)
+    samples_class, features_class = TextSamples, TextFeatures
+    if layout.categories:
+        module = importlib.import_module("bayesieve.io.text_categories")  # it builds on this one
+        samples_class, features_class = module.CategorySamples, module.CategoryFeatures
     if layout.samples_in == "rows":
-        return TextSamples(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
-    return TextFeatures(
+        return samples_class(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
+    return features_class(
         source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.label_row,
         source=source, layout=layout,
     )  # fmt: skip
@@ -199,7 +204,7 @@ class TextFeatures(FeatureTable):
             if ignored:
                 names = parser.parse(batch, 0, len(batch), only_ids).texts(0)
                 holes |= {k for k, name in enumerate(names) if name in ignored}
-            for lo, hi in _runs(len(batch), holes):
+            for lo, hi in runs_between(len(batch), holes):
                 parsed = parser.parse(batch, lo, hi, codes)
                 yield FeaturePiece(parsed.texts(0), parsed.values)
             done += len(batch)
@@ -210,8 +215,15 @@ class TextFeatures(FeatureTable):
             )
 
 
-def _runs(n: int, holes: set[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of ``range(n)`` between the holes."""
+def runs_between(n: int, holes: set[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of ``range(n)`` between the holes.
+
+    Examples
+    --------
+    >>> from bayesieve.io.text.reader import runs_between
+    >>> list(runs_between(5, {1, 4}))
+    [(0, 1), (2, 4)]
+    """
     lo = 0
     for hole in sorted(hole for hole in holes if 0 <= hole < n):
         if hole > lo:

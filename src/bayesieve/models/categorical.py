@@ -1,0 +1,270 @@
+"""The independent categorical model: Dirichlet priors on the shares of the categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import Label, LabelledMatrix
+from bayesieve.data.categories import checked_levels, labelled_categories
+from bayesieve.errors import DataError, LabelError, PriorError
+from bayesieve.models.dirichlet import dirichlet_evidence
+from bayesieve.models.model import Model
+from bayesieve.stats.category_counts import CategoryCounts
+
+FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategoricalModel(Model):
+    r"""Categories with a Dirichlet prior: genotypes, texts, booleans.
+
+    The prior is proper, so there is no ``prior_ratio``. With one concentration :math:`\alpha` for
+    every category, the log Bayes factor of two classes is
+
+    .. math:: \log BF = \ln\frac{B(\alpha + n_0)}{B(\alpha)} + \ln\frac{B(\alpha + n_1)}{B(\alpha)}
+              - \ln\frac{B(\alpha + n_0 + n_1)}{B(\alpha)}
+
+    Parameters
+    ----------
+    concentration
+        Positive: a number, or one per declared level, or one per feature. A sequence as long as ``levels``
+        is read as one per level. 1/2 is Jeffreys' prior, 1 the uniform one.
+    levels
+        The categories that every feature can have. When not given, a feature has those that occur in it
+        in any class; :meth:`fitted` fixes how many they are.
+    n_levels
+        Set by :meth:`fitted`, not by users: the number of categories of each feature.
+
+    Examples
+    --------
+    >>> from bayesieve.models.categorical import CategoricalModel
+    >>> from bayesieve.stats.category_counts import CategoryCounts
+    >>> counts = CategoryCounts(["well", "sick"], ["AA", "AG", "GG"], [[[4], [1], [0]], [[1], [3], [2]]])
+    >>> model = CategoricalModel().fitted(counts)
+    >>> well, sick, both = (model.log_evidence(group)[0] for group in
+    ...                     (counts.pick(["well"]), counts.pick(["sick"]), counts.pool()))
+    >>> round(float(well + sick - both), 10)
+    1.2735042513
+    """
+
+    concentration: Any = 0.5
+    levels: Any = None
+    n_levels: CountArray | None = field(default=None, repr=False, kw_only=True)
+    statistics_type: ClassVar[type] = CategoryCounts
+
+    def __post_init__(self) -> None:
+        if self.levels is not None:
+            object.__setattr__(self, "levels", checked_levels(self.levels))
+        object.__setattr__(self, "concentration", _checked_concentration(self.concentration))
+
+    @classmethod
+    def jeffreys(cls, levels: Sequence[Any] | None = None) -> CategoricalModel:
+        r"""Return the model with Jeffreys' prior, :math:`\alpha_k = 1/2`.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> CategoricalModel.jeffreys().concentration
+        0.5
+        """
+        return cls(0.5, levels)
+
+    @classmethod
+    def uniform(cls, levels: Sequence[Any] | None = None) -> CategoricalModel:
+        r"""Return the model in which all shares are equally likely, :math:`\alpha_k = 1`.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> CategoricalModel.uniform(levels=[0, 1, 2]).levels
+        (0, 1, 2)
+        """
+        return cls(1.0, levels)
+
+    def matrix(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        classes: Sequence[Label] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> LabelledMatrix:
+        """Check a table of categories and its labels.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> CategoricalModel().matrix([["red"], ["blue"]], ["a", "b"]).levels
+        ('blue', 'red')
+        """
+        return labelled_categories(X, y, classes=classes, feature_names=feature_names, levels=self.levels)
+
+    def summarise(
+        self, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
+    ) -> CategoryCounts:
+        """Count the categories of every class.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> model = CategoricalModel()
+        >>> model.summarise(model.matrix([[True], [False]], ["a", "b"])).levels
+        (False, True)
+        """
+        return CategoryCounts.from_labelled(matrix, missing=missing, levels=self.levels, n_threads=n_threads)
+
+    def statistic(self, values: FloatArray) -> CategoryCounts:
+        """Count the categories of one group, told by numbers; NaN is missing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> CategoricalModel().statistic(np.array([[0.0], [2.0], [2.0]])).table.tolist()
+        [[[1], [2]]]
+        """
+        if len(values):
+            return CategoryCounts.from_matrix(values, np.zeros(len(values)), missing="omit", levels=self.levels)
+        levels = self.levels or ()
+        return CategoryCounts.trusted((0.0,), levels, np.zeros((1, len(levels), values.shape[1]), np.int64))
+
+    def merge(self, first: CategoryCounts, second: CategoryCounts) -> CategoryCounts:
+        """Add the counts of two groups.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> model = CategoricalModel()
+        >>> part = model.statistic(np.array([[0.0], [2.0]]))
+        >>> model.merge(part, part).table.tolist()
+        [[[2], [2]]]
+        """
+        return first.merge(second)
+
+    def fitted(self, statistics: Any) -> CategoricalModel:
+        """Fix which categories a feature has: the declared ones, or those that occur in any class.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> from bayesieve.stats.category_counts import CategoryCounts
+        >>> counts = CategoryCounts.from_matrix([[0, 0], [1, 0], [2, 1]], ["a", "a", "b"])
+        >>> CategoricalModel().fitted(counts).n_levels.tolist()
+        [3, 2]
+        """
+        return self if self.levels is not None else replace(self, n_levels=_occurring(_counts(statistics).table))
+
+    def log_evidence(self, group: CategoryCounts) -> FloatArray:
+        r"""Log probability of the categories of one group in the order they were seen.
+
+        It is :math:`\ln B(\alpha + n) - \ln B(\alpha)`, and exactly 0 for a feature with one category or
+        without values. Evidences of several groups can be compared under declared levels or a model that
+        was :meth:`fitted` to all of them; otherwise a feature has the categories that occur in this group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> model = CategoricalModel.uniform()
+        >>> group = model.statistic(np.array([[0.0], [1.0], [1.0]]))
+        >>> model.log_evidence(group).round(10).tolist() == np.log([1 / 12]).round(10).tolist()
+        True
+        """
+        table = self._table(_counts(group))
+        alpha = self.concentration
+        if isinstance(alpha, np.ndarray) and self.levels is not None and alpha.size == len(self.levels):
+            alpha = alpha[:, None]
+        return dirichlet_evidence(table, alpha, self._n_levels(table))
+
+    def draw_null(self, statistics: Any, rng: np.random.Generator) -> CategoryCounts:
+        """Draw counts as if the classes were alike: multinomial with the shares of the pooled sample.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> from bayesieve.stats.category_counts import CategoryCounts
+        >>> counts = CategoryCounts.from_matrix([[0], [1], [1], [0], [1]], [0, 0, 1, 1, 1])
+        >>> CategoricalModel().draw_null(counts, np.random.default_rng(0)).counts.tolist()
+        [[2], [3]]
+        """
+        counts = _counts(statistics)
+        if not counts.levels:
+            return counts
+        pooled = counts.table.sum(axis=0).T.astype(np.float64)
+        pooled[pooled.sum(axis=1) == 0, 0] = 1.0  # a feature without values
+        pooled /= pooled.sum(axis=1, keepdims=True)
+        drawn = [rng.multinomial(n, pooled).T for n in counts.counts]
+        return CategoryCounts.trusted(counts.classes, counts.levels, np.array(drawn, dtype=np.int64))
+
+    def _table(self, group: CategoryCounts) -> CountArray:
+        """Counts of one group, (n_levels, n_features), in the order of the declared levels."""
+        if len(group.classes) != 1:
+            raise LabelError(
+                f"The evidence is that of one group, but there are {len(group.classes)} classes: "
+                f"{list(group.classes)!r}. Pick one of them, or pool them."
+            )
+        sizes = {array.size for array in (self.concentration, self.n_levels) if isinstance(array, np.ndarray)}
+        sizes -= {group.n_features, len(self.levels or ())}
+        if sizes:
+            raise PriorError(
+                f"The model has numbers for {sorted(sizes)} features, but the data have {group.n_features}. "
+                "Give one concentration, or one per feature in the order of the columns (or one per level, with "
+                "levels), and fit the model to the same features."
+            )
+        aligned: CategoryCounts = group if self.levels is None else group.with_levels(self.levels)
+        return np.asarray(aligned.table[0])
+
+    def _n_levels(self, table: CountArray) -> Any:
+        if self.levels is not None:
+            return len(self.levels)
+        here = _occurring(table[None])
+        if self.n_levels is None:
+            return here
+        if (here > self.n_levels).any():
+            raise DataError(
+                f"{int((here > self.n_levels).sum())} feature(s) have more categories than in the data that the "
+                f"model was fitted to, the first is column {int(np.argmax(here > self.n_levels))}. Fit it to all "
+                "classes together."
+            )
+        return self.n_levels
+
+
+def _checked_concentration(concentration: Any) -> float | FloatArray:
+    try:
+        alpha = np.array(concentration, dtype=np.float64)
+    except (TypeError, ValueError):
+        alpha = np.array(np.nan)
+    if alpha.ndim > 1 or not alpha.size or not (np.isfinite(alpha) & (alpha > 0)).all():
+        raise PriorError(
+            "concentration must be a positive number, or one per declared level or per feature, for example 0.5; "
+            f"this is {concentration!r}."
+        )
+    if not alpha.ndim:
+        return float(alpha)
+    alpha.flags.writeable = False
+    return alpha
+
+
+def _counts(statistics: Any) -> CategoryCounts:
+    if not isinstance(statistics, CategoryCounts):
+        raise DataError(
+            f"The categorical model needs CategoryCounts, not {type(statistics).__name__}. Make them with "
+            "CategoryCounts.from_matrix(X, y)."
+        )
+    return statistics
+
+
+def _occurring(table: CountArray) -> CountArray:
+    """Number of levels that occur in each feature in any class; at least 1, which changes nothing."""
+    present = table[0] > 0
+    for more in table[1:]:
+        present |= more > 0
+    return np.asarray(np.maximum(present.sum(axis=0), 1))

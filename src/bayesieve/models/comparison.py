@@ -1,0 +1,136 @@
+"""Comparison: which data were compared under which model, so that it can be done again on other data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.models.comparing import compare
+from bayesieve.models.evidences import Evidences, SumOfEvidences
+from bayesieve.models.model import Model
+from bayesieve.models.patterns import Patterns
+from bayesieve.stats.statistics import ClassStatistics
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Compared(Protocol):
+    """What a posterior remembers of the comparison it came from."""
+
+    def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray | None:
+        """Draw log Bayes factors as if no feature were a marker; None if the model does not know how."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Data that are independent of the other parts: a block of samples, or the absence of values.
+
+    Parameters
+    ----------
+    model
+        Model of these data.
+    statistics
+        Their statistics, every evidence defined.
+    kept
+        Features about which the part has a say; None for all.
+    resolution, before
+        Step to which values are rounded, whose variance is in ``statistics``, and the statistics without it.
+    """
+
+    model: Model
+    statistics: ClassStatistics
+    kept: BoolArray | None = None
+    resolution: Any = None
+    before: ClassStatistics | None = None
+
+    def evidences(self) -> Evidences:
+        """Log evidences of the groups of classes."""
+        return self.model.evidences(self.statistics)
+
+    def drawn(self, rng: np.random.Generator) -> Part | None:
+        """Draw the same part as if the classes were alike."""
+        statistics: Any = self.model.draw_null(self.before or self.statistics, rng)
+        if statistics is None:
+            return None
+        if self.resolution is not None:
+            statistics = statistics.with_resolution(self.resolution)
+        return Part(self.model, statistics, self.kept)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Patterns of differing classes against no difference, on one or more independent parts of data.
+
+    Parameters
+    ----------
+    patterns
+        The patterns; all parts share the one that holds.
+    parts
+        The data; log evidences add up over them.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.comparison import Comparison, Part
+    >>> from bayesieve.models.patterns import Patterns
+    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+    >>> model = bs.GaussianModel.proper()
+    >>> once = Comparison(Patterns.of("any", ("a", "b")), (Part(model, moments),))
+    >>> twice = Comparison(once.patterns, once.parts * 2)
+    >>> bool(twice.log_bayes_factor()[0] == 2 * once.log_bayes_factor()[0])
+    True
+    """
+
+    patterns: Patterns
+    parts: tuple[Part, ...]
+
+    def evidences(self) -> Evidences:
+        """Log evidences of the groups of classes, added up over the parts."""
+        return sum_of_evidences(self.parts)
+
+    def log_bayes_factor(self) -> FloatArray:
+        """Log Bayes factor of some difference against none.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.models.comparison import Comparison, Part
+        >>> from bayesieve.models.patterns import Patterns
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> part = Part(bs.GaussianModel.proper(), moments)
+        >>> Comparison(Patterns.of("any", ("a", "b")), (part,)).log_bayes_factor().shape
+        (1,)
+        """
+        return compare(self.evidences(), self.patterns)
+
+    def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray | None:
+        """Draw log Bayes factors as if no feature were a marker."""
+        drawn = [part.drawn(rng) for part in self.parts]
+        parts = tuple(part for part in drawn if part is not None)
+        if len(parts) < len(drawn):
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):  # features that have no evidence
+            return Comparison(self.patterns, parts).log_bayes_factor()
+
+
+def sum_of_evidences(parts: Sequence[Part]) -> Evidences:
+    """Add up the evidences of several parts.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.comparison import Part, sum_of_evidences
+    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+    >>> part = Part(bs.GaussianModel.proper(), moments)
+    >>> bool(sum_of_evidences([part, part]).pooled() == 2 * part.evidences().pooled())
+    True
+    """
+    if len(parts) == 1 and parts[0].kept is None:
+        return parts[0].evidences()
+    return SumOfEvidences([part.evidences() for part in parts], [part.kept for part in parts])

@@ -1,0 +1,192 @@
+"""Model: a likelihood whose parameters are integrated out, in three methods (section 2.2).
+
+Under the independent model all that matters of a feature is a statistic per class, how statistics
+merge, and the log evidence of a group of classes that share their parameters. The rest (partitions
+of the classes, posteriors, rules, errors) is the same for every likelihood.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import Label, LabelledMatrix
+from bayesieve.errors import DataError
+from bayesieve.models.evidences import Evidences, GroupEvidences
+from bayesieve.stats.statistics import ClassStatistics, Parts, side_by_side
+
+FloatArray = npt.NDArray[np.float64]
+
+_VALUES_AT_ONCE = 2**22
+
+
+class Model(abc.ABC):
+    r"""What a likelihood has to say for itself; three methods make a new one.
+
+    Examples
+    --------
+    Waiting times, exponential with a gamma prior on the rate:
+
+    >>> import numpy as np
+    >>> from scipy.special import gammaln
+    >>> import bayesieve as bs
+    >>> class ExponentialModel(bs.Model):
+    ...     def statistic(self, values):                      # of one class, NaN where missing
+    ...         return np.array([np.isfinite(values).sum(axis=0), np.nansum(values, axis=0)])
+    ...     def merge(self, first, second):
+    ...         return first + second
+    ...     def log_evidence(self, group, a=1.0, b=1.0):
+    ...         n, total = group
+    ...         return a * np.log(b) - gammaln(a) + gammaln(a + n) - (a + n) * np.log(b + total)
+    >>> X = np.random.default_rng(0).exponential(size=(40, 2))
+    >>> X[20:, 1] *= 5.0
+    >>> bs.screen(X, [0] * 20 + [1] * 20, model=ExponentialModel()).probability.round(3).tolist()
+    [0.005, 0.999]
+    """
+
+    __slots__ = ()
+
+    prior_ratio: Any = None
+    statistics_type: ClassVar[type] = Parts
+    takes_exposures: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def statistic(self, values: FloatArray) -> Any:
+        """All that the model needs to know of one group.
+
+        Parameters
+        ----------
+        values
+            Samples x features, NaN where a value is missing.
+
+        Returns
+        -------
+        object
+            Any object; arrays in it have the features on their last axis.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().statistic(np.array([[1.0], [3.0]])).count.tolist()
+        [2]
+        """
+
+    @abc.abstractmethod
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the statistic of two groups taken together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> model = bs.PoissonModel()
+        >>> group = model.statistic(np.array([[1.0], [3.0]]))
+        >>> model.merge(group, group).total.tolist()
+        [[8.0]]
+        """
+
+    @abc.abstractmethod
+    def log_evidence(self, group: Any) -> FloatArray:
+        """Log marginal likelihood of one group, feature by feature; what cancels may be left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> model = bs.CategoricalModel(1.0, levels=(0, 1))
+        >>> model.log_evidence(model.statistic(np.array([[0.0], [1.0]]))).round(6).tolist()
+        [-1.791759]
+        """
+
+    def matrix(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        classes: Sequence[Label] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> LabelledMatrix:
+        """Check a table and its labels.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().matrix([[1.0], [2.0]], ["a", "b"]).n_features
+        1
+        """
+        return LabelledMatrix.from_arrays(X, y, classes=classes, feature_names=feature_names)
+
+    def summarise(
+        self, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
+    ) -> ClassStatistics:
+        """Sum a table class by class, some features at a time.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> model.summarise(model.matrix([[1.0], [2.0]], ["a", "b"])).classes
+        ('a', 'b')
+        """
+        del n_threads
+        if missing not in ("raise", "omit"):
+            raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+        width = max(1, _VALUES_AT_ONCE // matrix.n_samples)
+        pieces: list[list[Any]] = []
+        counts = np.zeros((len(matrix.labels.classes), matrix.n_features), np.int64)
+        for lo in range(0, matrix.n_features, width):
+            places = np.arange(lo, min(lo + width, matrix.n_features))
+            values = np.array([column for _, column in matrix.columns(places)]).T
+            odd = ~np.isfinite(values).all(axis=0)
+            if np.isinf(values).any() or (missing == "raise" and odd.any()):
+                matrix.explain_non_finite(places[odd], missing)
+            groups = [values[matrix.labels.codes == k] for k in range(len(counts))]
+            pieces.append([self.statistic(group) for group in groups])
+            counts[:, places] = [np.isfinite(group).sum(axis=0) for group in groups]
+        parts = tuple(side_by_side([piece[k] for piece in pieces]) for k in range(len(counts)))
+        return Parts(matrix.labels.classes, parts, counts, self.merge)
+
+    def fitted(self, statistics: ClassStatistics) -> Model:
+        """Return the model with constants that depend on all classes together; itself if there are none.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> model.fitted(bs.Moments.from_matrix([[1.0], [2.0]], ["a", "b"])) is model
+        True
+        """
+        del statistics
+        return self
+
+    def evidences(self, statistics: ClassStatistics) -> Evidences:
+        """Prepare the log evidences of groups of classes.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> bs.GaussianModel.proper().evidences(moments).group((0,), 0).shape
+        (1,)
+        """
+        model = self.fitted(statistics)
+        return GroupEvidences(model.log_evidence, statistics, model.prior_ratio)
+
+    def draw_null(self, statistics: ClassStatistics, rng: np.random.Generator) -> ClassStatistics | None:
+        """Draw statistics as if the classes were alike; None if the model does not know how.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> bs.GaussianModel.jeffreys().draw_null(moments, np.random.default_rng(0)).classes
+        ('a', 'b')
+        """
+        del statistics, rng
+        return None

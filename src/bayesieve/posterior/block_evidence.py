@@ -1,0 +1,104 @@
+"""BlockEvidence: what every block of samples says, beside the result of pooling them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from bayesieve.posterior.feature_posterior import FeaturePosterior
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockEvidence:
+    r"""Contributions of blocks (batches, sites, plates) to the log Bayes factor.
+
+    Parameters
+    ----------
+    names
+        Names of the blocks that have a say.
+    contributions
+        How much of the log Bayes factor goes when a block is left out: (n_blocks, n_features). Where every
+        block has its own parameters and there are two classes, this is the block's own log Bayes factor and
+        the contributions add up.
+    pooled_log_bayes_factor
+        Log Bayes factor of all samples thrown together.
+    block_model
+        ``"own"``: every block keeps its own means and variances. ``"shift"``: own location, common class
+        shift and variances.
+    unused
+        Blocks that contribute nothing, with the reason.
+    prior_ratio
+        What the prior ratio multiplies to over all blocks; None for proper priors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> rng = np.random.default_rng(0)
+    >>> X, y, batch = rng.normal(size=(40, 2)), [0, 1] * 20, [0] * 20 + [1] * 20
+    >>> X[20:] += 5.0
+    >>> evidence = bs.screen(X, y, blocks=batch).block_evidence
+    >>> evidence.names, evidence.contributions.shape
+    (('0', '1'), (2, 2))
+    """
+
+    names: tuple[str, ...]
+    contributions: FloatArray
+    pooled_log_bayes_factor: FloatArray
+    block_model: str
+    unused: tuple[tuple[str, str], ...] = ()
+    prior_ratio: float | None = None
+
+    def without(self, posterior: FeaturePosterior, block: str) -> FloatArray:
+        """Log-odds with one block left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> posterior = bs.screen(X, [0, 1] * 20, blocks=["p"] * 20 + ["q"] * 20)
+        >>> alone = bs.screen(X[20:], [0, 1] * 10)
+        >>> bool(np.allclose(posterior.block_evidence.without(posterior, "p"), alone.log_odds))
+        True
+        """
+        return np.asarray(posterior.log_odds - self.contributions[self.names.index(block)])
+
+    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
+        """Columns: log-odds if pooled, least log-odds with one block left out, contribution of every block."""
+        table: dict[str, Any] = {"log_odds_pooled": posterior.prior_log_odds + self.pooled_log_bayes_factor}
+        if len(self.names) > 1:
+            worst = self.contributions.argmax(axis=0)
+            table["log_odds_without_a_block"] = posterior.log_odds - self.contributions.max(axis=0)
+            table["block_left_out"] = [self.names[k] for k in worst.tolist()]
+        return table | {f"block_{name}": self.contributions[k] for k, name in enumerate(self.names)}
+
+    def take(self, places: Any) -> BlockEvidence:
+        """Some features."""
+        return replace(
+            self, contributions=self.contributions[:, places],
+            pooled_log_bayes_factor=self.pooled_log_bayes_factor[places],
+        )  # fmt: skip
+
+    def notes(self) -> list[str]:
+        """Say how blocks were used, which were not, and what the prior ratio adds up to."""
+        how = {
+            "own": "each with its own means and variances",
+            "shift": "each with its own location, the class shift and the variances shared",
+        }[self.block_model]
+        lines = [f"{len(self.names)} blocks ({_few(self.names)}), {how}; the column log_odds_pooled ignores them."]
+        if self.prior_ratio is not None:
+            times = f" {len(self.names)} times" if self.block_model == "own" and len(self.names) > 1 else " once"
+            lines.append(f"The prior ratio enters{times}: {self.prior_ratio:.3g} in all (two groups of classes).")
+        lines += [f"Block {name} contributes nothing: {reason}." for name, reason in self.unused]
+        return lines
+
+
+def _few(names: tuple[str, ...], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

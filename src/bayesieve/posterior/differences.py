@@ -1,0 +1,100 @@
+"""Differences: which of more than two classes differ, in words and pair by pair (spec I1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.models.comparing import PatternShares
+
+if TYPE_CHECKING:
+    from bayesieve.posterior.feature_posterior import FeaturePosterior
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """Posterior over the patterns of differing classes.
+
+    Parameters
+    ----------
+    shares
+        Most probable pattern and probabilities of equality, given that a feature is a marker.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [7.1], [7.3], [7.2]]
+    >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
+    >>> posterior = bs.screen(X, list("aaabbbccc"), model=model, prior_probability=0.5)
+    >>> posterior.differences.words(posterior)
+    ['{c} differs from {a, b}']
+    """
+
+    shares: PatternShares
+
+    def most_probable(self, posterior: FeaturePosterior) -> npt.NDArray[np.int16]:
+        """Number of the most probable pattern of every feature.
+
+        It is -1, no difference, where that is more probable than all patterns together.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [0.4], [0.3], [0.2], [7.1], [7.3]]
+        >>> posterior = bs.screen(X, list("aabbcc"), model=bs.GaussianModel.proper(mean_locations=(0.0,)))
+        >>> posterior.differences.most_probable(posterior).tolist()
+        [0]
+        """
+        return np.where(posterior.log_odds > 0, self.shares.best, np.int16(-1))
+
+    def words(self, posterior: FeaturePosterior) -> list[str]:
+        """Say the most probable pattern of every feature, for example "{BL} differs from {EWS, NB}"."""
+        patterns = self.shares.patterns
+        said = [patterns.words(i) for i in range(len(patterns.growths))]
+        return [said[i] if i >= 0 else patterns.words(-1) for i in self.most_probable(posterior).tolist()]
+
+    def probability(self, posterior: FeaturePosterior) -> FloatArray:
+        """Probability of the pattern that :meth:`words` says."""
+        best = np.exp(posterior.log_probability + self.shares.log_share)
+        return np.where(posterior.log_odds > 0, best, posterior.null_probability)
+
+    def equal(self, posterior: FeaturePosterior) -> FloatArray:
+        """Probability that two classes are alike, for every pair (rows) and feature (columns).
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [7.1], [7.3], [7.2]]
+        >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
+        >>> posterior = bs.screen(X, list("aaabbbccc"), model=model, prior_probability=0.5)
+        >>> posterior.differences.equal(posterior)[:, 0].round(2).tolist()
+        [0.73, 0.0, 0.0]
+        """
+        return posterior.null_probability + posterior.probability * self.shares.equal
+
+    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
+        """Columns ``pattern``, ``pattern_probability`` and ``equal_A_B`` for every pair of classes."""
+        equal, classes = self.equal(posterior), [str(label) for label in self.shares.patterns.classes]
+        table: dict[str, Any] = {
+            "pattern": self.words(posterior), "pattern_probability": self.probability(posterior),
+        }  # fmt: skip
+        return table | {f"equal_{classes[a]}_{classes[b]}": equal[k] for k, (a, b) in enumerate(self.shares.pairs)}
+
+    def take(self, places: Any) -> Differences:
+        """Some features."""
+        return Differences(self.shares.take(places))
+
+    def notes(self) -> list[str]:
+        """Say which patterns were compared."""
+        patterns = self.shares.patterns
+        said = {
+            "any": f"every difference between the classes ({len(patterns.growths):,} patterns)",
+            "distinct": "all classes different from each other",
+            "one-versus-rest": "one class different from all others",
+        }.get(patterns.kind, f"{len(patterns.growths):,} given pattern{'s' * (len(patterns.growths) > 1)}")
+        return [f"Compared with no difference: {said}."]

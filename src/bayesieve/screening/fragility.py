@@ -1,0 +1,242 @@
+"""fragility(): how much of every feature's evidence hangs on a single sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import Label, LabelledMatrix, Labels
+from bayesieve.data.matrix import ValueBlocks
+from bayesieve.errors import DataError, LabelError, OptionError, PriorError
+from bayesieve.models import GaussianModel, Model
+from bayesieve.models.comparing import compare
+from bayesieve.models.comparison import Comparison
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior.fragility import Fragility
+from bayesieve.screening.evidence import Handling, prepared
+from bayesieve.screening.inputs import Summarised
+from bayesieve.screening.removals import Removals, leave_one_out
+from bayesieve.screening.screen import screen
+from bayesieve.stats.exposures import checked_exposures
+from bayesieve.stats.statistics import ClassStatistics
+
+
+def fragility(  # noqa: PLR0913 - what screen() takes
+    X: Any,
+    y: Any = None,
+    model: Model | None = None,
+    *,
+    prior_probability: npt.ArrayLike = 0.01,
+    cut: float = 0.0,
+    classes: Sequence[Label] | None = None,
+    feature_names: Sequence[str] | None = None,
+    patterns: Any = "any",
+    exposures: Any = None,
+    missing: str = "raise",
+    degenerate: str = "floor",
+    resolution: npt.ArrayLike | None = None,
+    n_threads: int | None = None,
+    posterior: FeaturePosterior | None = None,
+) -> Fragility:
+    r"""Find the least log-odds of every feature over leaving any one sample out, and the culprit.
+
+    Exact: equal to screening again without each sample in turn. For two Gaussian classes it costs a few reads of
+    the table; for other models and more classes the table is summed again for every sample. Only samples that
+    hold a value of the feature count. A removal that would leave a class undefined under the prior (too few
+    values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and counted.
+
+    Parameters
+    ----------
+    X
+        Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns (two Gaussian
+        classes only). Ready statistics hold no samples and cannot be used.
+    y, model, prior_probability, classes, feature_names, patterns, exposures, missing, degenerate, resolution
+        As for :func:`screen`. Blocks and pairs are not covered.
+    cut
+        Log-odds over which features pass, held fixed: the ``cut`` of a selection, or 0 for a probability of
+        0.5.
+    n_threads
+        Threads, all cores by default; the result does not depend on it.
+    posterior
+        The result of :func:`screen` on the same data, if it is there already. What it was told is used, and
+        not what is given here (except ``y``, ``exposures`` and ``cut``).
+
+    Returns
+    -------
+    Fragility
+        Its ``posterior()`` can be handed to any rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.screening.fragility import fragility
+    >>> X = np.random.default_rng(0).normal(size=(40, 100))
+    >>> X[20:, 0] += 3.0        # feature 0 differs in mean
+    >>> X[7, 1] = 20.0          # feature 1 has an outlier in sample 7
+    >>> found = fragility(X, ["control"] * 20 + ["case"] * 20)
+    >>> (found.full.log_odds[:2] > 0).tolist(), (found.least_log_odds[:2] > 0).tolist()
+    ([True, True], [True, False])
+    >>> int(found.culprit[1])
+    7
+    """
+    limit = _checked_cut(cut)
+    if isinstance(X, ClassStatistics):
+        raise DataError(
+            f"{type(X).__name__} hold sums, not samples, so none can be left out. Give the table: fragility(X, y)."
+        )
+    if posterior is None:
+        posterior = screen(
+            X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
+            patterns=patterns, exposures=exposures, missing=missing, degenerate=degenerate, resolution=resolution,
+            n_threads=n_threads,
+        )  # fmt: skip
+    _check_comparison(posterior)
+    table = _table(X, y, posterior, exposures)
+    names = _sample_names(X, table)
+    if isinstance(posterior.model, GaussianModel) and len(posterior.classes) == 2:
+        return leave_one_out(table, posterior, limit, n_threads).fragility(posterior, limit, names)
+    if not isinstance(table, LabelledMatrix):
+        raise OptionError(
+            "The fragility of a file is found for two classes and a GaussianModel only. For others read the table "
+            "into memory, for example with pandas or polars, and call fragility(X, y, model)."
+        )
+    return _in_general(posterior, table, limit, names)
+
+
+def one_by_one(
+    posterior: FeaturePosterior,
+    reduced: Iterable[ClassStatistics | None],
+    log_bayes_factor: Callable[[Any], npt.NDArray[np.float64]],
+    *,
+    cut: float = 0.0,
+    sample_names: tuple[str, ...] | None = None,
+) -> Fragility:
+    """Work out the evidence again without each sample in turn: slow, but for any model.
+
+    Parameters
+    ----------
+    posterior
+        The screen of all samples.
+    reduced
+        The statistics without each sample, in the order of the table; None if nothing is defined without it.
+    log_bayes_factor
+        From statistics to a log Bayes factor per feature, NaN where it is not defined.
+    cut, sample_names
+        See :class:`~bayesieve.posterior.fragility.Fragility`.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.screening.fragility import one_by_one
+    >>> X, y = [[0.1], [-0.4], [0.3], [6.8], [7.7], [8.1]], [0, 0, 0, 1, 1, 1]
+    >>> posterior = bs.screen(X, y, model=bs.GaussianModel.proper())
+    >>> reduced = (posterior.moments.remove(bs.Moments.from_matrix(X[i : i + 1], y[i : i + 1])) for i in range(6))
+    >>> one_by_one(posterior, reduced, posterior.model.log_bayes_factor).n_removals.tolist()
+    [6]
+    """
+    found, usable = Removals.none(posterior.n_features), ~posterior.degenerate
+    passing, counts = posterior.log_odds > cut, posterior.statistics.counts.sum(axis=0)
+    for number, statistics in enumerate(reduced):
+        there, without = usable, np.full(posterior.n_features, np.nan)
+        if statistics is not None:
+            there = usable & (statistics.counts.sum(axis=0) < counts)
+            without = log_bayes_factor(statistics)
+        defined = there & ~np.isnan(without)
+        lower = defined & (without < found.least)
+        found.least[lower], found.culprit[lower] = without[lower], number
+        found.n_below[defined & passing & (posterior.prior_log_odds + without <= cut)] += 1
+        found.n_removals[defined] += 1
+        found.n_skipped[there & ~defined] += 1
+    return found.fragility(posterior, cut, sample_names)
+
+
+def _in_general(
+    posterior: FeaturePosterior, matrix: LabelledMatrix, cut: float, names: tuple[str, ...] | None
+) -> Fragility:
+    """Sum the table and compare again without each sample."""
+    model, comparison = posterior.model, posterior.comparison
+    assert isinstance(comparison, Comparison)
+    step = posterior.resolution if np.any(posterior.resolution) else None
+    handling = Handling("exclude", step, None, posterior.feature_names, aloud=False)
+
+    def without(number: int) -> ClassStatistics | None:
+        rest = np.arange(matrix.n_samples) != number
+        labels = Labels(matrix.labels.classes, matrix.labels.codes[rest])
+        exposures = None if matrix.exposures is None else matrix.exposures[rest]
+        shorter = replace(
+            matrix, values=matrix.values[rest], labels=labels, sample_names=None, exposures=exposures
+        )
+        return model.summarise(shorter, missing="omit") if labels.counts.all() else None
+
+    def log_bayes_factor(statistics: ClassStatistics) -> npt.NDArray[np.float64]:
+        try:
+            ready = prepared(model, statistics, comparison.patterns, handling)
+        except PriorError:  # a class is too small for its prior
+            return np.full(posterior.n_features, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = compare(ready.evidences, comparison.patterns)
+        return np.where((ready.flags != 0) | ~np.isfinite(found), np.nan, found)
+
+    reduced = map(without, range(matrix.n_samples))
+    return one_by_one(posterior, reduced, log_bayes_factor, cut=cut, sample_names=names)
+
+
+def _checked_cut(cut: Any) -> float:
+    try:
+        value = float(cut)
+    except (TypeError, ValueError):
+        value = np.nan
+    if np.isnan(value):
+        raise OptionError(
+            f"cut must be a number, the log-odds over which features pass (0: probability 0.5), not {cut!r}."
+        )
+    return value
+
+
+def _check_comparison(posterior: FeaturePosterior) -> None:
+    """Raise if other samples than those of plain classes were compared."""
+    compared = posterior.comparison
+    plain = compared is None or (isinstance(compared, Comparison) and len(compared.parts) == 1)
+    if not plain or posterior.block_evidence is not None:
+        raise OptionError(
+            "Fragility is found for plain classes, not for blocks, pairs or informative missing values. Screen "
+            "without them, or look at what each block says in posterior.block_evidence."
+        )
+
+
+def _table(X: Any, y: Any, posterior: FeaturePosterior, exposures: Any) -> ValueBlocks:
+    """Return the table of a screen, checked to be the one as far as its size tells."""
+    if isinstance(X, Summarised):
+        if X.n_pairs:
+            raise OptionError("Fragility is found for plain classes, not for pairs.")
+        _check_size(X.statistics.n_features, X.statistics.counts.max(axis=1), posterior)
+        return X
+    if y is None:
+        raise LabelError("The class of every sample is needed: fragility(X, y), also with a ready posterior.")
+    matrix = posterior.model.matrix(X, y, classes=posterior.classes)
+    if exposures is not None:
+        matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
+    _check_size(matrix.n_features, matrix.labels.counts, posterior)
+    return matrix
+
+
+def _check_size(n_features: int, counts: npt.NDArray[np.int64], posterior: FeaturePosterior) -> None:
+    screened = posterior.statistics.counts.max(axis=1)
+    if n_features != posterior.n_features or len(counts) != len(screened) or (counts < screened).any():
+        raise DataError(
+            f"The table has {n_features} features and {counts.tolist()} samples in the classes, but "
+            f"{posterior.n_features} features and {screened.tolist()} samples were screened. Give the table that "
+            "was screened."
+        )
+
+
+def _sample_names(X: Any, table: ValueBlocks) -> tuple[str, ...] | None:
+    """Names of the samples, from the table or from the row index of a pandas frame, if it holds names."""
+    names = getattr(table, "sample_names", None)
+    if not names and hasattr(X, "iloc") and X.index.dtype.kind not in "iuf":
+        names = [str(name) for name in X.index]
+    return tuple(names) if names else None
