@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 
 import bayesieve
+from bayesieve.cli import compared as c
 from bayesieve.cli import options as o
 from bayesieve.cli.endings import endings
-from bayesieve.cli.enums import DegeneratePolicy, Join, MissingPolicy, Transform
+from bayesieve.cli.enums import BlockModel, DegeneratePolicy, Join, MissingPolicy, ModelName, Transform
 from bayesieve.cli.options import plain_params
 
 app = typer.Typer(
     name="bayesieve",
-    help="Which of thousands of features differ between two classes? Optimal Bayesian feature filtering.",
+    help="Which of thousands of features differ between classes? Optimal Bayesian feature filtering.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -35,7 +36,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Which of thousands of features differ between two classes? Optimal Bayesian feature filtering."""
+    """Which of thousands of features differ between classes? Optimal Bayesian feature filtering."""
 
 
 @app.command()
@@ -57,6 +58,14 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     memory: o.MemoryOption = None,
     threads: o.Threads = None,
     config: o.Config = None,
+    model: c.ModelOption = ModelName.gaussian,
+    levels: c.LevelsOption = None,
+    patterns: c.PatternsOption = "any",
+    blocks: c.Blocks = None,
+    block_model: c.BlockModelOption = BlockModel.own,
+    pairs: c.Pairs = None,
+    exposures: c.Exposures = None,
+    informative_missing: c.InformativeMissing = False,
     prior: o.PriorOption = "jeffreys",
     prior_ratio: o.PriorRatio = None,
     prior_probability: o.PriorProbability = "0.01",
@@ -68,6 +77,10 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     expected_false_positives: o.ExpectedFalse = None,
     proportion: o.Proportion = None,
     confidence: o.Confidence = None,
+    robust: c.Robust = False,
+    kinds: c.KindsOption = False,
+    effects: c.EffectsOption = False,
+    fragility: c.FragilityOption = False,
     out: o.Out = None,
     features: o.Features = None,
     manifest: o.ManifestOption = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayesieve.errors import OptionError
 from bayesieve.io.columns import is_reference, numbers_by_feature
 from bayesieve.io.priors import read_model
-from bayesieve.models import GaussianModel
+from bayesieve.models import GaussianModel, Model
 from bayesieve.selection import FalseDiscovery, FixedSize, MinimalRisk, MostProbable, NeymanPearson
 from bayesieve.selection.rules import Rule
 
@@ -82,23 +82,71 @@ def _dashed(names: Sequence[str]) -> str:
     return ", ".join(f"--{name.replace('_', '-')}" for name in names)
 
 
+def model_of_values(settings: Mapping[str, Any]) -> Model:
+    """Return the model that ``--model`` names, as far as it decides what is summed while reading."""
+    name, levels = settings["model"], settings["levels"]
+    if levels is not None and name != "categorical":
+        raise OptionError(f"--levels names categories, but the model is {name}. Add --model categorical.")
+    if name == "gaussian":
+        return GaussianModel.jeffreys()
+    _check_plain(name, settings)
+    if name == "categorical":
+        from bayesieve.models.categorical import CategoricalModel  # noqa: PLC0415 - loaded when asked for
+
+        declared = None if levels is None else [_level(part) for part in levels.split(",") if part.strip()]
+        return CategoricalModel(1.0 if settings["prior"] == "uniform" else 0.5, levels=declared)
+    if name == "poisson":
+        from bayesieve.models.poisson import PoissonModel  # noqa: PLC0415
+
+        return PoissonModel()
+    from bayesieve.models.negative_binomial import NegativeBinomialModel  # noqa: PLC0415
+
+    return NegativeBinomialModel()
+
+
+def _check_plain(name: str, settings: Mapping[str, Any]) -> None:
+    """Raise if an option of the Gaussian model was given with another one."""
+    known = ("jeffreys", "uniform") if name == "categorical" else ("jeffreys",)
+    if settings["prior"] not in known:
+        raise OptionError(f"--model {name} has its own prior: {' or '.join(known)}. Leave --prior out.")
+    gaussian = {"prior_ratio": None, "resolution": None, "pairs": None, "transform": "none", "block_model": "own"}
+    for option, default in gaussian.items():
+        if settings[option] != default:
+            raise OptionError(
+                f"--{option.replace('_', '-')} belongs to the Gaussian model and does not apply to --model {name}."
+            )
+    for option in ("kinds", "effects"):
+        if settings[option]:
+            raise OptionError(f"--{option} tells means from variances of Gaussian data, not of --model {name}.")
+
+
+def _level(text: str) -> Any:
+    text = text.strip()
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 def chosen_model(prior: str, ratio: str | None, classes: Sequence[str], features: Sequence[str]) -> GaussianModel:
     """Return the model that ``--prior`` and ``--prior-ratio`` name."""
     number = _number_or_name(ratio)
     if prior == "proper":
-        return GaussianModel.proper()
+        return GaussianModel.proper() if len(classes) == 2 else GaussianModel.proper(mean_locations=(0.0,))
     if prior == "jeffreys":
         return GaussianModel.jeffreys(0.1 if number is None else number)
     return read_model(prior, classes, features, number)
 
 
-def check_prior_name(prior: str, ratio: str | None) -> None:
+def check_prior_name(prior: str, ratio: str | None, model: str) -> None:
     """Raise if ``--prior`` is neither a known name nor a file, or ``--prior-ratio`` does not go with it."""
     if prior == "proper" and ratio is not None:
         raise OptionError(
             "--prior-ratio contradicts --prior proper: a proper prior has its own ratio. Leave it out."
         )
-    if prior not in ("jeffreys", "proper") and not Path(prior).exists():
+    if prior == "uniform" and model != "categorical":
+        raise OptionError("--prior uniform is for categories: add --model categorical.")
+    if prior not in ("jeffreys", "proper", "uniform") and not Path(prior).exists():
         raise OptionError(f"--prior must be jeffreys, proper or a TOML file; there is no file {prior!r}.")
 
 

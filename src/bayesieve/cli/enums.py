@@ -25,6 +25,22 @@ class Criterion(enum.StrEnum):
     fdp = "fdp"
 
 
+class ModelName(enum.StrEnum):
+    """Likelihoods."""
+
+    gaussian = "gaussian"
+    categorical = "categorical"
+    poisson = "poisson"
+    negative_binomial = "negative-binomial"
+
+
+class BlockModel(enum.StrEnum):
+    """What blocks share."""
+
+    own = "own"
+    shift = "shift"
+
+
 class Transform(enum.StrEnum):
     """Transformations of the values."""
 

@@ -21,9 +21,12 @@ from bayesieve.io.text.opening import check_file
 
 if TYPE_CHECKING:
     from bayesieve.io.statistics import StatisticsSet
+    from bayesieve.models import Model
+    from bayesieve.stats import Moments
 
 _ONLY_FOR_TABLES = (
-    "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer",
+    "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer", "pairs",
+    "exposures",
 )  # fmt: skip
 
 
@@ -43,6 +46,8 @@ class Input:
         Sentences about shape, orientation and what was left out.
     sites, n_sites
         Of a statistics file: names of the sites, and how many hold each feature.
+    blocks
+        Of a statistics file whose sites are to be blocks: moments by site.
     """
 
     path: str
@@ -55,10 +60,11 @@ class Input:
     sites: tuple[str, ...] = ()
     n_sites: Any = field(default_factory=list)
     label_map: dict[str, str] = field(default_factory=dict)
+    blocks: dict[str, Moments] | None = None
 
 
-def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
-    """Read the table or statistics file of a command."""
+def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = None) -> Input:
+    """Read the table or statistics file of a command, and reduce it to what the model needs."""
     check_file(settings["table"])
     path = os.fspath(settings["table"])
     if path.lower().endswith((".parquet", ".pq")):
@@ -81,6 +87,10 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
             decimal=settings["decimal"],
             delimiter=settings["delimiter"],
             layer=settings["layer"],
+            blocks=settings.get("blocks"),
+            pairs=settings.get("pairs"),
+            exposures=settings.get("exposures"),
+            model=model,
             memory=settings["memory"],
             n_threads=settings["threads"],
             progress=_both(started, progress),
@@ -88,7 +98,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk) -> Input:
     encoder = summary.labeller.encoder
     label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
     return Input(
-        path, summary, summary.moments.classes, summary.class_counts, summary.feature_names,
+        path, summary, summary.statistics.classes, summary.class_counts, summary.feature_names,
         settings["transform"], describe(summary), label_map=dict(label_map),
     )  # fmt: skip
 
@@ -153,6 +163,7 @@ def _left_out(summary: Summary) -> list[str]:
     if encoder.outside:
         shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
         out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes: {shown}")
+    out += summary.extra_left_out
     unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
     if unknown:
         out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know ({_few(unknown)})")
@@ -164,29 +175,22 @@ def _left_out(summary: Summary) -> list[str]:
     return out
 
 
-def check_two_classes(given: Input) -> None:
-    """Raise unless there are two classes, and say how to get to two."""
-    if len(given.classes) == 2:
-        return
+def check_classes(given: Input) -> None:
+    """Raise unless there are classes to compare, told apart by more than their spelling."""
     shown = ", ".join(f"{label} ({count})" for label, count in list(given.class_counts.items())[:10])
-    if len(given.classes) == 1:
+    if len(given.class_counts) == 1:
         raise LabelError(
-            f"A screen compares two classes, but all samples of {given.path} are of class {given.classes[0]!r}. "
-            "Check --labels, and --classes if it was given: it must name two."
+            f"A screen compares at least two classes, but all samples of {given.path} are of class "
+            f"{next(iter(given.class_counts))!r}. Check --labels, and --classes if it was given."
         )
     folded: dict[str, list[str]] = {}
-    for label in given.classes:
+    for label in given.class_counts:
         folded.setdefault(str(label).strip().casefold(), []).append(str(label))
-    if len(folded) == 2:
+    if 1 < len(folded) < len(given.class_counts):
         merged = "; ".join(f"{labels[0]}={','.join(labels)}" for labels in folded.values())
         raise LabelError(
             f'{given.path}: some of the labels {shown} differ in case only. Merge them: --classes "{merged}".'
         )
-    first = given.classes[0]
-    raise LabelError(
-        f"{given.path} has {len(given.classes)} classes: {shown}. A screen compares two: pick and merge them, for "
-        f'example --classes "{first}; {given.classes[1]}" or --classes "{first}; rest=*".'
-    )
 
 
 def counted(n: int, what: str) -> str:
@@ -199,7 +203,7 @@ def _few(names: Sequence[str], most: int = 3) -> str:
 
 
 def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
-    given = [name for name in _ONLY_FOR_TABLES if settings[name] not in (None, [], ())]
+    given = [name for name in _ONLY_FOR_TABLES if settings.get(name) not in (None, [], ())]
     if given:
         raise OptionError(
             f"{path} is a statistics file, to which --{given[0].replace('_', '-')} does not apply: labels and "
@@ -213,12 +217,17 @@ def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
             f"{path} holds statistics of values with transform {found.transform}; they cannot be transformed "
             "again. Leave --transform out."
         )
-    return from_set(path, found, settings["classes"])
+    if settings.get("model", "gaussian") != "gaussian" or settings.get("informative_missing"):
+        raise OptionError(f"{path} holds moments, which serve the Gaussian model only, without missing values.")
+    blocks = settings.get("blocks")
+    if blocks not in (None, "sites", "site"):
+        raise OptionError(f"The blocks of a statistics file are its sites: write --blocks sites, not {blocks!r}.")
+    return from_set(path, found, settings["classes"], apart=blocks is not None)
 
 
-def from_set(path: str, found: StatisticsSet, classes: str | None) -> Input:
-    """Pool the sites of a statistics set."""
-    moments = found.pooled()
+def from_set(path: str, found: StatisticsSet, classes: str | None, *, apart: bool = False) -> Input:
+    """Pool the sites of a statistics set, or keep them apart as blocks."""
+    moments, blocks = found.pooled(), found.by_site() if apart else None
     if classes is not None:
         from bayesieve.io.classes import ClassMap  # noqa: PLC0415
 
@@ -226,14 +235,16 @@ def from_set(path: str, found: StatisticsSet, classes: str | None) -> Input:
         if any(label != name for label, name in wanted.members.items()):
             raise OptionError("The classes of a statistics file can be picked and ordered, not merged or renamed.")
         moments = moments.pick(list(wanted.classes))
+        blocks = blocks and {site: part.pick(list(wanted.classes)) for site, part in blocks.items()}
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
     sites = tuple(site.site for site in found.sites)
     described = [
-        f"{path}: statistics of {len(sites)} site{'' if len(sites) == 1 else 's'} ({_few(sites, 5)}), pooled; "
+        f"{path}: statistics of {len(sites)} site{'' if len(sites) == 1 else 's'} ({_few(sites, 5)}), "
+        f"{'apart' if apart else 'pooled'}; "
         f"{int(counts.sum()):,} samples x {moments.n_features:,} features, transform {found.transform}."
     ]
     named = {str(label): int(n) for label, n in zip(moments.classes, counts, strict=True)}
     return Input(
         path, moments, moments.classes, named, found.feature_ids, found.transform, described, sites,
-        found.n_sites_per_feature,
+        found.n_sites_per_feature, blocks=blocks,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesieve import __version__
 from bayesieve.cli.inputs import Input
@@ -19,6 +20,8 @@ from bayesieve.cli.talk import Talk
 from bayesieve.cli.targets import files_read
 from bayesieve.io.atomic import replacing
 from bayesieve.selection import Selection
+from bayesieve.stats import Moments
+from bayesieve.stats.statistics import ClassStatistics
 
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
 _NOT_RESULTS = {"memory", "threads", "quiet", "verbose", "json_log", "out", "manifest", "config_out"}
@@ -37,15 +40,21 @@ def results_hash(selection: Selection) -> str:
     for lo in range(0, len(names), 2**16):
         digest.update("\0".join((*names[lo : lo + 2**16], "")).encode("utf-8", "surrogatepass"))
     digest.update("\0".join(map(str, posterior.classes)).encode("utf-8", "surrogatepass"))
-    moments = posterior.moments
     arrays = (
-        posterior.log_odds, np.broadcast_to(moments.counts, moments.mean.shape), moments.mean,
-        moments.centred_squares, posterior.degenerate_codes, selection.mask,
+        posterior.log_odds, *_of_statistics(posterior.statistics), posterior.degenerate_codes, selection.mask,
     )  # fmt: skip
     for array in arrays:
         for row in np.atleast_2d(array):
             digest.update(np.ascontiguousarray(row, dtype=array.dtype.newbyteorder("<")).data)
     return digest.hexdigest()
+
+
+def _of_statistics(statistics: ClassStatistics) -> list[npt.NDArray[Any]]:
+    if isinstance(statistics, Moments):
+        counts = np.broadcast_to(statistics.counts, statistics.mean.shape)
+        return [counts, statistics.mean, statistics.centred_squares]
+    columns = statistics.describe([str(label) for label in statistics.classes])
+    return [np.asarray(column) for column in columns.values()]
 
 
 def write_manifest(

@@ -13,7 +13,7 @@ import typer
 from bayesieve.cli.enums import Criterion, DegeneratePolicy, MissingPolicy, Transform, Where
 from bayesieve.errors import OptionError
 
-INPUT, CHOICE, OUTPUT, TALK = "The table", "Prior and rule", "Output", "Talk"
+INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior and rule", "Output", "Talk"
 
 
 def parse_memory(value: str) -> int:
@@ -32,7 +32,8 @@ def parse_memory(value: str) -> int:
     return size
 
 
-def _option(panel: str, *names: str, help: str, **more: Any) -> Any:  # noqa: A002 - as typer calls it
+def option(panel: str, *names: str, help: str, **more: Any) -> Any:  # noqa: A002 - as typer calls it
+    """Describe an option, in its panel of the help."""
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
@@ -46,7 +47,7 @@ TableArgument = Annotated[
 ]
 Labels = Annotated[
     str | None,
-    _option(
+    option(
         INPUT,
         "--labels",
         "-l",
@@ -56,7 +57,7 @@ Labels = Annotated[
 ]
 Classes = Annotated[
     str | None,
-    _option(
+    option(
         INPUT,
         "--classes",
         "-c",
@@ -64,53 +65,49 @@ Classes = Annotated[
         help='Merge, pick, name and order: "early=1,adenoma; late=2,3,4".',
     ),
 ]
-SamplesIn = Annotated[Where | None, _option(INPUT, "--samples-in", help="Found out from the labels if not given.")]
+SamplesIn = Annotated[Where | None, option(INPUT, "--samples-in", help="Found out from the labels if not given.")]
 IdColumn = Annotated[
     str | None,
-    _option(
+    option(
         INPUT, "--id-column", metavar="COLUMN", help="Column with the sample ids, of the table or the label file."
     ),
 ]
 Ignore = Annotated[
-    list[str] | None, _option(INPUT, "--ignore", metavar="COLUMN", help="Column to leave out; may be repeated.")
+    list[str] | None, option(INPUT, "--ignore", metavar="COLUMN", help="Column to leave out; may be repeated.")
 ]
-TransformOption = Annotated[
-    Transform, _option(INPUT, "--transform", help="Applied to every value; never guessed.")
-]
-MissingOption = Annotated[
-    MissingPolicy, _option(INPUT, "--missing", help="Missing values: an error, or left out.")
-]
+TransformOption = Annotated[Transform, option(INPUT, "--transform", help="Applied to every value; never guessed.")]
+MissingOption = Annotated[MissingPolicy, option(INPUT, "--missing", help="Missing values: an error, or left out.")]
 NaValues = Annotated[
     list[str] | None,
-    _option(INPUT, "--na-values", metavar="TEXT", help="Further spelling of a missing value; may be repeated."),
+    option(INPUT, "--na-values", metavar="TEXT", help="Further spelling of a missing value; may be repeated."),
 ]
 Encoding = Annotated[
     str | None,
-    _option(INPUT, "--encoding", metavar="NAME", help="Of text, for example latin-1; UTF-8 if not given."),
+    option(INPUT, "--encoding", metavar="NAME", help="Of text, for example latin-1; UTF-8 if not given."),
 ]
-Decimal = Annotated[str, _option(INPUT, "--decimal", metavar="MARK", help="Decimal mark: . or ,")]
+Decimal = Annotated[str, option(INPUT, "--decimal", metavar="MARK", help="Decimal mark: . or ,")]
 Delimiter = Annotated[
-    str | None, _option(INPUT, "--delimiter", metavar="MARK", help="Between fields; found out if not given.")
+    str | None, option(INPUT, "--delimiter", metavar="MARK", help="Between fields; found out if not given.")
 ]
 Layer = Annotated[
-    str | None, _option(INPUT, "--layer", metavar="NAME", help="AnnData: a layer, or raw; X if not given.")
+    str | None, option(INPUT, "--layer", metavar="NAME", help="AnnData: a layer, or raw; X if not given.")
 ]
 MemoryOption = Annotated[
     int | None,
-    _option(
+    option(
         INPUT, "--memory", help="For data, e.g. 300MB; half of what is free if not given.", parser=parse_memory,
         metavar="SIZE",
     ),
 ]  # fmt: skip
-Threads = Annotated[int | None, _option(INPUT, "--threads", metavar="N", help="All cores if not given.", min=1)]
+Threads = Annotated[int | None, option(INPUT, "--threads", metavar="N", help="All cores if not given.", min=1)]
 
 PriorOption = Annotated[
     str,
-    _option(CHOICE, "--prior", metavar="NAME|FILE", help="jeffreys, proper, or a TOML file of hyper-parameters."),
+    option(CHOICE, "--prior", metavar="NAME|FILE", help="jeffreys, proper, uniform (categories), or a TOML file."),
 ]
 PriorRatio = Annotated[
     str | None,
-    _option(
+    option(
         CHOICE,
         "--prior-ratio",
         metavar="L",
@@ -119,7 +116,7 @@ PriorRatio = Annotated[
 ]
 PriorProbability = Annotated[
     str,
-    _option(
+    option(
         CHOICE,
         "--prior-probability",
         "-p",
@@ -129,42 +126,40 @@ PriorProbability = Annotated[
 ]
 Resolution = Annotated[
     float | None,
-    _option(
-        CHOICE, "--resolution", metavar="STEP", help="Step to which values are rounded (1 for counts).", min=0
-    ),
+    option(CHOICE, "--resolution", metavar="STEP", help="Step to which values are rounded (1 for counts).", min=0),
 ]
 Degenerate = Annotated[
     DegeneratePolicy,
-    _option(CHOICE, "--degenerate", help="Features without variance: floor, exclude or an error."),
+    option(CHOICE, "--degenerate", help="Features without variance: floor, exclude or an error."),
 ]
 CriterionOption = Annotated[
     Criterion | None,
-    _option(
+    option(
         CHOICE, "--criterion", help="Rule of the list; mnc (probability over 0.5) if no number says otherwise."
     ),
 ]
 Threshold = Annotated[
-    float | None, _option(CHOICE, "--threshold", metavar="P", help="For mr: least probability.", min=0, max=1)
+    float | None, option(CHOICE, "--threshold", metavar="P", help="For mr: least probability.", min=0, max=1)
 ]
 NSelected = Annotated[
-    int | None, _option(CHOICE, "--n-selected", "-n", metavar="N", help="For cmnc and cmap: list length.", min=0)
+    int | None, option(CHOICE, "--n-selected", "-n", metavar="N", help="For cmnc and cmap: list length.", min=0)
 ]
 ExpectedFalse = Annotated[
     float | None,
-    _option(CHOICE, "--expected-false-positives", metavar="N", help="For np: a number of features.", min=0),
+    option(CHOICE, "--expected-false-positives", metavar="N", help="For np: a number of features.", min=0),
 ]
 Proportion = Annotated[
     float | None,
-    _option(CHOICE, "--proportion", metavar="SHARE", help="For fdr and fdp: share of false ones.", min=0, max=1),
+    option(CHOICE, "--proportion", metavar="SHARE", help="For fdr and fdp: share of false ones.", min=0, max=1),
 ]
 Confidence = Annotated[
     float | None,
-    _option(CHOICE, "--confidence", metavar="P", help="For fdp: probability of keeping the share.", min=0, max=1),
+    option(CHOICE, "--confidence", metavar="P", help="For fdp: probability of keeping the share.", min=0, max=1),
 ]
 
 Out = Annotated[
     Path | None,
-    _option(
+    option(
         OUTPUT,
         "--out",
         "-o",
@@ -174,25 +169,25 @@ Out = Annotated[
 ]
 Features = Annotated[
     Path | None,
-    _option(OUTPUT, "--features", metavar="FILE", help="Table of feature annotations; its columns are added."),
+    option(OUTPUT, "--features", metavar="FILE", help="Table of feature annotations; its columns are added."),
 ]
 ManifestOption = Annotated[
     Path | None,
-    _option(OUTPUT, "--manifest", metavar="FILE", help="JSON file for hashes, settings, versions and timings."),
+    option(OUTPUT, "--manifest", metavar="FILE", help="JSON file for hashes, settings, versions and timings."),
 ]
 ConfigOut = Annotated[
-    Path | None, _option(OUTPUT, "--config-out", metavar="FILE", help="TOML file for the settings of this run.")
+    Path | None, option(OUTPUT, "--config-out", metavar="FILE", help="TOML file for the settings of this run.")
 ]
-Quiet = Annotated[bool, _option(TALK, "--quiet", "-q", help="Say nothing but errors.")]
-Verbose = Annotated[bool, _option(TALK, "--verbose", "-v", help="Say more, with timings.")]
-JsonLog = Annotated[bool, _option(TALK, "--json-log", help="Messages on standard error as JSON lines.")]
+Quiet = Annotated[bool, option(TALK, "--quiet", "-q", help="Say nothing but errors.")]
+Verbose = Annotated[bool, option(TALK, "--verbose", "-v", help="Say more, with timings.")]
+JsonLog = Annotated[bool, option(TALK, "--json-log", help="Messages on standard error as JSON lines.")]
 
 Site = Annotated[
-    str | None, _option(OUTPUT, "--site", metavar="NAME", help="Name of the site; the file's name if not given.")
+    str | None, option(OUTPUT, "--site", metavar="NAME", help="Name of the site; the file's name if not given.")
 ]
 MinCell = Annotated[
     int,
-    _option(
+    option(
         OUTPUT,
         "--min-cell",
         metavar="N",
@@ -202,7 +197,7 @@ MinCell = Annotated[
 ]
 StatisticsOut = Annotated[
     Path,
-    _option(
+    option(
         OUTPUT,
         "--out",
         "-o",

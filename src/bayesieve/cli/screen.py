@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.cli.choices import check_prior_name, chosen_model, chosen_probability, chosen_rule
+from bayesieve.cli.choices import check_prior_name, chosen_model, chosen_probability, chosen_rule, model_of_values
 from bayesieve.cli.config import plain_settings, write_settings
-from bayesieve.cli.inputs import Input, check_two_classes, read_input
+from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import results_hash, write_manifest
 from bayesieve.cli.summary import summary_lines
 from bayesieve.cli.talk import Talk
@@ -20,8 +20,10 @@ from bayesieve.cli.targets import check_targets
 from bayesieve.errors import FileError
 from bayesieve.io.columns import read_columns
 from bayesieve.io.results import check_ending, text_chunks, write_results
+from bayesieve.models import Model
+from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import screen
-from bayesieve.selection import Selection
+from bayesieve.selection import Rule, Selection
 
 _RULE_NUMBERS = ("threshold", "n_selected", "expected_false_positives", "proportion", "confidence")
 
@@ -36,22 +38,14 @@ def run_screen(settings: Mapping[str, Any]) -> None:
     """
     talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
     rule = chosen_rule(settings["criterion"], {name: settings[name] for name in _RULE_NUMBERS})
-    check_prior_name(settings["prior"], settings["prior_ratio"])
+    check_prior_name(settings["prior"], settings["prior_ratio"], settings["model"])
+    model = model_of_values(settings)
     _check_outputs(settings)
     with talk.timed("read"):
-        given = read_input(settings, talk)
-    check_two_classes(given)
+        given = read_input(settings, talk, model)
+    check_classes(given)
     with talk.timed("screen"):
-        features, classes = given.feature_ids, [str(label) for label in given.classes]
-        posterior = screen(
-            given.data,
-            model=chosen_model(settings["prior"], settings["prior_ratio"], classes, features),
-            prior_probability=chosen_probability(settings["prior_probability"], features),
-            feature_names=features if given.sites else None,
-            degenerate=settings["degenerate"],
-            resolution=settings["resolution"],
-        )
-        selection = rule.select(posterior)
+        selection = selected(settings, given, model, rule)
     with talk.timed("write"):
         _write(settings, selection, given)
     plain = plain_settings(settings)
@@ -60,6 +54,46 @@ def run_screen(settings: Mapping[str, Any]) -> None:
     if settings["manifest"] is not None:
         write_manifest(settings["manifest"], "screen", plain, given, talk, selection)
     _tell(talk, selection, given, settings)
+
+
+def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule) -> Selection:
+    """Screen, find out what else was asked for, and select."""
+    features, classes = given.feature_ids, [str(label) for label in given.classes]
+    if settings["model"] == "gaussian":
+        model = chosen_model(settings["prior"], settings["prior_ratio"], classes, features)
+    posterior = screen(
+        given.data,
+        model=model,
+        prior_probability=chosen_probability(settings["prior_probability"], features),
+        feature_names=features if given.sites else None,
+        patterns=settings["patterns"],
+        blocks=given.blocks,
+        block_model=settings["block_model"],
+        informative_missing=settings["informative_missing"],
+        degenerate=settings["degenerate"],
+        resolution=settings["resolution"],
+    )
+    posterior = with_findings(posterior, settings)
+    selection = rule.select(posterior)
+    if not (settings["fragility"] or settings["robust"]):
+        return selection
+    from bayesieve.screening.fragility import fragility  # noqa: PLC0415 - compiles kernels of its own
+
+    found = fragility(given.data, posterior=posterior, cut=selection.cut, n_threads=settings["threads"])
+    return rule.select(found.posterior() if settings["robust"] else posterior.with_finding(found))
+
+
+def with_findings(posterior: FeaturePosterior, settings: Mapping[str, Any]) -> FeaturePosterior:
+    """Add kinds of difference and effect sizes where they were asked for."""
+    if settings["kinds"]:
+        from bayesieve.posterior.kinds import kinds  # noqa: PLC0415 - compiles kernels of its own
+
+        posterior = posterior.with_finding(kinds(posterior))
+    if settings["effects"]:
+        from bayesieve.posterior.effects import effects  # noqa: PLC0415
+
+        posterior = posterior.with_finding(effects(posterior))
+    return posterior
 
 
 def _check_outputs(settings: Mapping[str, Any]) -> None:

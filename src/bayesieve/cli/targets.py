@@ -10,7 +10,9 @@ from bayesieve.errors import OptionError
 from bayesieve.io.atomic import check_writable
 from bayesieve.io.columns import split_reference
 
-_READ = ("table", "files", "labels", "features", "prior", "prior_probability", "config")
+_READ = (
+    "table", "files", "labels", "blocks", "pairs", "exposures", "features", "prior", "prior_probability", "config",
+)  # fmt: skip
 
 
 def files_read(settings: Mapping[str, Any]) -> dict[str, str]:

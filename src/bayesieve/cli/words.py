@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 _INSTEAD = {
+    "patterns='distinct', patterns='one-versus-rest' or a list of patterns": (
+        "--patterns distinct, --patterns one-versus-rest, or given ones"
+    ),
+    "block_model='own'": "--block-model own",
+    "block_model='shift'": "--block-model shift",
+    "informative_missing": "--informative-missing",
+    "leave the model (or the prior) out": "leave --prior out",
     "FixedSize(n) takes the n best, MinimalRisk with a lower threshold accepts": (
         "--n-selected 20 takes the 20 best, --threshold 0.2 accepts"
     ),
