@@ -166,6 +166,14 @@ def test_kinds_effects_and_fragility(bayesieve):
     np.testing.assert_allclose(columns_of(robust)["log_odds"], posterior.to_dict()["least_log_odds"], rtol=1e-9)
 
 
+@pytest.mark.parametrize("table", ["t.csv", "t.parquet"])
+def test_fragility_of_three_classes(bayesieve, table):
+    pl.read_csv("t.csv").write_parquet("t.parquet")
+    result = bayesieve(table, "-l", "grade", "--ignore", "batch", "--ignore", "patient", "--fragility")
+    posterior = bs.screen(VALUES, CLASS)
+    assert_same(result, posterior.with_finding(bs.fragility(VALUES, CLASS, posterior=posterior)), "least_log_odds")
+
+
 def test_informative_missing(bayesieve):
     holes = np.where(RNG.random(VALUES.shape) < 0.1 + 0.3 * (CLASS == "none")[:, None], np.nan, VALUES)
     frame(holes, grade=CLASS).with_columns(pl.col(pl.Float64).fill_nan(None)).write_csv("holes.csv")

@@ -200,3 +200,16 @@ def test_block_options_that_do_not_fit():
         bs.screen(X, y, blocks=batch, block_model="shift", model=bs.GaussianModel.proper())
     with pytest.raises(bs.LabelError, match="mapping"):
         bs.screen(bs.Moments.from_matrix(X, y), blocks=batch)
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
+def test_chance_of_some_features_is_their_own():
+    """Blocks, pairs and a shared shift: half of the features have half of the number by chance."""
+    rng = np.random.default_rng(8)
+    y, batch, pair = ["a", "b"] * 20, np.repeat([0, 1], 20), np.repeat(np.arange(20), 2)
+    X = rng.normal(size=(40, 4000))
+    for options in ({"blocks": batch}, {"blocks": batch, "block_model": "shift"}, {"pairs": pair}):
+        posterior = bs.screen(X, y, model=bs.GaussianModel.jeffreys(0.4), prior_probability=0.2, **options)
+        whole = bs.expected_by_chance(posterior, 0.0)
+        half = bs.expected_by_chance(posterior.take(np.arange(2000)), 0.0)
+        assert half == pytest.approx(whole / 2, rel=0.15)

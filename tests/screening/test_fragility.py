@@ -377,7 +377,7 @@ def test_files_of_other_models_are_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("y,g\n" + "".join(f"{'abc'[i % 3]},{i * i % 7}\n" for i in range(18)))
     with pytest.raises(bs.OptionError, match="read the table into memory"):
-        fragility(bs.read_table(path, labels="y"))
+        fragility(bs.read_table(path, labels="y", model=bs.PoissonModel()), model=bs.PoissonModel())
 
 
 def test_a_ready_posterior_is_used():

@@ -105,7 +105,7 @@ def test_incomplete_pairs_missing_values_sparse_and_blocks():
     whole = bs.screen(X, y, pairs=person)
     extra = bs.screen(np.vstack([X, X[:1]]), [*y, y[0]], pairs=[*person, "alone"])
     np.testing.assert_array_equal(whole.log_odds, extra.log_odds)
-    assert "1 incomplete pairs are left out" in bs.MinimalRisk(0.5).select(extra).summary()
+    assert "1 incomplete pair is left out" in bs.MinimalRisk(0.5).select(extra).summary()
     holes = X.copy()
     holes[3, 2] = np.nan
     kept = person != person[3]

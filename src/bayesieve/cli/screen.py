@@ -80,7 +80,8 @@ def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule
     from bayesieve.screening.fragility import fragility  # noqa: PLC0415 - compiles kernels of its own
 
     found = fragility(given.data, posterior=posterior, cut=selection.cut, n_threads=settings["threads"])
-    return rule.select(found.posterior() if settings["robust"] else posterior.with_finding(found))
+    chosen = found.posterior() if settings["robust"] else posterior
+    return rule.select(chosen.with_finding(found))
 
 
 def with_findings(posterior: FeaturePosterior, settings: Mapping[str, Any]) -> FeaturePosterior:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from typing import Any
 
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.words import for_the_command_line
+from bayesieve.models.categorical import CategoricalModel
 from bayesieve.posterior.table import class_statistics
 from bayesieve.selection import Selection
 from bayesieve.selection.summary import summary_lines as lines_of_selection
@@ -20,7 +22,8 @@ def summary_lines(selection: Selection, given: Input) -> list[str]:
     lines = [wrapped for text in given.described for wrapped in _wrap(text)]
     counts = [f"{label} ({count:,})" for label, count in given.class_counts.items()]
     named = list(given.class_counts)
-    minus = f"; differences are {named[1]} minus {named[0]}" if len(named) == 2 else ""
+    signed = len(named) == 2 and not isinstance(selection.posterior.model, CategoricalModel)
+    minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
     lines += _wrap(f"Classes: {', '.join(counts[:-1])} and {counts[-1]}{minus}.")
     lines.append("")
     head, *others = lines_of_selection(selection)
@@ -40,46 +43,56 @@ def _features(selection: Selection) -> list[str]:
     edge = [k for k in range(n - _BORDERLINE, n + _BORDERLINE) if best[-1] < k < order.size] if n else []
     width = max(7, min(max(len(names[int(order[k])]) for k in best + edge), 30))
     shown = _columns(selection)
-    heads = "  ".join(f"{head:>{size}}" for head, size, _ in shown)
+    heads = "  ".join(f"{head:{align}}" for head, align, _ in shown)
 
     def row(k: int) -> str:
         i = int(order[k])
         name = names[i] if len(names[i]) <= width else names[i][: width - 3] + "..."
-        mark = "" if selection.mask[i] else "  (not selected)"
-        cells = "  ".join(f"{text(i):>{size}}" for _, size, text in shown)
-        return (
-            f"{k + 1:>7,}  {name:<{width}}  {posterior.log_odds[i]:>9.2f}  {posterior.probability[i]:>7.4f}  "
-            f"{cells}{mark}"
-        ).rstrip()
+        mark = "" if selection.mask[i] else "(not selected)"
+        cells = [f"{posterior.log_odds[i]:>9.2f}", f"{posterior.probability[i]:>7.4f}"]
+        cells += [f"{text(i):{align}}" for _, align, text in shown]
+        return "  ".join([f"{k + 1:>7,}", f"{name:<{width}}", *cells, mark]).rstrip()
 
-    lines = [f"{'rank':>7}  {'feature':<{width}}  {'log-odds':>9}  {'prob.':>7}  {heads}", *map(row, best)]
+    lines = [
+        f"{'rank':>7}  {'feature':<{width}}  {'log-odds':>9}  {'prob.':>7}  {heads}".rstrip(),
+        *map(row, best),
+    ]
     return [*lines, f"{'...':>7}  around the cut:", *map(row, edge)] if edge else lines
 
 
 _NUMBERS = (
-    ("mean_difference", "mean diff.", 11, "+11.4g"),
-    ("log_variance_ratio", "log var. ratio", 14, "+14.3g"),
-    ("log_rate_ratio", "log rate ratio", 14, "+14.3g"),
-    ("log_odds_pooled", "pooled", 9, "9.2f"),
-    ("least_log_odds", "least", 9, "9.2f"),
+    ("mean_difference", "mean diff.", 11, "+.4g"),
+    ("log_variance_ratio", "log var. ratio", 14, "+.3g"),
+    ("log_rate_ratio", "log rate ratio", 14, "+.3g"),
+    ("log_odds_pooled", "pooled", 9, ".2f"),
+    ("least_log_odds", "least", 9, ".2f"),
 )
-_WORDS = (("pattern", "most probable pattern"), ("kind", "kind"))
+_WORDS = (("kind", "kind"), ("pattern", "most probable pattern"))
+Shown = tuple[str, str, Callable[[int], str]]
 
 
-def _columns(selection: Selection) -> list[tuple[str, int, Callable[[int], str]]]:
-    """Heading, width and text of the columns that say most about this screen."""
-    table = class_statistics(selection.posterior)
-    for finding in selection.posterior.findings:
-        table |= finding.columns(selection.posterior)
-    found: list[tuple[str, int, Callable[[int], str]]] = []
-    for name, head, size, form in _NUMBERS:
-        if name in table:
-            found.append((head, size, lambda i, values=table[name], form=form: f"{values[i]:{form}}"))  # type: ignore[misc]
+def _columns(selection: Selection) -> list[Shown]:
+    """Heading, alignment and text of the columns that say most about this screen."""
+    posterior = selection.posterior
+    table = class_statistics(posterior)
+    for finding in posterior.findings:
+        table |= finding.columns(posterior)
+    for name in ("mean_difference", "log_variance_ratio"):  # of all blocks together would show the blocks
+        table[name] = table.get(f"{name}_within", table.get(name))
+    if len(posterior.classes) == 1:
+        table["mean_difference"] = table[f"mean_{posterior.classes[0]}"]
+    found = [
+        (head, f">{size}", _number(table[name], form))
+        for name, head, size, form in _NUMBERS
+        if table.get(name) is not None
+    ]
+    rows = posterior.ranking[: max(_BEST, selection.n_selected)].tolist()
     for name, head in _WORDS:
         if name in table:
-            longest = max(
-                len(table[name][i]) for i in selection.posterior.ranking[: max(_BEST, selection.n_selected)]
-            )
-            size = max(len(head), longest)
-            found.append((head, size, lambda i, values=table[name]: values[i]))  # type: ignore[misc]
+            size = max(len(head), *(len(table[name][i]) for i in rows))
+            found.append((head, f"<{size}", table[name].__getitem__))
     return found
+
+
+def _number(values: Any, form: str) -> Callable[[int], str]:
+    return lambda i: f"{values[i]:{form}}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _INSTEAD = {
+    "X holds ": "The table holds ",
+    "block_model='shift' says what blocks share, but": "--block-model says what blocks share (--blocks), but",
     "patterns='distinct', patterns='one-versus-rest' or a list of patterns": (
         "--patterns distinct, --patterns one-versus-rest, or given ones"
     ),

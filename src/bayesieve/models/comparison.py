@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,15 @@ BoolArray = npt.NDArray[np.bool_]
 
 class Compared(Protocol):
     """What a posterior remembers of the comparison it came from."""
+
+    def take(self, places: npt.NDArray[np.int64]) -> Self:
+        """The same for some of the features."""
+        ...
+
+    @property
+    def cost(self) -> int:
+        """How much a draw costs, relative to one of two classes."""
+        ...
 
     def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray | None:
         """Draw log Bayes factors as if no feature were a marker; None if the model does not know how."""
@@ -52,6 +61,17 @@ class Part:
     def evidences(self) -> Evidences:
         """Log evidences of the groups of classes."""
         return self.model.evidences(self.statistics)
+
+    def take(self, places: npt.NDArray[np.int64]) -> Part:
+        """The same for some of the features."""
+        step = self.resolution
+        return Part(
+            self.model,
+            self.statistics.take(places),
+            None if self.kept is None else self.kept[places],
+            step[places] if isinstance(step, np.ndarray) and step.ndim else step,
+            None if self.before is None else self.before.take(places),
+        )
 
     def drawn(self, rng: np.random.Generator) -> Part | None:
         """Draw the same part as if the classes were alike."""
@@ -108,6 +128,15 @@ class Comparison:
         (1,)
         """
         return compare(self.evidences(), self.patterns)
+
+    @property
+    def cost(self) -> int:
+        """How much a draw costs."""
+        return len(self.parts) * len(self.patterns.growths)
+
+    def take(self, places: npt.NDArray[np.int64]) -> Comparison:
+        """The same for some of the features."""
+        return Comparison(self.patterns, tuple(part.take(places) for part in self.parts))
 
     def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray | None:
         """Draw log Bayes factors as if no feature were a marker."""

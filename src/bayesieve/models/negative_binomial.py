@@ -27,6 +27,7 @@ from bayesieve.stats.event_totals import EventTotals
 FloatArray = npt.NDArray[np.float64]
 
 SMALLEST_SIZE, LARGEST_SIZE = 1e-3, 1e6
+_TYPICAL = (0.1, 10.0)  # median of exposures that are size factors
 _HALF = 0.5  # the smaller parameter of the default prior
 _UNEQUAL = (
     "The negative binomial model is exact for equal exposures only, and these differ. Use the Poisson model, "
@@ -255,6 +256,12 @@ def estimated_size(statistics: EventTotals) -> FloatArray:
 def _per_exposure(matrix: LabelledMatrix) -> Any:
     """Counts as if every sample had been looked at equally deeply."""
     assert matrix.exposures is not None
+    typical = float(np.median(matrix.exposures))
+    if not _TYPICAL[0] <= typical <= _TYPICAL[1]:
+        raise DataError(
+            f"The negative binomial model divides counts by their exposures, which should lie around 1, but they "
+            f"are around {typical:.3g}. Divide them by their mean, or take size_factors(X) (--exposures total)."
+        )
     scale = (1.0 / matrix.exposures)[:, None]
     values: Any = matrix.values
     return values.multiply(scale).tocsr() if is_sparse(values) else values * scale

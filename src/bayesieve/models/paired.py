@@ -90,6 +90,17 @@ class PairedComparison:
         """
         return np.asarray(self.contributions().sum(axis=0))
 
+    @property
+    def cost(self) -> int:
+        """How much a draw costs."""
+        return len(self.parts)
+
+    def take(self, places: npt.NDArray[np.int64]) -> PairedComparison:
+        """The same for some of the features."""
+        return PairedComparison(
+            tuple(part.take(places) for part in self.parts), tuple(kept[places] for kept in self.kept)
+        )
+
     def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray:
         """Draw log Bayes factors as if all differences had mean 0."""
         drawn = []

@@ -53,6 +53,15 @@ class ShiftComparison:
         log_bf = ShiftComparison(left, self.model).log_bayes_factor()
         return np.where(np.isfinite(log_bf), log_bf, 0.0)
 
+    @property
+    def cost(self) -> int:
+        """How much a draw costs: an integral, whose integrand looks at every block."""
+        return 20 * len(self.blocks)
+
+    def take(self, places: npt.NDArray[np.int64]) -> ShiftComparison:
+        """The same for some of the features."""
+        return ShiftComparison(tuple(block.take(places) for block in self.blocks), self.model)
+
     def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray:
         """Draw log Bayes factors as if no feature were a marker: the spread of all blocks, no shift."""
         drawn = []

@@ -19,7 +19,7 @@ from bayesieve.posterior.feature_posterior import FeaturePosterior
 FloatArray = npt.NDArray[np.float64]
 
 _SEED = 20_191_105
-_DRAWS = 400_000
+_DRAWS, _FEW = 400_000, 20_000
 _MOST_QUADRATURES = 30
 
 
@@ -114,8 +114,9 @@ def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts
     """Draw non-markers; NaN for a model that does not know how to."""
     comparison = posterior.comparison or _plain(posterior)
     rng = np.random.default_rng(_SEED)
-    n_patterns = len(comparison.patterns.growths) if isinstance(comparison, Comparison) else 1
-    rounds = int(np.clip(_DRAWS // (posterior.n_features * n_patterns), 8 if n_patterns == 1 else 2, 300))
+    rounds = int(
+        np.clip(_DRAWS // (posterior.n_features * comparison.cost), _FEW // posterior.n_features + 2, 300)
+    )
     passed = 0
     for _ in range(rounds):
         log_bf = comparison.null_log_bayes_factor(rng)

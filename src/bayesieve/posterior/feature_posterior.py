@@ -219,6 +219,7 @@ class FeaturePosterior:
             degenerate_codes=self.degenerate_codes[places],
             statistics=self.statistics.take(places),
             resolution=_taken(self.resolution, places),
+            comparison=None if self.comparison is None else self.comparison.take(places),
             findings=tuple(finding.take(places) for finding in self.findings),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
@@ -22,3 +23,36 @@ class Finding(Protocol):
     def notes(self) -> list[str]:
         """Sentences for the summary."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Sentences for the summary, without columns.
+
+    Parameters
+    ----------
+    sentences
+        What is to be said.
+
+    Examples
+    --------
+    >>> from bayesieve.posterior.finding import Remark
+    >>> Remark(("20 pairs.",)).notes()
+    ['20 pairs.']
+    """
+
+    sentences: tuple[str, ...]
+
+    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
+        """No columns."""
+        del posterior
+        return {}
+
+    def take(self, places: Any) -> Remark:
+        """The same for some of the features."""
+        del places
+        return self
+
+    def notes(self) -> list[str]:
+        """Sentences for the summary."""
+        return list(self.sentences)

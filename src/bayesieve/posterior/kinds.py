@@ -256,7 +256,11 @@ def gaussian_moments(posterior: FeaturePosterior) -> Moments:
     if not isinstance(moments, Moments) or len(moments.classes) != 2:
         raise OptionError(
             "Kinds of difference and effects are those of means and variances of two classes; this screen has "
-            f"{len(posterior.classes)} classes under {type(posterior.model).__name__}."
+            + (
+                "pairs, whose differences tell about the mean only."
+                if len(posterior.classes) == 1
+                else f"{len(posterior.classes)} classes under {type(posterior.model).__name__}."
+            )
         )
     if posterior.block_evidence is not None:
         raise OptionError(

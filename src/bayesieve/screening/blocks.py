@@ -16,7 +16,7 @@ from bayesieve.models.comparison import Comparison, Part
 from bayesieve.models.degenerate import Degeneracy
 from bayesieve.models.patterns import Patterns
 from bayesieve.models.prior_ratio import log_prior_ratio
-from bayesieve.posterior.block_evidence import BlockEvidence
+from bayesieve.posterior.block_evidence import BlockEvidence, within_blocks
 from bayesieve.posterior.chance import is_jeffreys
 from bayesieve.screening.evidence import Handling, Prepared, check_range, prepared
 from bayesieve.screening.missingness import absence
@@ -51,7 +51,10 @@ def screen_blocks(
     check_range(handling.names, np.isfinite(log_bf))
     contributions = np.array([log_bf - _without(comparison, k, len(ready)) for k in range(len(ready))])
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
-    finding = BlockEvidence(tuple(map(str, ready)), contributions, pooled, "own", unused, _ratio(model, sizes))
+    used = [blocked[name] for name in ready]
+    finding = BlockEvidence(
+        tuple(map(str, ready)), contributions, pooled, "own", within_blocks(used), unused, _ratio(model, sizes)
+    )
     return comparison, log_bf, _flags(ready), shares, finding
 
 
@@ -125,5 +128,13 @@ def screen_shift(
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
     sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]
-    finding = BlockEvidence(tuple(map(str, blocked)), contributions, pooled, "shift", (), _ratio(model, [sizes]))
+    finding = BlockEvidence(
+        tuple(map(str, blocked)),
+        contributions,
+        pooled,
+        "shift",
+        within_blocks(tuple(blocked.values())),
+        (),
+        _ratio(model, [sizes]),
+    )
     return comparison, log_bf, np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), np.int8(0)), finding

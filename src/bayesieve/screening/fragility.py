@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, Labels
+from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.data.matrix import ValueBlocks
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
@@ -52,8 +52,8 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     Parameters
     ----------
     X
-        Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns (two Gaussian
-        classes only). Ready statistics hold no samples and cannot be used.
+        Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns (Gaussian
+        data only; more than two classes are held in memory). Ready statistics hold no samples and cannot be used.
     y, model, prior_probability, classes, feature_names, patterns, exposures, missing, degenerate, resolution
         As for :func:`screen`. Blocks and pairs are not covered.
     cut
@@ -99,12 +99,8 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     names = _sample_names(X, table)
     if isinstance(posterior.model, GaussianModel) and len(posterior.classes) == 2:
         return leave_one_out(table, posterior, limit, n_threads).fragility(posterior, limit, names)
-    if not isinstance(table, LabelledMatrix):
-        raise OptionError(
-            "The fragility of a file is found for two classes and a GaussianModel only. For others read the table "
-            "into memory, for example with pandas or polars, and call fragility(X, y, model)."
-        )
-    return _in_general(posterior, table, limit, names)
+    matrix = table if isinstance(table, LabelledMatrix) else _in_memory(table, posterior)
+    return _in_general(posterior, matrix, limit, names)
 
 
 def one_by_one(
@@ -152,6 +148,21 @@ def one_by_one(
         found.n_removals[defined] += 1
         found.n_skipped[there & ~defined] += 1
     return found.fragility(posterior, cut, sample_names)
+
+
+def _in_memory(table: ValueBlocks, posterior: FeaturePosterior) -> LabelledMatrix:
+    """Hold the values of a file: the slow route sums them once for every sample."""
+    if not isinstance(posterior.model, GaussianModel):
+        raise OptionError(
+            "The fragility of a file is found for the Gaussian model only. For others read the table into memory, "
+            "for example with pandas or polars, and call fragility(X, y, model)."
+        )
+    found = list(table.blocks(np.arange(posterior.n_features)))
+    values = [block.values.toarray() if is_sparse(block.values) else block.values for block in found]
+    by_rows = all(block.first == 0 for block in found)
+    codes = np.concatenate([block.codes for block in found]) if by_rows else found[0].codes
+    whole = np.concatenate(values, axis=0 if by_rows else 1)
+    return LabelledMatrix(whole, Labels(posterior.classes, codes), posterior.feature_names)
 
 
 def _in_general(

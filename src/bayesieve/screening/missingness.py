@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, DataWarning
 from bayesieve.models.comparison import Part
+from bayesieve.posterior.finding import Remark
 from bayesieve.stats.statistics import ClassStatistics
 
 _LEVELS = ("absent", "present")
@@ -41,3 +43,18 @@ def absence(samples: npt.NDArray[np.int64] | None, statistics: ClassStatistics) 
     table = np.stack([samples[:, None] - present, present], axis=1)
     counts = CategoryCounts(statistics.classes, _LEVELS, table)
     return Part(CategoricalModel(1.0, levels=_LEVELS), counts)
+
+
+def of_absence(statistics: ClassStatistics, part: Part) -> Remark:
+    """Say what counting absent values did; warn if there are none, when it can only count against a difference."""
+    absent: Any = part.statistics
+    n_features = int((absent.table[:, 0].sum(axis=0) > 0).sum())
+    if not n_features:
+        warnings.warn(
+            "informative_missing was asked for, but no value is missing: every feature then pays for classes that "
+            "are alike in this. Leave it out.",
+            DataWarning,
+            stacklevel=5,
+        )
+    said = f"Missing values of {n_features:,} of {statistics.n_features:,} features count as evidence, too"
+    return Remark((f"{said}; features that lack none pay for classes that are alike in this.",))

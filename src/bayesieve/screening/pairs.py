@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,48 +14,24 @@ from bayesieve.models.degenerate import Degeneracy
 from bayesieve.models.paired import PAIR_CONSTANT, PairedComparison
 from bayesieve.posterior.block_evidence import BlockEvidence
 from bayesieve.posterior.chance import is_jeffreys
-from bayesieve.posterior.finding import Finding
+from bayesieve.posterior.finding import Finding, Remark
 from bayesieve.screening.evidence import Handling
 from bayesieve.screening.inputs import Given
 from bayesieve.stats import Moments
-
-if TYPE_CHECKING:
-    from bayesieve.posterior.feature_posterior import FeaturePosterior
 
 FloatArray = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.int8]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """How many pairs were compared.
-
-    Parameters
-    ----------
-    n_pairs, n_incomplete
-        Pairs used, and pairs left out because one of their samples is not there.
-    """
-
-    n_pairs: int
-    n_incomplete: int
-
-    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
-        """No columns: count, mean and sd of the differences are in the table already."""
-        del posterior
-        return {}
-
-    def take(self, places: Any) -> Pairing:
-        """Some features have the same pairs."""
-        del places
-        return self
-
-    def notes(self) -> list[str]:
-        """Say what pairs can show."""
-        left = f"; {self.n_incomplete:,} incomplete pairs are left out" if self.n_incomplete else ""
-        return [
-            f"{self.n_pairs:,} pairs{left}. Differences within pairs see the mean only: a difference in variance "
-            f"between the classes does not count. Constant of the further mean: {PAIR_CONSTANT:.4f}."
-        ]
+def _remark(n_pairs: int, n_incomplete: int) -> Remark:
+    """Say what pairs can show."""
+    left = f"; {n_incomplete:,} incomplete pair{'s are' if n_incomplete > 1 else ' is'} left out" * bool(
+        n_incomplete
+    )
+    return Remark((
+        f"{n_pairs:,} pairs{left}. Differences within pairs see the mean only: a difference in variance between "
+        f"the classes does not count. Constant of the further mean: {PAIR_CONSTANT:.4f}.",
+    ))  # fmt: skip
 
 
 def screen_pairs(
@@ -74,12 +49,12 @@ def screen_pairs(
     log_bf = contributions.sum(axis=0)
     flags = np.min([flag for _, flag in repaired], axis=0)
     _tell(flags, handling)
-    pairing = Pairing(given.n_pairs, given.n_incomplete)
+    pairing = _remark(given.n_pairs, given.n_incomplete)
     if not given.blocked:
         return comparison, log_bf, flags, (pairing,)
     whole, silent = _repaired(given.statistics, handling)
     pooled = PairedComparison((whole,), (silent == 0,)).log_bayes_factor()
-    evidence = BlockEvidence(tuple(map(str, blocks)), contributions, pooled, "own")
+    evidence = BlockEvidence(tuple(map(str, blocks)), contributions, pooled, "pairs", np.empty((0, 0)))
     return comparison, log_bf, flags, (pairing, evidence)
 
 

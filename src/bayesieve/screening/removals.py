@@ -171,10 +171,11 @@ def _columns(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]
     for block in table.blocks(which):
         if block.first == 0:
             codes.append(block.codes)
-        values: Any = block.values.toarray() if is_sparse(block.values) else block.values
-        parts.setdefault(block.first, []).append(np.asarray(values, dtype=np.float64))
-    side_by_side = [np.concatenate(parts[first]) for first in sorted(parts)]
-    return np.concatenate(codes), np.ascontiguousarray(np.concatenate(side_by_side, axis=1))
+        dense: Any = block.values.toarray() if is_sparse(block.values) else block.values
+        parts.setdefault(block.first, []).append(np.asarray(dense, dtype=np.float64))
+    whole = [part[0] if len(part) == 1 else np.concatenate(part) for _, part in sorted(parts.items())]
+    values = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
+    return np.concatenate(codes), np.ascontiguousarray(values)
 
 
 def _where_defined(model: GaussianModel, moments: Moments, resolution: FloatArray) -> FloatArray:

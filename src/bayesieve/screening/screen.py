@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayesieve.data import Label
 from bayesieve.errors import OptionError
 from bayesieve.models import Model
-from bayesieve.models.comparing import compare, compare_in_detail
+from bayesieve.models.comparing import PatternShares, compare, compare_in_detail
 from bayesieve.models.comparison import Compared, Comparison
 from bayesieve.models.evidences import SumOfEvidences
 from bayesieve.models.patterns import Patterns
@@ -24,7 +24,7 @@ from bayesieve.screening.advice import advise
 from bayesieve.screening.blocks import BLOCK_MODELS, screen_blocks, screen_shift
 from bayesieve.screening.evidence import Handling, prepared, settled
 from bayesieve.screening.inputs import Given, checked_model, given
-from bayesieve.screening.missingness import absence
+from bayesieve.screening.missingness import absence, of_absence
 from bayesieve.screening.pairs import screen_pairs
 from bayesieve.stats.checking import checked_resolution
 
@@ -148,6 +148,8 @@ def _compared(
     """Compare classes, blocks of classes, or pairs."""
     if block_model not in BLOCK_MODELS:
         raise OptionError(f"block_model must be one of {', '.join(map(repr, BLOCK_MODELS))}, not {block_model!r}.")
+    if block_model != "own" and not found.blocked:
+        raise OptionError(f"block_model={block_model!r} says what blocks share, but there are no blocks.")
     if found.n_pairs:
         return _Result(*screen_pairs(model, found, handling))
     chosen = Patterns.of(patterns, found.statistics.classes)
@@ -163,13 +165,18 @@ def _compared(
         else:
             log_bf, shares = compare(evidences, chosen), None
     log_bf, flags = settled(log_bf, ready, found.names)
+    findings: tuple[Finding, ...] = (of_absence(found.statistics, parts[1]),) if informative else ()
     if not found.blocked:
-        return _Result(comparison, log_bf, flags, () if shares is None else (Differences(shares),))
+        return _Result(comparison, log_bf, flags, (*_of_patterns(shares), *findings))
     if block_model == "shift":
         compared, log_bf, flags, finding = screen_shift(model, found.blocked, chosen, log_bf)
-        return _Result(compared, log_bf, flags, (finding,))
+        return _Result(compared, log_bf, flags, (finding, *findings))
     samples = found.samples if informative else None
     blocked, log_bf, flags, shares, finding = screen_blocks(
         model, found.blocked, chosen, handling, log_bf, samples
     )
-    return _Result(blocked, log_bf, flags, (finding,) if shares is None else (Differences(shares), finding))
+    return _Result(blocked, log_bf, flags, (*_of_patterns(shares), finding, *findings))
+
+
+def _of_patterns(shares: PatternShares | None) -> tuple[Finding, ...]:
+    return () if shares is None else (Differences(shares),)
