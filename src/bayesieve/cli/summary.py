@@ -8,7 +8,6 @@ from typing import Any
 
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.words import for_the_command_line
-from bayesieve.models.categorical import CategoricalModel
 from bayesieve.posterior.table import class_statistics
 from bayesieve.selection import Selection
 from bayesieve.selection.summary import summary_lines as lines_of_selection
@@ -22,7 +21,7 @@ def summary_lines(selection: Selection, given: Input) -> list[str]:
     lines = [wrapped for text in given.described for wrapped in _wrap(text)]
     counts = [f"{label} ({count:,})" for label, count in given.class_counts.items()]
     named = list(given.class_counts)
-    signed = len(named) == 2 and not isinstance(selection.posterior.model, CategoricalModel)
+    signed = len(named) == 2 and not hasattr(selection.posterior.statistics, "levels")  # categories have no sign
     minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
     lines += _wrap(f"Classes: {', '.join(counts[:-1])} and {counts[-1]}{minus}.")
     lines.append("")
