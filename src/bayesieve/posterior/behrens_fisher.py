@@ -10,12 +10,15 @@ difference is t with K degrees of freedom and squared scale :math:`(1-c)/(1-\pi)
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+
+_ONE_AT_A_TIME = threading.Lock()  # up to SciPy 1.11, quantiles of Student's t are not safe in threads
 
 _DEPTH = 64.0  # nodes reach down to exp(-64) of the highest weight
 _STEP = 0.35
@@ -112,7 +115,8 @@ class BehrensFisher:
         """
         from scipy.special import stdtrit  # noqa: PLC0415 - SciPy is slow to import
 
-        x = np.asarray(-stdtrit(self.near_dof, tail) * self.near_scale)
+        with _ONE_AT_A_TIME:
+            x = np.asarray(-stdtrit(self.near_dof, tail) * self.near_scale)
         law, rows = self, np.arange(x.size)
         for _ in range(_MOST_STEPS):
             now = x[rows]
