@@ -421,6 +421,17 @@ def test_kinds_and_fragility_of_a_selector(data):
         bs.OBFSelector(fragility="report").partial_fit(X, y)
 
 
+def test_fragility_of_counts_uses_their_exposures(data):
+    X, _ = data
+    two, counts, depth = np.array(["a", "b"] * 30), np.abs(X[:, :6]).round(), np.linspace(0.5, 2.0, 60)
+    selector = bs.OBFSelector(bs.PoissonModel(), fragility="report").fit(counts, two, exposures=depth)
+    rest = [np.delete(np.arange(60), i) for i in range(60)]
+    brute = [bs.screen(counts[r], two[r], model=bs.PoissonModel(), exposures=depth[r]).log_odds for r in rest]
+    np.testing.assert_allclose(selector.fragility_.least_log_odds, np.min(brute, axis=0), rtol=1e-9)
+    with pytest.raises(bs.DataError, match="exposures that the screen had"):
+        bs.fragility(counts, two, posterior=selector.posterior_)
+
+
 def test_batches_of_categories_and_counts_add_up(data):
     X, _ = data
     y = np.array(["a", "b", "c"] * 20)

@@ -133,7 +133,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             pairs=pairs, exposures=exposures, block_model=self.block_model,
             informative_missing=self.informative_missing,
         )  # fmt: skip
-        self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut))
+        self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut, exposures))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -258,10 +258,10 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.statistics_ = posterior.statistics
         self.classes_ = np.asarray(posterior.classes)
 
-    def _fragility(self, X: Any, y: Any, posterior: FeaturePosterior, cut: float) -> Fragility:
+    def _fragility(self, X: Any, y: Any, posterior: FeaturePosterior, cut: float, exposures: Any) -> Fragility:
         if self.fragility not in ("report", "select"):
             raise OptionError(f"fragility must be None, 'report' or 'select', not {self.fragility!r}.")
-        return fragility(X, y, posterior=posterior, cut=cut, missing=self.missing, n_threads=self.n_threads)
+        return fragility(X, y, posterior=posterior, cut=cut, exposures=exposures, n_threads=self.n_threads)
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self, "selection_")

@@ -32,6 +32,9 @@ def test_proper_prior_on_r1(r1):
     model = bs.GaussianModel.proper()
     first, second = model.class_priors
     assert first.log_constant() == pytest.approx(-1.9586593040 - 2.0702310797, abs=2e-10)
+    flat = bs.NormalInverseGamma(3.0, 0.5, 2.0 * math.pi)  # B = 1, so that A stands alone
+    assert flat.log_constant() == pytest.approx(-1.9586593040, abs=1e-10)
+    assert first.log_constant() - flat.log_constant() == pytest.approx(-2.0702310797, abs=1e-10)
     scales = [first.updated(moments.group(0)), second.updated(moments.group(1))]
     scales.append(model.pooled_prior.updated(moments.pool()))
     assert [s.variance_scale[0] for s in scales] == pytest.approx(
@@ -52,6 +55,8 @@ def test_jeffreys_prior_on_r1(r1):
     assert one.log_bayes_factor[0] == pytest.approx(5.2885974758, abs=1e-10)
     assert bs.screen(*r1, prior_probability=0.005).log_odds[0] == pytest.approx(-2.3072924420, abs=1e-10)
     assert log_lambda(*r1)[0] == pytest.approx(-3.8466393963, abs=1e-10)
+    from_evidence = jeffreys_constant(4, 5) - one.log_bayes_factor[0]  # log BF = K - log lambda at L = 1
+    assert math.exp(from_evidence) == pytest.approx(0.0213513695, abs=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_columns_and_notes_show_pooled_and_blocked_side_by_side():
     assert {
         "log_odds_pooled",
         "log_odds_without_a_block",
-        "block_left_out",
+        "without_block",
         "block_p",
         "block_q",
         "block_r",
@@ -213,3 +213,71 @@ def test_chance_of_some_features_is_their_own():
         whole = bs.expected_by_chance(posterior, 0.0)
         half = bs.expected_by_chance(posterior.take(np.arange(2000)), 0.0)
         assert half == pytest.approx(whole / 2, rel=0.15)
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
+def test_a_floor_inside_a_block_is_flagged_and_told():
+    X, y, batch = batches(p=4)
+    X[(batch == "q") & (y == "case"), 1] = 0.25  # constant in one class of one block
+    with pytest.warns(bs.DegenerateFeatureWarning, match="1 of 4 features are constant in a class of some block"):
+        posterior = bs.screen(X, y, blocks=batch)
+    assert posterior.degenerate.tolist() == [False, True, False, False]
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
+def test_a_block_too_small_is_reported_although_values_are_missing():
+    X, y, batch = batches(p=5)
+    batch = batch.astype(object)
+    batch[[np.flatnonzero(y == "case")[5], np.flatnonzero(y == "control")[5]]] = "tiny"
+    X[0, 0] = np.nan
+    evidence = bs.screen(X, y, blocks=batch, missing="omit").block_evidence
+    assert evidence.names == ("p", "q", "r")
+    assert evidence.unused == (("tiny", "it is too small for the prior (1 of case, 1 of control)"),)
+    assert evidence.prior_ratio == pytest.approx(1e-3)
+
+
+def test_ready_blocks_are_checked_and_may_lack_a_class():
+    X, y, batch = batches(p=4)
+    whole = bs.Moments.from_matrix(X, y)
+    by_block = {b: bs.Moments.from_matrix(X[batch == b], y[batch == b]) for b in "pq"}
+    lone = (batch == "r") & (y == "case")
+    by_block["cases"] = bs.Moments.from_matrix(X[lone], y[lone])
+    evidence = bs.screen(whole, blocks=by_block).block_evidence
+    assert evidence.unused == (("cases", "it has no sample of class control"),)
+    with pytest.raises(bs.DataError, match="'p' must be Moments of the same 4 features"):
+        bs.screen(whole, blocks={"p": bs.Moments.from_matrix(X[:, :3], y)})
+    with pytest.raises(bs.DataError, match="'p' must be Moments"):
+        bs.screen(whole, blocks={"p": 3})
+    with pytest.raises(bs.OptionError, match="no block 'z'"):
+        evidence.without(bs.screen(whole, blocks=by_block), "z")
+
+
+def test_shared_shift_with_missing_values_equals_each_feature_alone():
+    X, y, batch = batches(p=6)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    got = bs.screen(X, y, blocks=batch, block_model="shift", missing="omit").log_odds
+    for j in range(6):
+        kept = np.isfinite(X[:, j])
+        alone = bs.screen(X[kept, j : j + 1], y[kept], blocks=batch[kept], block_model="shift").log_odds
+        assert got[j] == pytest.approx(alone[0], rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:1 of 3 features have no usable variance")
+def test_options_that_the_shared_shift_does_not_know():
+    X, y, batch = batches(p=3)
+    for options in ({"informative_missing": True}, {"resolution": 0.1}):
+        with pytest.raises(bs.OptionError, match="neither informative_missing nor resolution"):
+            bs.screen(X, y, blocks=batch, block_model="shift", **options)
+    with pytest.raises(bs.OptionError, match="there are no blocks"):
+        bs.screen(X, y, block_model="shift")
+    X[:, 1] = (y == "case") * 1.0
+    with pytest.warns(bs.DegenerateFeatureWarning, match="no spread within blocks"):
+        posterior = bs.screen(X, y, blocks=batch, block_model="shift")
+    assert posterior.degenerate.tolist() == [False, True, False]
+
+
+def test_distinct_classes_in_blocks_have_pattern_columns():
+    rng = np.random.default_rng(9)
+    y, batch = list("abc") * 20, np.repeat([0, 1], 30)
+    table = bs.screen(rng.normal(size=(60, 3)), y, blocks=batch, patterns="distinct").to_dict()
+    assert "pattern" in table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -35,16 +36,18 @@ def enumerated(groups, prior_probability, *, hyper=JEFFREYS, ratio=0.1, weights=
     number of groups, then within.
     """
     n = len(groups)
+
+    @functools.cache
+    def marginal(block):
+        return log_marginal(np.concatenate([groups[c] for c in block]), hyper, constant=hyper.proper)
+
     with mp.workdps(50):
         every = partitions(n)
         sizes = [len(part) for part in every]
         terms = {}
         for part in every:
             k = len(part)
-            log_ml = mp.fsum(
-                log_marginal(np.concatenate([groups[c] for c in block]), hyper, constant=hyper.proper)
-                for block in part
-            )
+            log_ml = mp.fsum(marginal(tuple(block)) for block in part)
             if not hyper.proper:
                 log_ml += (k - 1) * mp.log(mp.mpf(ratio))
             if k == 1:
@@ -69,10 +72,10 @@ def data(n_classes, n_features=4, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
-@pytest.mark.parametrize("n_classes", [3, 4, 5])
+@pytest.mark.parametrize("n_classes", [3, 4, 5, 6, 7, 8])
 @pytest.mark.parametrize("hyper", [JEFFREYS, Hyper(3.0, 0.5, 0.1, 0.0)], ids=["jeffreys", "proper"])
 def test_posterior_over_partitions_by_enumeration(n_classes, hyper):
-    X, y = data(n_classes)
+    X, y = data(n_classes, n_features=4 if n_classes < 6 else 1, seed=n_classes)
     model = bs.GaussianModel.proper(mean_locations=(0.0,)) if hyper.proper else bs.GaussianModel.jeffreys()
     posterior = bs.screen(X, y, model=model, prior_probability=0.3)
     classes = posterior.classes
@@ -189,6 +192,46 @@ def test_a_new_prior_moves_patterns_with_it():
     assert part.to_dict()["pattern"] == [once.to_dict()["pattern"][k] for k in (3, 2)]
 
 
+@pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
+def test_ratios_and_priors_per_feature_with_many_classes_and_some_features():
+    """Each feature with its own ratio, or prior, against a screen of that feature alone."""
+    X, y = data(3, seed=6)
+    ratios = np.array([0.05, 0.1, 0.2, 0.4])
+    strengths = np.array([0.1, 0.2, 0.3, 0.4])
+
+    def proper(strength):
+        return bs.GaussianModel(*[bs.NormalInverseGamma(3.0, 0.5, strength)] * 2)
+
+    for model, alone in (
+        (bs.GaussianModel.jeffreys(ratios), lambda j: bs.GaussianModel.jeffreys(ratios[j])),
+        (proper(strengths), lambda j: proper(strengths[j])),
+    ):
+        posterior = bs.screen(X, y, model=model)
+        for j in range(4):
+            expected = bs.screen(X[:, [j]], y, model=alone(j)).log_odds[0]
+            assert posterior.log_odds[j] == pytest.approx(expected, rel=1e-11)
+        assert bs.expected_by_chance(posterior.take([2, 1]), 0.0) >= 0.0
+
+
+def test_features_are_compared_in_pieces_of_bounded_memory(monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 9000)), list("abcd") * 10
+    ratios = rng.uniform(0.05, 0.2, 9000)
+    whole = bs.screen(X, y, model=bs.GaussianModel.jeffreys(ratios))
+    monkeypatch.setattr("bayesieve.models.comparison._NUMBERS_HELD", 1)
+    pieces = bs.screen(X, y, model=bs.GaussianModel.jeffreys(ratios))
+    np.testing.assert_array_equal(pieces.log_odds, whole.log_odds)
+    for name in ("pattern", "pattern_probability", "equal_b_d"):
+        assert list(pieces.to_dict()[name]) == list(whole.to_dict()[name])
+
+
+def test_columns_stay_apart_whatever_the_classes_are_called():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    table = bs.screen(X, ["a", "a_b", "b_c", "c"] * 10).to_dict()
+    assert sum(name.startswith("equal_") for name in table) == 6
+    assert "equal_a|b_c" in table
+
+
 def test_partitions_are_streamed_in_tiles():
     """More features than a tile: the same as feature by feature."""
     rng = np.random.default_rng(1)
@@ -228,6 +271,7 @@ def test_constant_features_in_many_classes():
         ("a, b, c", ["one group"]),
         ("a | *; b, c | a", ["same pattern twice"]),
         ({"a | *": -1.0}, ["weights", "positive"]),
+        ({"a | *": "x"}, ["weights", "positive"]),
         ([[0, 1]], ["group number", "3 classes"]),
         (7, ["'any'", "'distinct'", "'one-versus-rest'"]),
         ([], ["'any'"]),

@@ -65,7 +65,27 @@ def test_absence_works_for_other_models_and_needs_the_table():
     y = ["a"] * 3 + ["b"] * 3
     plain = bs.screen(X, y, missing="omit", model=bs.PoissonModel())
     informed = bs.screen(X, y, missing="omit", model=bs.PoissonModel(), informative_missing=True)
-    assert informed.log_bayes_factor[0] != plain.log_bayes_factor[0]
+    factor = mp.beta(2, 3) * mp.beta(3, 2) / mp.beta(4, 4)  # 1 of 3 and 2 of 3 are absent
+    assert informed.log_bayes_factor[0] - plain.log_bayes_factor[0] == pytest.approx(
+        float(mp.log(factor)), rel=1e-9
+    )
     moments = bs.Moments.from_matrix(np.arange(12.0)[:, None], ["a", "b"] * 6)
     with pytest.raises(bs.DataError, match="number of samples per class"):
         bs.screen(moments, informative_missing=True)
+
+
+def test_absence_speaks_where_values_cannot():
+    """A class without any value: the evidence of absence alone, by mpmath."""
+    X = np.random.default_rng(4).normal(size=(20, 2))
+    y = np.repeat(["a", "b"], 10)
+    X[y == "b", 1] = np.nan
+    with pytest.warns(bs.DegenerateFeatureWarning):
+        posterior = bs.screen(X, y, missing="omit", informative_missing=True)
+    factor = mp.beta(1, 11) * mp.beta(11, 1) / mp.beta(11, 11)
+    assert posterior.log_bayes_factor[1] == pytest.approx(float(mp.log(factor)), rel=1e-10)
+    assert "Missing values of 1 of 2 features" in bs.MinimalRisk(0.5).select(posterior).summary()
+
+
+def test_nothing_missing_is_told():
+    with pytest.warns(bs.DataWarning, match="no value is missing"):
+        bs.screen(np.random.default_rng(5).normal(size=(20, 2)), ["a", "b"] * 10, informative_missing=True)

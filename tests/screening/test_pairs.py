@@ -165,3 +165,10 @@ def test_pairs_that_do_not_fit():
         bs.screen(np.abs(X).round(), y, pairs=person, model=bs.PoissonModel())
     with pytest.raises(bs.LabelError, match="different blocks"):
         bs.screen(X, y, pairs=person, blocks=y)
+    with pytest.raises(bs.LabelError, match="blocks holds 41 values for 40 samples"):
+        bs.screen(X, y, pairs=person, blocks=["p"] * 41)
+    for options in ({"patterns": "distinct"}, {"informative_missing": True}):
+        with pytest.raises(bs.OptionError, match="Pairs know no patterns"):
+            bs.screen(X, y, pairs=person, **options)
+    with pytest.raises(bs.PriorError, match="3"):
+        bs.screen(X, y, pairs=person, model=bs.GaussianModel.jeffreys([0.1] * 3))

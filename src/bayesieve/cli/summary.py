@@ -66,7 +66,7 @@ _NUMBERS = (
     ("log_odds_pooled", "pooled", 9, ".2f"),
     ("least_log_odds", "least", 9, ".2f"),
 )
-_WORDS = (("kind", "kind"), ("pattern", "most probable pattern"))
+_WORDS = (("kind", "kind"), ("pattern", "pattern"))
 Shown = tuple[str, str, Callable[[int], str]]
 
 

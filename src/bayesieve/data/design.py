@@ -34,7 +34,7 @@ def in_blocks(matrix: LabelledMatrix, blocks: Any) -> LabelledMatrix:
     >>> in_blocks(matrix, [1, 1, 2]).labels.classes
     ((1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'))
     """
-    found, classes = _one_each("blocks", blocks, matrix.n_samples), matrix.labels.classes
+    found, classes = one_each("blocks", blocks, matrix.n_samples), matrix.labels.classes
     joint = tuple((block, label) for block in found.classes for label in classes)
     return replace(matrix, labels=Labels(joint, found.codes * len(classes) + matrix.labels.codes))
 
@@ -96,9 +96,9 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
 
     Returns
     -------
-    matrix, incomplete, first
-        Differences as one class; ids of pairs that lack a sample; the samples of the first class, which
-        tell the block of a pair.
+    matrix, incomplete, places
+        Differences as one class; ids of pairs that lack a sample; positions of the samples of the first and
+        of the second class, pair by pair.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
     classes = matrix.labels.classes
     if len(classes) != 2:
         raise LabelError(f"Pairs compare two classes, but there are {len(classes)}: {list(classes)!r}.")
-    found = _one_each("pairs", pairs, matrix.n_samples)
+    found = one_each("pairs", pairs, matrix.n_samples)
     names = [found.classes[code] for code in found.codes.tolist()]
     try:
         matched, incomplete = match_pairs(names, matrix.labels.codes, classes)
@@ -140,7 +140,15 @@ def difference_label(classes: Sequence[Label]) -> str:
     return f"{classes[1]} - {classes[0]}"
 
 
-def _one_each(what: str, values: Any, n_samples: int) -> Labels:
+def one_each(what: str, values: Any, n_samples: int) -> Labels:
+    """Encode something said of every sample.
+
+    Examples
+    --------
+    >>> from bayesieve.data.design import one_each
+    >>> one_each("blocks", ["p", "q", "p"], 3).codes.tolist()
+    [0, 1, 0]
+    """
     try:
         found = encode_labels(values)
     except LabelError as error:

@@ -81,6 +81,7 @@ class Samples:
     lacking: dict[str, int] = field(default_factory=dict)
     block_names: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
+    exposures: list[float] = field(default_factory=list)
     _cells: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @property
@@ -137,6 +138,7 @@ class Samples:
                     f"{path}: the exposure of sample {who} in {self.names['exposures']!r} is {texts[i]!r}. An "
                     "exposure is a positive number: correct it, or leave the cell empty to leave the sample out."
                 )
+        self.exposures += exposures[kept].tolist()
         return exposures
 
     def cells(self, *, complete: bool = False) -> list[Label]:

@@ -20,7 +20,7 @@ from bayesieve.io.sums import Total, add_up, sample_totals
 from bayesieve.models.model import Model
 from bayesieve.stats import Moments
 from bayesieve.stats.accumulate import SMALLEST_SQUARES
-from bayesieve.stats.reshaping import plain_counts
+from bayesieve.stats.reshaping import plain_counts, split_blocks
 from bayesieve.stats.statistics import ClassStatistics
 
 
@@ -134,6 +134,8 @@ def summarise(
         samples.totals = sample_totals(slabs, samples.afresh())
     total = add_up(slabs, samples, absent, model, n_threads)
     samples.finish(path, slabs.table.left_out.get("not in the label file", ()))
+    if model is not None and samples.exposures:
+        model.check_exposures(samples.exposures)
     order = samples.checked_order(path, total.codes)
     check_distinct(path, total.samples, "sample")
     check_distinct(path, total.features, "feature")
@@ -157,11 +159,7 @@ def _split(cells: Any, order: list[Label], blocks: list[str]) -> tuple[Any, dict
     """Statistics of the classes, and of the classes of every block, from those of all cells."""
     if not blocks:
         return (cells if tuple(order) == cells.classes else _plain(cells.pick(order))), {}
-    blocked = {name: _plain(cells.pick([(name, label) for label in order]).renamed(order)) for name in blocks}
-    whole, *others = blocked.values()
-    for other in others:
-        whole = whole.merge(other)
-    return _plain(whole), blocked
+    return split_blocks(cells.pick([(name, label) for name in blocks for label in order]), order)
 
 
 def _plain(statistics: Any) -> Any:

@@ -105,6 +105,19 @@ class CategoricalModel(Model):
         """
         return labelled_categories(X, y, classes=classes, feature_names=feature_names, levels=self.levels)
 
+    def take(self, places: Any, n_features: int) -> CategoricalModel:
+        """Return the model of some features; a concentration per level stays.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> CategoricalModel([0.5, 1.0]).take([1], 2).concentration.tolist()
+        [1.0]
+        """
+        taken: CategoricalModel = Model.take(self, places, n_features)
+        by_level = self.levels is not None and np.size(self.concentration) == len(self.levels)
+        return replace(taken, concentration=self.concentration) if by_level else taken
+
     def summarise(
         self, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
     ) -> CategoryCounts:

@@ -38,12 +38,33 @@ class PatternShares:
     equal
         For every pair of classes, in the order of :attr:`pairs`, the probability that they share their
         law, given that the feature is a marker.
+
+    Examples
+    --------
+    >>> from bayesieve.models.comparing import PatternShares
+    >>> from bayesieve.models.patterns import Patterns
+    >>> PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 1).pairs
+    [(0, 1), (0, 2), (1, 2)]
     """
 
     patterns: Patterns
     best: npt.NDArray[np.int16]
     log_share: FloatArray
     equal: FloatArray
+
+    @classmethod
+    def empty(cls, patterns: Patterns, n_features: int) -> PatternShares:
+        """Room for the result of a comparison.
+
+        Examples
+        --------
+        >>> from bayesieve.models.comparing import PatternShares
+        >>> from bayesieve.models.patterns import Patterns
+        >>> PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 5).equal.shape
+        (3, 5)
+        """
+        n_pairs = len(pairs_of(len(patterns.classes)))
+        return cls(patterns, np.zeros(n_features, np.int16), np.zeros(n_features), np.zeros((n_pairs, n_features)))
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -78,65 +99,52 @@ def pairs_of(n: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(n) for b in range(a + 1, n)]
 
 
-def compare(evidences: Evidences, patterns: Patterns) -> FloatArray:
+def compare(evidences: Evidences, patterns: Patterns, shares: PatternShares | None = None) -> FloatArray:
     """Log Bayes factor of "some pattern" against "no difference", feature by feature.
+
+    Parameters
+    ----------
+    evidences
+        Log evidences of groups of classes.
+    patterns
+        In which ways the classes may differ.
+    shares
+        Filled with which pattern the evidence speaks for, if given.
 
     Examples
     --------
     >>> import bayesieve as bs
-    >>> from bayesieve.models.comparing import compare
+    >>> from bayesieve.models.comparing import PatternShares, compare
     >>> from bayesieve.models.patterns import Patterns
-    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-    >>> model = bs.GaussianModel.proper()
-    >>> compare(model.evidences(moments), Patterns.of("any", ("a", "b"))).shape
-    (1,)
+    >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [5.1], [5.4], [5.2]]
+    >>> moments = bs.Moments.from_matrix(X, list("aaabbbccc"))
+    >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
+    >>> shares = PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 1)
+    >>> log_bf = compare(model.evidences(moments), shares.patterns, shares)
+    >>> shares.patterns.words(int(shares.best[0]))
+    '{c} differs from {a, b}'
     """
-    if len(patterns.growths) == 1:
+    if len(patterns.growths) == 1 and shares is None:
         log_bf = -evidences.pooled()
         groups = patterns.groups(0)
         for law, members in enumerate(groups):
             log_bf += evidences.group(members, law)
         log_bf += evidences.log_constant(len(groups))
         return np.asarray(log_bf, dtype=np.float64)
-    return _compared(evidences, patterns, None)
-
-
-def compare_in_detail(evidences: Evidences, patterns: Patterns) -> tuple[FloatArray, PatternShares]:
-    """Log Bayes factor as from :func:`compare`, and which pattern it speaks for.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.comparing import compare_in_detail
-    >>> from bayesieve.models.patterns import Patterns
-    >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [5.1], [5.4], [5.2]]
-    >>> moments = bs.Moments.from_matrix(X, list("aaabbbccc"))
-    >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
-    >>> log_bf, shares = compare_in_detail(model.evidences(moments), Patterns.of("any", ("a", "b", "c")))
-    >>> shares.patterns.words(int(shares.best[0]))
-    '{c} differs from {a, b}'
-    """
-    n_features = int(evidences.pooled().size)
-    n_pairs = len(pairs_of(len(patterns.classes)))
-    shares = PatternShares(
-        patterns, np.zeros(n_features, np.int16), np.zeros(n_features), np.zeros((n_pairs, n_features))
-    )
-    return _compared(evidences, patterns, shares), shares
-
-
-def _compared(evidences: Evidences, patterns: Patterns, shares: PatternShares | None) -> FloatArray:
-    """Sum over the patterns as they come; what is held are the evidences of the groups they share."""
     pooled = evidences.pooled()
     held: dict[tuple[tuple[int, ...], int], FloatArray] = {}
-    terms: list[tuple[list[FloatArray], Any]] = []
+    constants: dict[int, Any] = {}
+    terms: list[tuple[list[FloatArray], float, Any]] = []
     for i, log_weight in enumerate(patterns.log_weights):
         groups, parts = patterns.groups(i), []
         for law, members in enumerate(groups):
             key = (members, 0 if evidences.has_one_law else law)
-            if key not in held:
+            if key not in held:  # the group of the first class is the first of its pattern, always
                 held[key] = evidences.group(members, law) - (pooled if not law else 0.0)
             parts.append(held[key])
-        terms.append((parts, log_weight + evidences.log_constant(len(groups))))
+        if len(groups) not in constants:
+            constants[len(groups)] = evidences.log_constant(len(groups))
+        terms.append((parts, log_weight, constants[len(groups)]))
     log_bf = np.empty(pooled.size)
 
     def work(lo: int) -> None:
@@ -147,11 +155,16 @@ def _compared(evidences: Evidences, patterns: Patterns, shares: PatternShares | 
 
 
 def _tile(
-    where: slice, terms: list[tuple[list[FloatArray], Any]], log_bf: FloatArray, shares: PatternShares | None
+    where: slice,
+    terms: list[tuple[list[FloatArray], float, Any]],
+    log_bf: FloatArray,
+    shares: PatternShares | None,
 ) -> None:
+    """Sum over the patterns as they come, for some features: the largest term first, then all of them."""
+
     def log_term(i: int) -> FloatArray:
-        parts, constant = terms[i]
-        total = parts[0][where] + (constant[where] if np.ndim(constant) else constant)
+        parts, log_weight, constant = terms[i]
+        total = parts[0][where] + ((constant[where] if np.ndim(constant) else constant) + log_weight)
         for part in parts[1:]:
             total += part[where]
         return np.asarray(total)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models.comparing import compare
+from bayesieve.models.comparing import PatternShares, compare
 from bayesieve.models.evidences import Evidences, SumOfEvidences
 from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
@@ -18,11 +18,13 @@ from bayesieve.stats.statistics import ClassStatistics
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
+_NUMBERS_HELD = 2**24  # evidences of groups that are in memory at the same time
+
 
 class Compared(Protocol):
     """What a posterior remembers of the comparison it came from."""
 
-    def take(self, places: npt.NDArray[np.int64]) -> Self:
+    def take(self, places: Any) -> Self:
         """The same for some of the features."""
         ...
 
@@ -50,6 +52,14 @@ class Part:
         Features about which the part has a say; None for all.
     resolution, before
         Step to which values are rounded, whose variance is in ``statistics``, and the statistics without it.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.comparison import Part
+    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+    >>> Part(bs.GaussianModel.proper(), moments).evidences().pooled().shape
+    (1,)
     """
 
     model: Model
@@ -62,11 +72,11 @@ class Part:
         """Log evidences of the groups of classes."""
         return self.model.evidences(self.statistics)
 
-    def take(self, places: npt.NDArray[np.int64]) -> Part:
+    def take(self, places: Any) -> Part:
         """The same for some of the features."""
         step = self.resolution
         return Part(
-            self.model,
+            self.model.take(places, self.statistics.n_features),
             self.statistics.take(places),
             None if self.kept is None else self.kept[places],
             step[places] if isinstance(step, np.ndarray) and step.ndim else step,
@@ -127,14 +137,49 @@ class Comparison:
         >>> Comparison(Patterns.of("any", ("a", "b")), (part,)).log_bayes_factor().shape
         (1,)
         """
-        return compare(self.evidences(), self.patterns)
+        return self._compared(None)
+
+    def in_detail(self) -> tuple[FloatArray, PatternShares | None]:
+        """Log Bayes factor, and which pattern it speaks for; None for two classes, which have one.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.models.comparison import Comparison, Part
+        >>> from bayesieve.models.patterns import Patterns
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> Comparison(Patterns.of("any", ("a", "b")), (Part(bs.GaussianModel.proper(), moments),)).in_detail()[1]
+        """
+        if len(self.patterns.classes) == 2:
+            return self._compared(None), None
+        shares = PatternShares.empty(self.patterns, self.n_features)
+        return self._compared(shares), shares
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.parts[0].statistics.n_features
+
+    def _compared(self, shares: PatternShares | None) -> FloatArray:
+        """Go through the features in pieces, so that the evidences of all groups need bounded memory."""
+        n, groups = self.n_features, 2 ** len(self.patterns.classes)
+        step = max(2**12, _NUMBERS_HELD // (groups * len(self.parts)))
+        with np.errstate(divide="ignore", invalid="ignore"):  # what has no evidence is found later
+            if n <= step:
+                return compare(self.evidences(), self.patterns, shares)
+            pieces = []
+            for lo in range(0, n, step):
+                places = slice(lo, min(lo + step, n))
+                part = None if shares is None else shares.take(places)
+                pieces.append(compare(self.take(places).evidences(), self.patterns, part))
+        return np.concatenate(pieces)
 
     @property
     def cost(self) -> int:
         """How much a draw costs."""
         return len(self.parts) * len(self.patterns.growths)
 
-    def take(self, places: npt.NDArray[np.int64]) -> Comparison:
+    def take(self, places: Any) -> Comparison:
         """The same for some of the features."""
         return Comparison(self.patterns, tuple(part.take(places) for part in self.parts))
 
@@ -144,8 +189,7 @@ class Comparison:
         parts = tuple(part for part in drawn if part is not None)
         if len(parts) < len(drawn):
             return None
-        with np.errstate(divide="ignore", invalid="ignore"):  # features that have no evidence
-            return Comparison(self.patterns, parts).log_bayes_factor()
+        return Comparison(self.patterns, parts).log_bayes_factor()
 
 
 def sum_of_evidences(parts: Sequence[Part]) -> Evidences:

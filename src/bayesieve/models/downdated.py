@@ -18,7 +18,7 @@ In units of :math:`z = \sqrt q (x - m^*)`, all values lie in [-1, 1] and :math:`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -234,28 +234,3 @@ def _constant(model: GaussianModel, moments: Moments, groups: list[_Group], c: i
     log_bf = log_bf + kernel_of(own.prior, (own.dof - 1, 1.0, own.strength - 1), own.count - 1, 1.0)
     log_bf = log_bf - kernel_of(pooled.prior, (pooled.dof - 1, 1.0, pooled.strength - 1), pooled.count - 1, 1.0)
     return np.where(usable, log_bf + model.log_prior_ratio(reduced), np.nan)
-
-
-def features_of(model: GaussianModel, places: Any) -> GaussianModel:
-    """Return the model of some features, where hyper-parameters are given for each.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.downdated import features_of
-    >>> features_of(bs.GaussianModel.jeffreys(prior_ratio=[0.1, 0.2]), [1]).prior_ratio.tolist()
-    [0.2]
-    """
-    names = ("variance_dof", "variance_scale", "mean_strength", "mean_location")
-
-    def taken(prior: NormalInverseGamma) -> NormalInverseGamma:
-        vectors = {name: getattr(prior, name) for name in names if np.ndim(getattr(prior, name))}
-        return replace(prior, **{name: vector[places] for name, vector in vectors.items()}) if vectors else prior
-
-    ratio = model.prior_ratio
-    return replace(
-        model,
-        class_priors=tuple(taken(prior) for prior in model.class_priors),
-        pooled_prior=taken(model.pooled_prior),
-        prior_ratio=ratio[places] if isinstance(ratio, np.ndarray) else ratio,
-    )

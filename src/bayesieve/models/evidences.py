@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
+from bayesieve.models.prior_ratio import checked_prior_ratio
 from bayesieve.stats.statistics import ClassStatistics, Parts
 
 FloatArray = npt.NDArray[np.float64]
@@ -63,7 +63,7 @@ class GroupEvidences(Evidences):
     __slots__ = ("_log_evidence", "_prior_ratio", "_statistics")
 
     def __init__(
-        self, log_evidence: Callable[[Any], FloatArray], statistics: ClassStatistics, prior_ratio: float | None
+        self, log_evidence: Callable[[Any], FloatArray], statistics: ClassStatistics, prior_ratio: Any
     ) -> None:
         self._log_evidence, self._statistics, self._prior_ratio = log_evidence, statistics, prior_ratio
 
@@ -83,7 +83,10 @@ class GroupEvidences(Evidences):
 
     def log_constant(self, n_groups: int) -> Any:
         """Return the log prior ratio for every group but the first; 0 for a proper prior."""
-        return 0.0 if self._prior_ratio is None else (n_groups - 1) * math.log(self._prior_ratio)
+        if self._prior_ratio is None:
+            return 0.0
+        ratio: Any = checked_prior_ratio(self._prior_ratio)
+        return (n_groups - 1) * np.log(ratio)
 
 
 class SumOfEvidences(Evidences):

@@ -28,7 +28,8 @@ class GaussianModel(Model):
     Parameters
     ----------
     class_priors
-        One prior per class, in the order of the classes, or a single prior for every class.
+        One prior per class, in the order of the classes, or a single prior for every class. With given
+        patterns of more than two classes: one per group of a pattern, in order of appearance.
     pooled_prior
         The prior of a feature whose classes share mean and variance.
     prior_ratio
@@ -123,7 +124,7 @@ class GaussianModel(Model):
         return np.asarray(mask)
 
     def prior_of(self, k: int, n_classes: int) -> NormalInverseGamma:
-        """Return the prior of class number ``k``.
+        """Return the prior of class number ``k`` (of more than two classes: of the k-th group of a pattern).
 
         Examples
         --------

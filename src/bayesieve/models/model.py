@@ -8,8 +8,9 @@ of the classes, posteriors, rules, errors) is the same for every likelihood.
 from __future__ import annotations
 
 import abc
+import dataclasses
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -177,6 +178,26 @@ class Model(abc.ABC):
         model = self.fitted(statistics)
         return GroupEvidences(model.log_evidence, statistics, model.prior_ratio)
 
+    def check_exposures(self, exposures: Any) -> None:  # noqa: B027 - most models take what they get
+        """Raise if these exposures, of all samples, are not what the model can use.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.PoissonModel().check_exposures([1.0, 2.0])
+        """
+
+    def take(self, places: Any, n_features: int) -> Self:
+        """Return the model of some features, where hyper-parameters are given for each.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys(prior_ratio=[0.1, 0.2]).take([1], 2).prior_ratio.tolist()
+        [0.2]
+        """
+        return _of_features(self, places, n_features) if dataclasses.is_dataclass(self) else self
+
     def draw_null(self, statistics: ClassStatistics, rng: np.random.Generator) -> ClassStatistics | None:
         """Draw statistics as if the classes were alike; None if the model does not know how.
 
@@ -190,3 +211,17 @@ class Model(abc.ABC):
         """
         del statistics, rng
         return None
+
+
+def _of_features(value: Any, places: Any, n_features: int) -> Any:
+    """Take features from every array that has one number for each, also inside tuples and dataclasses."""
+    if isinstance(value, np.ndarray):
+        return value[places] if value.shape == (n_features,) else value
+    if isinstance(value, tuple):
+        return tuple(_of_features(each, places, n_features) for each in value)
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    held = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    taken = {name: _of_features(each, places, n_features) for name, each in held.items()}
+    changed = {name: each for name, each in taken.items() if each is not held[name]}
+    return dataclasses.replace(value, **changed) if changed else value

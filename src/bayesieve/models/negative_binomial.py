@@ -137,6 +137,22 @@ class NegativeBinomialModel(Model):
             matrix = dataclasses.replace(matrix, values=_per_exposure(matrix), exposures=None)
         return EventTotals.from_labelled(matrix, missing=missing, spread=self.size is None, n_threads=n_threads)
 
+    def check_exposures(self, exposures: Any) -> None:
+        """Raise unless exposures lie around 1: a count per exposure must still look like a count.
+
+        Examples
+        --------
+        >>> from bayesieve.models.negative_binomial import NegativeBinomialModel
+        >>> NegativeBinomialModel().check_exposures([0.8, 1.3])
+        """
+        typical = float(np.median(exposures))
+        if not _TYPICAL[0] <= typical <= _TYPICAL[1]:
+            raise DataError(
+                "The negative binomial model divides counts by their exposures, which should lie around 1, but "
+                f"they are around {typical:.3g}. Divide them by their mean, or take size_factors(X) (--exposures "
+                "total)."
+            )
+
     def fitted(self, statistics: Any) -> NegativeBinomialModel:
         """Return the model with size and prior, if not given, and the reference taken from all classes.
 
@@ -256,12 +272,6 @@ def estimated_size(statistics: EventTotals) -> FloatArray:
 def _per_exposure(matrix: LabelledMatrix) -> Any:
     """Counts as if every sample had been looked at equally deeply."""
     assert matrix.exposures is not None
-    typical = float(np.median(matrix.exposures))
-    if not _TYPICAL[0] <= typical <= _TYPICAL[1]:
-        raise DataError(
-            f"The negative binomial model divides counts by their exposures, which should lie around 1, but they "
-            f"are around {typical:.3g}. Divide them by their mean, or take size_factors(X) (--exposures total)."
-        )
     scale = (1.0 / matrix.exposures)[:, None]
     values: Any = matrix.values
     return values.multiply(scale).tocsr() if is_sparse(values) else values * scale

@@ -95,7 +95,7 @@ class PairedComparison:
         """How much a draw costs."""
         return len(self.parts)
 
-    def take(self, places: npt.NDArray[np.int64]) -> PairedComparison:
+    def take(self, places: Any) -> PairedComparison:
         """The same for some of the features."""
         return PairedComparison(
             tuple(part.take(places) for part in self.parts), tuple(kept[places] for kept in self.kept)

@@ -111,7 +111,10 @@ class Patterns:
         weights = list(patterns.values()) if isinstance(patterns, Mapping) else [1.0] * len(growths)
         if len(set(growths)) < len(growths):
             raise PriorError("patterns holds the same pattern twice. Give every pattern once, with its weight.")
-        numbers = np.array(weights, dtype=np.float64)
+        try:
+            numbers = np.array(weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.array([np.nan])
         if not (np.isfinite(numbers) & (numbers > 0)).all():
             raise PriorError(f"The weights of patterns must be positive numbers, not {weights!r}.")
         return cls(classes, tuple(growths), tuple((numbers / numbers.sum()).tolist()))

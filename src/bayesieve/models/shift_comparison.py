@@ -58,9 +58,11 @@ class ShiftComparison:
         """How much a draw costs: an integral, whose integrand looks at every block."""
         return 20 * len(self.blocks)
 
-    def take(self, places: npt.NDArray[np.int64]) -> ShiftComparison:
+    def take(self, places: Any) -> ShiftComparison:
         """The same for some of the features."""
-        return ShiftComparison(tuple(block.take(places) for block in self.blocks), self.model)
+        return ShiftComparison(
+            tuple(block.take(places) for block in self.blocks), self.model.take(places, self.blocks[0].n_features)
+        )
 
     def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray:
         """Draw log Bayes factors as if no feature were a marker: the spread of all blocks, no shift."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.errors import OptionError
 from bayesieve.stats import Moments
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class BlockEvidence:
     unused
         Blocks that contribute nothing, with the reason.
     prior_ratio
-        What the prior ratio multiplies to over all blocks; None for proper priors.
+        What the prior ratio multiplies to over all blocks; None for proper priors and ratios per feature.
 
     Examples
     --------
@@ -62,6 +63,10 @@ class BlockEvidence:
     unused: tuple[tuple[str, str], ...] = ()
     prior_ratio: float | None = None
 
+    def __post_init__(self) -> None:
+        for array in (self.contributions, self.pooled_log_bayes_factor, self.within):
+            array.flags.writeable = False
+
     def without(self, posterior: FeaturePosterior, block: str) -> FloatArray:
         """Log-odds with one block left out.
 
@@ -75,6 +80,8 @@ class BlockEvidence:
         >>> bool(np.allclose(posterior.block_evidence.without(posterior, "p"), alone.log_odds))
         True
         """
+        if block not in self.names:
+            raise OptionError(f"There is no block {block!r}; the blocks are {_few(self.names, 20)}.")
         return np.asarray(posterior.log_odds - self.contributions[self.names.index(block)])
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
@@ -85,7 +92,7 @@ class BlockEvidence:
         if len(self.names) > 1:
             worst = self.contributions.argmax(axis=0)
             table["log_odds_without_a_block"] = posterior.log_odds - self.contributions.max(axis=0)
-            table["block_left_out"] = [self.names[k] for k in worst.tolist()]
+            table["without_block"] = [self.names[k] for k in worst.tolist()]
         return table | {f"block_{name}": self.contributions[k] for k, name in enumerate(self.names)}
 
     def take(self, places: Any) -> BlockEvidence:

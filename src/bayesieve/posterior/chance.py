@@ -1,4 +1,4 @@
-"""How many features would pass a cut by chance, were all of them Gaussian non-markers.
+"""How many features would pass a cut by chance, were all of them non-markers of the model (Gaussian, say).
 
 Under an improper prior the expectation of the model is not calibrated even on ideal data, so this
 number stands beside it. Under Jeffreys' prior it is one quadrature; otherwise non-markers are drawn

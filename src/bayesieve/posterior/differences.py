@@ -37,8 +37,12 @@ class Differences:
 
     shares: PatternShares
 
-    def most_probable(self, posterior: FeaturePosterior) -> npt.NDArray[np.int16]:
-        """Number of the most probable pattern of every feature.
+    def __post_init__(self) -> None:
+        for array in (self.shares.best, self.shares.log_share, self.shares.equal):
+            array.flags.writeable = False
+
+    def leading(self, posterior: FeaturePosterior) -> npt.NDArray[np.int16]:
+        """Number of the leading pattern of every feature: the most probable of those that differ.
 
         It is -1, no difference, where that is more probable than all patterns together.
 
@@ -47,16 +51,25 @@ class Differences:
         >>> import bayesieve as bs
         >>> X = [[0.1], [0.4], [0.3], [0.2], [7.1], [7.3]]
         >>> posterior = bs.screen(X, list("aabbcc"), model=bs.GaussianModel.proper(mean_locations=(0.0,)))
-        >>> posterior.differences.most_probable(posterior).tolist()
+        >>> posterior.differences.leading(posterior).tolist()
         [0]
         """
         return np.where(posterior.log_odds > 0, self.shares.best, np.int16(-1))
 
     def words(self, posterior: FeaturePosterior) -> list[str]:
-        """Say the most probable pattern of every feature, for example "{BL} differs from {EWS, NB}"."""
+        """Say the leading pattern of every feature, for example "{BL} differs from {EWS, NB}".
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [0.4], [0.3], [0.2], [7.1], [7.3]]
+        >>> posterior = bs.screen(X, list("aabbcc"), model=bs.GaussianModel.proper(mean_locations=(0.0,)))
+        >>> posterior.differences.words(posterior)
+        ['{c} differs from {a, b}']
+        """
         patterns = self.shares.patterns
         said = [patterns.words(i) for i in range(len(patterns.growths))]
-        return [said[i] if i >= 0 else patterns.words(-1) for i in self.most_probable(posterior).tolist()]
+        return [said[i] if i >= 0 else patterns.words(-1) for i in self.leading(posterior).tolist()]
 
     def probability(self, posterior: FeaturePosterior) -> FloatArray:
         """Probability of the pattern that :meth:`words` says."""
@@ -80,10 +93,13 @@ class Differences:
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
         """Columns ``pattern``, ``pattern_probability`` and ``equal_A_B`` for every pair of classes."""
         equal, classes = self.equal(posterior), [str(label) for label in self.shares.patterns.classes]
+        names = [f"equal_{classes[a]}_{classes[b]}" for a, b in self.shares.pairs]
+        if len(set(names)) < len(names):  # classes with underscores
+            names = [f"equal_{classes[a]}|{classes[b]}" for a, b in self.shares.pairs]
         table: dict[str, Any] = {
             "pattern": self.words(posterior), "pattern_probability": self.probability(posterior),
         }  # fmt: skip
-        return table | {f"equal_{classes[a]}_{classes[b]}": equal[k] for k, (a, b) in enumerate(self.shares.pairs)}
+        return table | dict(zip(names, equal, strict=True))
 
     def take(self, places: Any) -> Differences:
         """Some features."""

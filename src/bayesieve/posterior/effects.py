@@ -179,7 +179,10 @@ def effects(
         raise OptionError(f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
     laws = _class_laws(model, moments)
     chosen = np.zeros(moments.n_features, dtype=bool)
-    chosen[slice(None) if which is None else np.asarray(which)] = True
+    try:
+        chosen[slice(None) if which is None else np.asarray(which)] = True
+    except IndexError:
+        raise OptionError(f"which={which!r} names a feature that is not there; there are {chosen.size}.") from None
     chosen &= ~posterior.degenerate
     for value in (*laws[0], *laws[1]):
         chosen &= np.greater(value, 0)

@@ -218,6 +218,7 @@ class FeaturePosterior:
             feature_names=tuple(names[i] for i in places.tolist()),
             degenerate_codes=self.degenerate_codes[places],
             statistics=self.statistics.take(places),
+            model=self.model.take(places, self.n_features),
             resolution=_taken(self.resolution, places),
             comparison=None if self.comparison is None else self.comparison.take(places),
             findings=tuple(finding.take(places) for finding in self.findings),

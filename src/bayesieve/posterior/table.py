@@ -28,9 +28,10 @@ def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
         "degenerate": posterior.degenerate,
         "degenerate_reason": list(posterior.degenerate_reason),
     }
-    for finding in posterior.findings:
-        table |= finding.columns(posterior)
-    return table | class_statistics(posterior)
+    for columns in (*(finding.columns(posterior) for finding in posterior.findings), class_statistics(posterior)):
+        for name, column in columns.items():
+            table[name if name not in table else f"{name} (2)"] = column  # odd names of classes and blocks
+    return table
 
 
 def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def advise(posterior: FeaturePosterior) -> None:
         return
     if model.prior_ratio is not None and callable(model.prior_ratio):
         warn_unless_semi_proper(model.prior_ratio, *sizes)
-    if smallest < _FEW_SAMPLES:
+    if 0 < smallest < _FEW_SAMPLES:
         by_chance = expected_by_chance(posterior, 0.0)
         label = moments.classes[sizes.index(smallest)]
         warnings.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import OptionError, PriorError
+from bayesieve.errors import DegenerateFeatureWarning, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparing import PatternShares, compare, compare_in_detail
-from bayesieve.models.comparison import Comparison, Part
+from bayesieve.models.comparing import PatternShares
+from bayesieve.models.comparison import Comparison
 from bayesieve.models.degenerate import Degeneracy
 from bayesieve.models.patterns import Patterns
 from bayesieve.models.prior_ratio import log_prior_ratio
@@ -38,16 +39,11 @@ def screen_blocks(
 ) -> tuple[Comparison, FloatArray, Flags, PatternShares | None, BlockEvidence]:
     """Add up the evidence of blocks that each have their own parameters."""
     ready, unused = _usable(model, blocked, patterns, replace(handling, aloud=False))
-    parts = [_with_say(each) for each in ready.values()]
+    parts = [each.with_say for each in ready.values()]
     if samples is not None:
         parts += [absence(samples.get(name), blocked[name]) for name in ready]
     comparison = Comparison(patterns, tuple(parts))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        evidences = comparison.evidences()
-        if len(patterns.growths) > 1:
-            log_bf, shares = compare_in_detail(evidences, patterns)
-        else:
-            log_bf, shares = compare(evidences, patterns), None
+    log_bf, shares = comparison.in_detail()
     check_range(handling.names, np.isfinite(log_bf))
     contributions = np.array([log_bf - _without(comparison, k, len(ready)) for k in range(len(ready))])
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
@@ -70,8 +66,12 @@ def _usable(
             unused.append((str(name), f"it has no sample of class {', '.join(absent)}"))
             continue
         try:
-            ready[name] = prepared(model, statistics, patterns, handling)
+            found = prepared(model, statistics, patterns, handling)
         except PriorError:
+            found = None
+        if found is not None and not found.excluded.all():
+            ready[name] = found
+        else:
             sizes = ", ".join(f"{n} of {label}" for label, n in zip(statistics.classes, counts, strict=True))
             unused.append((str(name), f"it is too small for the prior ({sizes})"))
     if not ready:
@@ -83,24 +83,28 @@ def _usable(
     return ready, tuple(unused)
 
 
-def _with_say(ready: Prepared) -> Part:
-    return replace(ready.part, kept=~ready.excluded) if ready.excluded.any() else ready.part
-
-
 def _without(comparison: Comparison, k: int, n_blocks: int) -> FloatArray | float:
     """Log Bayes factor of all blocks but one; what a block says about absence goes with it."""
     left = [part for i, part in enumerate(comparison.parts) if i % n_blocks != k]
     if not left:
         return 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Comparison(comparison.patterns, tuple(left)).log_bayes_factor()
+    return Comparison(comparison.patterns, tuple(left)).log_bayes_factor()
 
 
 def _flags(ready: dict[Any, Prepared]) -> Flags:
-    """Degenerate is a feature about which no block has a say."""
-    silent = np.logical_and.reduce([each.excluded for each in ready.values()])
-    first = next(iter(ready.values())).flags
-    return np.where(silent, np.where(first > 0, first, np.int8(Degeneracy.TOO_FEW_VALUES)), np.int8(0))
+    """Degenerate is a feature about which no block has a say, or that was given a floor in one; one warning."""
+    flags = np.array([each.flags for each in ready.values()])
+    excluded = np.array([each.excluded for each in ready.values()])
+    floored = np.where(excluded, np.int8(0), flags).max(axis=0)
+    found = np.where(excluded.all(axis=0), flags.max(axis=0), floored)
+    if floored.any():
+        warnings.warn(
+            f"{int((floored > 0).sum())} of {floored.size} features are constant in a class of some block and "
+            "were given a floor there; they are flagged in .degenerate.",
+            DegenerateFeatureWarning,
+            stacklevel=5,
+        )
+    return np.asarray(found, dtype=np.int8)
 
 
 def _ratio(model: Model, sizes: Sequence[Sequence[int]]) -> float | None:
@@ -125,6 +129,13 @@ def screen_shift(
     comparison = ShiftComparison(tuple(blocked.values()), model)  # type: ignore[arg-type]
     log_bf = comparison.log_bayes_factor()
     undefined = ~np.isfinite(log_bf)
+    if undefined.any():
+        warnings.warn(
+            f"{int(undefined.sum())} of {undefined.size} features have no spread within blocks in a class, or "
+            "classes that never meet in a block; they are flagged in .degenerate and left at the prior.",
+            DegenerateFeatureWarning,
+            stacklevel=5,
+        )
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
     sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]

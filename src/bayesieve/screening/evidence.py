@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data import is_sparse
 from bayesieve.data.matrix import ValueBlocks
-from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning
+from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning, OptionError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.models.comparison import Part
 from bayesieve.models.degenerate import Degeneracy, find_degenerate, repair
@@ -44,6 +44,11 @@ class Prepared:
     evidences: Evidences
     flags: npt.NDArray[np.int8]
     excluded: BoolArray
+
+    @property
+    def with_say(self) -> Part:
+        """The data, without a say about the excluded features."""
+        return replace(self.part, kept=~self.excluded) if self.excluded.any() else self.part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +83,8 @@ class Handling:
 def prepared(model: Model, statistics: ClassStatistics, patterns: Patterns, handling: Handling) -> Prepared:
     """Give features without usable variance a floor, or mark them as excluded."""
     if not isinstance(model, GaussianModel):
+        if handling.resolution is not None:
+            raise OptionError(f"resolution is the step of measurements; {type(model).__name__} has no use for it.")
         none = np.zeros(statistics.n_features, np.int8)
         return Prepared(Part(model, statistics), model.evidences(statistics), none, none.astype(bool))
     assert isinstance(statistics, Moments)
@@ -100,7 +107,7 @@ def _repaired(
     model: GaussianModel, before: Moments, moments: Moments, flags: npt.NDArray[np.int8], handling: Handling
 ) -> Prepared:
     """Repair degenerate features; one warning counts them."""
-    if handling.table is not None:
+    if handling.table is not None and handling.aloud:
         _check_underflow(handling.table, moments, flags)
     found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
     if handling.policy == "raise":
@@ -122,10 +129,10 @@ def _repaired(
 
 
 def settled(
-    log_bf: npt.NDArray[np.float64], ready: Prepared, names: tuple[str, ...] | None
+    log_bf: npt.NDArray[np.float64], ready: Prepared, names: tuple[str, ...] | None, *, alone: bool = True
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
-    """Put 0 where the data say nothing; raise where numbers have left the range of float64."""
-    if ready.excluded.any():
+    """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""
+    if ready.excluded.any() and alone:
         log_bf = np.where(ready.excluded, 0.0, log_bf)
     if isinstance(ready.part.model, GaussianModel):
         check_range(names, np.isfinite(log_bf))

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
+from bayesieve.data import Label, LabelledMatrix, Labels
 from bayesieve.data.matrix import ValueBlocks
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparing import compare
 from bayesieve.models.comparison import Comparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.fragility import Fragility
 from bayesieve.screening.evidence import Handling, prepared
 from bayesieve.screening.inputs import Summarised
-from bayesieve.screening.removals import Removals, leave_one_out
+from bayesieve.screening.removals import Removals, leave_one_out, values_of
 from bayesieve.screening.screen import screen
 from bayesieve.stats.exposures import checked_exposures
 from bayesieve.stats.statistics import ClassStatistics
@@ -157,12 +156,8 @@ def _in_memory(table: ValueBlocks, posterior: FeaturePosterior) -> LabelledMatri
             "The fragility of a file is found for the Gaussian model only. For others read the table into memory, "
             "for example with pandas or polars, and call fragility(X, y, model)."
         )
-    found = list(table.blocks(np.arange(posterior.n_features)))
-    values = [block.values.toarray() if is_sparse(block.values) else block.values for block in found]
-    by_rows = all(block.first == 0 for block in found)
-    codes = np.concatenate([block.codes for block in found]) if by_rows else found[0].codes
-    whole = np.concatenate(values, axis=0 if by_rows else 1)
-    return LabelledMatrix(whole, Labels(posterior.classes, codes), posterior.feature_names)
+    codes, values = values_of(table, np.arange(posterior.n_features))
+    return LabelledMatrix(values, Labels(posterior.classes, codes), posterior.feature_names)
 
 
 def _in_general(
@@ -171,6 +166,7 @@ def _in_general(
     """Sum the table and compare again without each sample."""
     model, comparison = posterior.model, posterior.comparison
     assert isinstance(comparison, Comparison)
+    _check_same(model.summarise(matrix, missing="omit"), posterior)
     step = posterior.resolution if np.any(posterior.resolution) else None
     handling = Handling("exclude", step, None, posterior.feature_names, aloud=False)
 
@@ -188,12 +184,22 @@ def _in_general(
             ready = prepared(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
             return np.full(posterior.n_features, np.nan)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = compare(ready.evidences, comparison.patterns)
+        found = Comparison(comparison.patterns, (ready.part,)).log_bayes_factor()
         return np.where((ready.flags != 0) | ~np.isfinite(found), np.nan, found)
 
     reduced = map(without, range(matrix.n_samples))
     return one_by_one(posterior, reduced, log_bayes_factor, cut=cut, sample_names=names)
+
+
+def _check_same(statistics: ClassStatistics, posterior: FeaturePosterior) -> None:
+    """Raise if the table, or its exposures, are not those of the screen."""
+    labels = [str(k) for k in range(len(posterior.classes))]
+    now, then = (each.describe(labels) for each in (statistics, posterior.statistics))
+    if not all(np.allclose(now[name], then.get(name, np.nan), rtol=1e-6, equal_nan=True) for name in now):
+        raise DataError(
+            "The values are not those that were screened. Give the same table, and the exposures that the screen "
+            "had."
+        )
 
 
 def _checked_cut(cut: Any) -> float:

@@ -10,13 +10,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, encode_labels
-from bayesieve.data.design import differences, in_blocks
+from bayesieve.data import LabelledMatrix
+from bayesieve.data.design import differences, in_blocks, one_each
 from bayesieve.data.matrix import ValueBlocks, checked_names
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.stats import Moments
 from bayesieve.stats.exposures import checked_exposures
+from bayesieve.stats.reshaping import split_blocks
 from bayesieve.stats.statistics import ClassStatistics
 
 
@@ -124,29 +125,19 @@ def given(
         if not model.takes_exposures:
             raise OptionError(f"exposures are for models of counts; {type(model).__name__} has no use for them.")
         matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
+        model.check_exposures(matrix.exposures)
     if pairs is not None:
         return _of_pairs(matrix, model, pairs, blocks, missing, n_threads)
-    made = Given(matrix, _no_statistics(), matrix.feature_names, samples={None: matrix.labels.counts})
+    labels = matrix.labels
     if blocks is None:
-        made.statistics = model.summarise(matrix, missing=missing, n_threads=n_threads)
-    else:
-        joint = in_blocks(matrix, blocks)
-        whole = model.summarise(joint, missing=missing, n_threads=n_threads)
-        _split(made, whole, matrix.labels.classes, joint.labels.counts)
-    return made
-
-
-def _no_statistics() -> Any:
-    return None
-
-
-def _split(made: Given, whole: Any, classes: tuple[Any, ...], counts: npt.NDArray[np.int64]) -> None:
-    """Take statistics of (block, class) apart into those of blocks, and together into those of classes."""
-    names = dict.fromkeys(label[0] for label in whole.classes)
-    for k, block in enumerate(names):
-        made.blocked[block] = whole.pick([(block, label) for label in classes]).renamed(classes)
-        made.samples[block] = counts[k * len(classes) : (k + 1) * len(classes)]
-    made.statistics = functools.reduce(lambda first, second: first.merge(second), made.blocked.values())
+        whole = model.summarise(matrix, missing=missing, n_threads=n_threads)
+        return Given(matrix, whole, matrix.feature_names, samples={None: labels.counts})
+    joint = in_blocks(matrix, blocks)
+    whole = model.summarise(joint, missing=missing, n_threads=n_threads)
+    statistics, blocked = split_blocks(whole, labels.classes)
+    counts = joint.labels.counts.reshape(len(blocked), len(labels.classes))
+    samples = {None: labels.counts, **dict(zip(blocked, counts, strict=True))}
+    return Given(matrix, statistics, matrix.feature_names, blocked, samples)
 
 
 def _of_summary(summary: Summarised) -> Given:
@@ -170,11 +161,19 @@ def _of_statistics(statistics: ClassStatistics, classes: Any, feature_names: Any
     if blocks is not None:
         if not isinstance(blocks, Mapping) or not blocks:
             raise LabelError("Blocks of ready statistics are a mapping from block names to their statistics.")
-        made.blocked = {
-            name: part if part.classes == chosen.classes else part.pick(chosen.classes)
-            for name, part in blocks.items()
-        }
+        made.blocked = {name: _block(name, part, chosen) for name, part in blocks.items()}
     return made
+
+
+def _block(name: Any, part: Any, whole: Any) -> Any:
+    """Check the ready statistics of a block; a class that it lacks has no values."""
+    if not isinstance(part, type(whole)) or part.n_features != whole.n_features:
+        raise DataError(
+            f"Block {name!r} must be {type(whole).__name__} of the same {whole.n_features} features as the whole."
+        )
+    if set(whole.classes) <= set(part.classes):
+        return part.pick(whole.classes)
+    return part.merge(whole.remove(whole)).pick(whole.classes)
 
 
 def _of_pairs(
@@ -183,19 +182,17 @@ def _of_pairs(
     if not isinstance(model, GaussianModel):
         raise OptionError(f"Pairs are compared by their differences, which {type(model).__name__} does not know.")
     made, incomplete, places = differences(matrix, pairs)
-    n, lacking = made.n_samples, len(incomplete)
-    result = Given(made, _no_statistics(), matrix.feature_names, n_pairs=n, n_incomplete=lacking)
-    if blocks is None:
-        result.statistics = model.summarise(made, missing=missing, n_threads=n_threads)
-        return result
-    found = encode_labels(blocks)
-    first, second = (found.codes[each] for each in places)
-    if (first != second).any():
-        raise LabelError(f"{int((first != second).sum())} pairs have their samples in different blocks.")
-    joint = in_blocks(made, [found.classes[code] for code in first.tolist()])
+    joint = made
+    if blocks is not None:
+        first, second = (one_each("blocks", blocks, matrix.n_samples).codes[each] for each in places)
+        if (first != second).any():
+            raise LabelError(f"{int((first != second).sum())} pairs have their samples in different blocks.")
+        joint = in_blocks(made, np.asarray(blocks, dtype=object)[places[0]].tolist())
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
-    _split(result, whole, made.labels.classes, joint.labels.counts)
-    return result
+    statistics, blocked = (whole, {}) if blocks is None else split_blocks(whole, made.labels.classes)
+    return Given(
+        made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete)
+    )
 
 
 def _checked_type(model: Model, made: Given) -> Given:

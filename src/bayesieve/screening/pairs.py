@@ -40,6 +40,7 @@ def screen_pairs(
     """Compare differences within pairs with differences of mean 0, block by block if there are blocks."""
     if not isinstance(model, GaussianModel) or not is_jeffreys(model):
         raise OptionError("Pairs are compared under Jeffreys' prior only; leave the model (or the prior) out.")
+    model.check_features(given.statistics.n_features)
     if given.n_pairs < 2:
         raise LabelError(f"There is only {given.n_pairs} complete pair, and at least 2 that differ are needed.")
     blocks: Any = given.blocked or {None: given.statistics}

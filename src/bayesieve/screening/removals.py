@@ -13,7 +13,7 @@ from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.data.matrix import ValueBlocks
 from bayesieve.models import GaussianModel
 from bayesieve.models.downdate_kernels import CONSTANT, choose_least, evaluate_all, find_thresholds
-from bayesieve.models.downdated import Downdates, features_of
+from bayesieve.models.downdated import Downdates
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.fragility import Fragility
 from bayesieve.stats import Moments
@@ -139,7 +139,7 @@ def _at_every_sample(
     cut: float, found: Removals,
 ) -> None:  # fmt: skip
     """Leave out each sample of some features; where the sums lose digits, sum again without it."""
-    codes, values = _columns(table, which)
+    codes, values = values_of(table, which)
     without, awkward = np.full(values.shape, np.nan), np.zeros(values.shape, bool)
     terms = parts.terms(0, which.size)
     evaluate_all(values, codes, *parts.places, *terms, parts.direct, without, awkward)
@@ -152,7 +152,7 @@ def _at_every_sample(
         rest[rows, np.arange(rows.size)] = np.nan
         moments = Moments.from_labelled(LabelledMatrix(rest, labels, None), missing="omit")
         chosen = which[columns]
-        without[rows, columns] = _where_defined(features_of(model, chosen), moments, step[chosen])
+        without[rows, columns] = _where_defined(model.take(chosen, step.size), moments, step[chosen])
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))[which]
     there, defined = ~np.isnan(values), ~np.isnan(without)
     found.n_removals[which] = defined.sum(axis=0)
@@ -164,7 +164,7 @@ def _at_every_sample(
     found.culprit[which] = np.where(defined.any(axis=0), filled.argmin(axis=0), -1)
 
 
-def _columns(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]:
+def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]:
     """Class of all samples, and their values of some features."""
     codes: list[IntArray] = []
     parts: dict[int, list[FloatArray]] = {}

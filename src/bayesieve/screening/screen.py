@@ -12,9 +12,8 @@ import numpy.typing as npt
 from bayesieve.data import Label
 from bayesieve.errors import OptionError
 from bayesieve.models import Model
-from bayesieve.models.comparing import PatternShares, compare, compare_in_detail
-from bayesieve.models.comparison import Compared, Comparison
-from bayesieve.models.evidences import SumOfEvidences
+from bayesieve.models.comparing import PatternShares, compare
+from bayesieve.models.comparison import Compared, Comparison, Part
 from bayesieve.models.patterns import Patterns
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.differences import Differences
@@ -146,36 +145,45 @@ def _compared(
     model: Model, found: Given, patterns: Any, block_model: str, informative: bool, handling: Handling
 ) -> _Result:
     """Compare classes, blocks of classes, or pairs."""
-    if block_model not in BLOCK_MODELS:
-        raise OptionError(f"block_model must be one of {', '.join(map(repr, BLOCK_MODELS))}, not {block_model!r}.")
-    if block_model != "own" and not found.blocked:
-        raise OptionError(f"block_model={block_model!r} says what blocks share, but there are no blocks.")
+    _check_options(found, patterns, block_model, informative, handling)
     if found.n_pairs:
         return _Result(*screen_pairs(model, found, handling))
     chosen = Patterns.of(patterns, found.statistics.classes)
     ready = prepared(model, found.statistics, chosen, handling)
-    parts = [ready.part]
+    parts: tuple[Part, ...] = (ready.part,)
     if informative:
-        parts.append(absence(found.samples.get(None), found.statistics))
-    comparison = Comparison(chosen, tuple(parts))
-    evidences = SumOfEvidences([ready.evidences, parts[1].evidences()]) if informative else ready.evidences
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if len(chosen.classes) > 2:
-            log_bf, shares = compare_in_detail(evidences, chosen)
-        else:
-            log_bf, shares = compare(evidences, chosen), None
-    log_bf, flags = settled(log_bf, ready, found.names)
+        parts = (ready.with_say, absence(found.samples.get(None), found.statistics))
+    comparison = Comparison(chosen, parts)
+    if len(parts) == 1 and len(chosen.classes) == 2:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_bf, shares = compare(ready.evidences, chosen), None
+    else:
+        log_bf, shares = comparison.in_detail()
+    log_bf, flags = settled(log_bf, ready, found.names, alone=not informative)
     findings: tuple[Finding, ...] = (of_absence(found.statistics, parts[1]),) if informative else ()
     if not found.blocked:
         return _Result(comparison, log_bf, flags, (*_of_patterns(shares), *findings))
     if block_model == "shift":
         compared, log_bf, flags, finding = screen_shift(model, found.blocked, chosen, log_bf)
-        return _Result(compared, log_bf, flags, (finding, *findings))
+        return _Result(compared, log_bf, flags, (finding,))
     samples = found.samples if informative else None
     blocked, log_bf, flags, shares, finding = screen_blocks(
         model, found.blocked, chosen, handling, log_bf, samples
     )
     return _Result(blocked, log_bf, flags, (*_of_patterns(shares), finding, *findings))
+
+
+def _check_options(found: Given, patterns: Any, block_model: str, informative: bool, handling: Handling) -> None:
+    """Raise if options contradict each other."""
+    if block_model not in BLOCK_MODELS:
+        raise OptionError(f"block_model must be one of {', '.join(map(repr, BLOCK_MODELS))}, not {block_model!r}.")
+    if block_model != "own" and not found.blocked:
+        raise OptionError(f"block_model={block_model!r} says what blocks share, but there are no blocks.")
+    if block_model == "shift" and (informative or handling.resolution is not None):
+        raise OptionError("block_model='shift' knows neither informative_missing nor resolution. Leave them out.")
+    plain = isinstance(patterns, str) and patterns == "any"
+    if found.n_pairs and (informative or block_model != "own" or not plain):
+        raise OptionError("Pairs know no patterns, informative_missing or block_model. Leave them out.")
 
 
 def _of_patterns(shares: PatternShares | None) -> tuple[Finding, ...]:

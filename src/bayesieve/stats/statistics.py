@@ -92,6 +92,14 @@ class Parts:
         Values present, ``(n_classes, n_features)``.
     combine
         The model's ``merge``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.stats.statistics import Parts
+    >>> parts = Parts(("a", "b"), (np.array([2.0]), np.array([3.0])), np.array([[1], [1]]), np.add)
+    >>> parts.pool().parts[0].tolist()
+    [5.0]
     """
 
     classes: tuple[Label, ...]
