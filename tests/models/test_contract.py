@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -177,6 +177,23 @@ def case(request: pytest.FixtureRequest) -> Case:
     return CASES[request.param]()
 
 
+WITH_CONSTANTS_FROM_THE_DATA = {
+    "jeffreys": ("gaussian", bs.GaussianModel.jeffreys()),
+    "observed levels": ("categorical", bs.CategoricalModel()),
+    "poisson, rate of the data": ("poisson", bs.PoissonModel()),
+    "negative binomial, size of the data": ("negative binomial", bs.NegativeBinomialModel()),
+}
+
+
+@pytest.fixture(params=[*CASES, *WITH_CONSTANTS_FROM_THE_DATA], scope="module")
+def any_case(request: pytest.FixtureRequest) -> Case:
+    """Also models that take constants from all classes together, for what does not need a known prior."""
+    if request.param in CASES:
+        return CASES[request.param]()
+    like, model = WITH_CONSTANTS_FROM_THE_DATA[request.param]
+    return replace(CASES[like](), model=model)
+
+
 def summed(model: bs.Model, X: np.ndarray, y: Any) -> Any:
     return model.summarise(model.matrix(X, y), missing="omit")
 
@@ -191,13 +208,13 @@ def table(case: Case, n: int = 24, p: int = 5, seed: int = 3) -> tuple[np.ndarra
     return X, np.array(["a", "b", "c"])[rng.permutation(np.arange(n) % 3)]
 
 
-def test_parts_merge_to_the_whole(case):
-    X, y = table(case)
-    whole = summed(case.model, X, y)
+def test_parts_merge_to_the_whole(any_case):
+    X, y = table(any_case)
+    whole = summed(any_case.model, X, y)
     for cut in (5, 11, 20):
-        parts = summed(case.model, X[:cut], y[:cut]).merge(summed(case.model, X[cut:], y[cut:]))
+        parts = summed(any_case.model, X[:cut], y[:cut]).merge(summed(any_case.model, X[cut:], y[cut:]))
         assert parts.classes == whole.classes
-        np.testing.assert_allclose(log_bf(case.model, parts), log_bf(case.model, whole), rtol=1e-11)
+        np.testing.assert_allclose(log_bf(any_case.model, parts), log_bf(any_case.model, whole), rtol=1e-11)
 
 
 def test_the_three_methods_agree_with_the_whole_table(case):
@@ -226,30 +243,32 @@ def shift(case: Case, whole: Any, values: np.ndarray) -> np.ndarray | float:
     return -0.5 * values.shape[0] * np.log(unit)
 
 
-def test_order_of_samples_and_names_of_classes_do_not_matter(case):
-    X, y = table(case)
-    reference = log_bf(case.model, summed(case.model, X, y))
+def test_order_of_samples_and_names_of_classes_do_not_matter(any_case):
+    X, y = table(any_case)
+    reference = log_bf(any_case.model, summed(any_case.model, X, y))
     order = np.random.default_rng(0).permutation(len(y))
-    np.testing.assert_allclose(log_bf(case.model, summed(case.model, X[order], y[order])), reference, rtol=1e-11)
+    np.testing.assert_allclose(
+        log_bf(any_case.model, summed(any_case.model, X[order], y[order])), reference, rtol=1e-11
+    )
     renamed = np.array(["c", "a", "b"])[np.searchsorted(["a", "b", "c"], y)]
-    np.testing.assert_allclose(log_bf(case.model, summed(case.model, X, renamed)), reference, rtol=1e-11)
+    np.testing.assert_allclose(log_bf(any_case.model, summed(any_case.model, X, renamed)), reference, rtol=1e-11)
 
 
-def test_missing_values_are_as_if_never_measured(case):
-    X, y = table(case)
+def test_missing_values_are_as_if_never_measured(any_case):
+    X, y = table(any_case)
     holes = np.random.default_rng(1).random(X.shape) < 0.2
-    got = log_bf(case.model, summed(case.model, np.where(holes, np.nan, X), y))
+    got = log_bf(any_case.model, summed(any_case.model, np.where(holes, np.nan, X), y))
     for j in range(X.shape[1]):
         kept = ~holes[:, j]
-        alone = log_bf(case.model, summed(case.model, X[kept, j : j + 1], y[kept]))
+        alone = log_bf(any_case.model, summed(any_case.model, X[kept, j : j + 1], y[kept]))
         np.testing.assert_allclose(got[j], alone[0], rtol=1e-10)
 
 
-def test_features_can_be_taken_apart(case):
-    X, y = table(case)
-    whole = summed(case.model, X, y)
+def test_features_can_be_taken_apart(any_case):
+    X, y = table(any_case)
+    whole = summed(any_case.model, X, y)
     np.testing.assert_allclose(
-        log_bf(case.model, whole.take([3, 1])), log_bf(case.model, whole)[[3, 1]], rtol=1e-12
+        log_bf(any_case.model, whole.take([3, 1])), log_bf(any_case.model, whole)[[3, 1]], rtol=1e-12
     )
 
 
