@@ -63,7 +63,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : ndarray
         The classes.
     scores_ : ndarray
-        Posterior log-odds.
+        Log-odds that the rule saw: the posterior ones, or the least with ``fragility="select"``.
     n_features_in_ : int
         Number of features seen.
     feature_names_in_ : ndarray
@@ -128,6 +128,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         [True, False]
         """
         X, y = self._validated(X, y, reset=True)
+        for name in ("kinds_", "fragility_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         posterior = screen(
             X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
             pairs=pairs, exposures=exposures, block_model=self.block_model,
@@ -164,8 +166,10 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         [True]
         """
         model, before = checked_model(self.model), getattr(self, "statistics_", None)
-        if self.fragility is not None or self.informative_missing:
-            raise OptionError("partial_fit keeps no values: neither fragility nor informative_missing apply.")
+        if self.fragility is not None or self.informative_missing or self.block_model != "own":
+            raise OptionError(
+                "partial_fit keeps no values: no fragility, informative_missing or block_model there."
+            )
         X, y = self._validated(X, y, reset=before is None)
         classes = None if classes is None else checked_classes(classes)
         if before is not None and classes is not None and set(classes) != set(before.classes):

@@ -408,7 +408,7 @@ LABELS_AND_CLASSES = [
         "patterns of other classes",
         {"t.csv": GOOD.replace("s5,a", "s5,c").replace("s4,a", "s4,c")},
         screen("t.csv", *BY_STAGE, "--patterns", "a | b, d"),
-        ("'a | b, d'", "'d'", "no class", "a, b, c"),
+        ("'a | b, d'", "'d'", "no class", "'a', 'b', 'c'"),
     ),
     Case(
         "a class of one",

@@ -6,11 +6,13 @@ import itertools
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy import integrate
 from scipy.special import betaln
 
+import bayesieve as bs
 from bayesieve.errors import DataError, LabelError, PriorError
 from bayesieve.models.categorical import CategoricalModel
 from bayesieve.stats import Moments
@@ -290,3 +292,14 @@ def test_what_does_not_fit_the_model(counts):
     narrow = model.fitted(SPEC.pick([0]))
     with pytest.raises(DataError, match=r"1 feature.* more categories than .* the first is column 0"):
         narrow.log_evidence(SPEC.pool())
+
+
+def test_ids_and_dates_are_left_at_the_prior():
+    y = ["a"] * 20 + ["b"] * 20
+    frame = pd.DataFrame({"id": [f"u{i}" for i in range(40)], "snp": ["AA", "AG"] * 20})
+    with pytest.warns(bs.DegenerateFeatureWarning, match="1 of 2 features have so many levels.*'id'"):
+        posterior = bs.screen(frame, y, model=CategoricalModel())
+    assert posterior.log_bayes_factor[0] == 0.0
+    assert posterior.degenerate_reason == ("nearly every value is a level of its own", "")
+    declared = CategoricalModel(levels=[f"u{i}" for i in range(40)])
+    assert bs.screen(frame[["id"]], y, model=declared).log_bayes_factor[0] != 0.0

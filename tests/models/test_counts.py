@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 from scipy.special import betaln
 
+import bayesieve as bs
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, PriorError
 from bayesieve.models.count_terms import log_gamma_rest
@@ -407,3 +408,15 @@ def test_use_that_makes_no_sense_is_refused():
     assert NegativeBinomialModel(2.0).summarise(uneven).total.tolist() == [[1.0], [1.0]]
     even = LabelledMatrix(made.values, made.labels, None, exposures=np.array([2.0, 2.0]))
     assert np.isfinite(log_bf(NegativeBinomialModel(2.0), NegativeBinomialModel(2.0).summarise(even)))
+
+
+def test_chance_acts_on_the_estimated_size_too():
+    """Monte Carlo: fresh negative binomial nulls of 5 + 5 samples, whose sizes are estimated."""
+    rng = np.random.default_rng(12)
+    X = rng.negative_binomial(3, 0.2, size=(10, 6000))
+    posterior = bs.screen(X, ["a", "b"] * 5, model=NegativeBinomialModel(), prior_probability=0.05)
+    seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_by_chance(posterior, 0.0)
+    assert seen > 60
+    assert 0.5 * seen < expected < 2.0 * seen
+    with pytest.raises(bs.LabelError, match="No sample is of class z"):
+        bs.screen(X, ["a", "b"] * 5, model=NegativeBinomialModel(), classes=("a", "b", "z"))

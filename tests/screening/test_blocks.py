@@ -192,7 +192,7 @@ def test_block_options_that_do_not_fit():
     X, y, batch = batches(p=3)
     with pytest.raises(bs.LabelError, match="blocks holds 5 values for 90 samples"):
         bs.screen(X, y, blocks=batch[:5])
-    with pytest.raises(bs.LabelError, match=r"blocks: 1 of 90 samples have no label"):
+    with pytest.raises(bs.LabelError, match=r"blocks: 1 of 90 samples have no value.*give them one"):
         bs.screen(X, y, blocks=[None, *batch[1:]])
     with pytest.raises(bs.OptionError, match="'own', 'shift'"):
         bs.screen(X, y, blocks=batch, block_model="none")
@@ -242,10 +242,14 @@ def test_ready_blocks_are_checked_and_may_lack_a_class():
     by_block = {b: bs.Moments.from_matrix(X[batch == b], y[batch == b]) for b in "pq"}
     lone = (batch == "r") & (y == "case")
     by_block["cases"] = bs.Moments.from_matrix(X[lone], y[lone])
+    used = (batch != "r") | lone
+    whole = bs.Moments.from_matrix(X[used], y[used])
     evidence = bs.screen(whole, blocks=by_block).block_evidence
     assert evidence.unused == (("cases", "it has no sample of class control"),)
     with pytest.raises(bs.DataError, match="'p' must be Moments of the same 4 features"):
         bs.screen(whole, blocks={"p": bs.Moments.from_matrix(X[:, :3], y)})
+    with pytest.raises(bs.DataError, match="do not add up to the whole"):
+        bs.screen(whole, blocks={"p": by_block["p"]})
     with pytest.raises(bs.DataError, match="'p' must be Moments"):
         bs.screen(whole, blocks={"p": 3})
     with pytest.raises(bs.OptionError, match="no block 'z'"):
@@ -281,3 +285,17 @@ def test_distinct_classes_in_blocks_have_pattern_columns():
     y, batch = list("abc") * 20, np.repeat([0, 1], 30)
     table = bs.screen(rng.normal(size=(60, 3)), y, blocks=batch, patterns="distinct").to_dict()
     assert "pattern" in table
+
+
+def test_blocks_of_numbers_texts_and_dates_have_their_own_columns():
+    X, y, _ = batches(p=3)
+    mixed = np.array([1, "1"] * 45, dtype=object)
+    assert {"block_1", "block_'1'"} <= set(bs.screen(X, y, blocks=mixed).to_dict())
+    dates = np.repeat(np.array(["2026-01-05", "2026-02-07"], dtype="datetime64[ns]"), 45)
+    assert any("2026-02-07" in name for name in bs.screen(X, y, blocks=dates).to_dict())
+
+
+def test_blocks_in_which_classes_never_meet():
+    X, y, _ = batches(p=3)
+    with pytest.raises(bs.PriorError, match="No feature can be judged"):
+        bs.screen(X, y, blocks=y, block_model="shift")

@@ -45,10 +45,13 @@ class Brute:
 
 
 def brute_force(X, y, *, missing="raise", **options):
-    """Screen again without each sample; a degenerate feature of the shorter table is an undefined removal."""
+    """Screen again without each sample; a feature that only then becomes degenerate is an undefined removal."""
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     without = np.full(X.shape, np.nan)
     classes = tuple(np.unique(y).tolist())
+    with quietly():
+        full = bs.screen(X, y, classes=classes, missing=missing, **options)
+    floored = full.degenerate & (full.log_bayes_factor != 0)
     for i in range(len(y)):
         kept = np.arange(len(y)) != i
         try:
@@ -56,7 +59,7 @@ def brute_force(X, y, *, missing="raise", **options):
                 shorter = bs.screen(X[kept], y[kept], classes=classes, missing=missing, **options)
         except bs.PriorError:  # a class has become too small for its prior, whatever the feature
             continue
-        without[i] = np.where(shorter.degenerate, np.nan, shorter.log_odds)
+        without[i] = np.where(shorter.degenerate & ~floored, np.nan, shorter.log_odds)
     without[np.isnan(X)] = np.nan
     return Brute(without, ~np.isnan(X))
 
@@ -73,7 +76,7 @@ def check(X, y, cut=0.0, table=None, **options):
 
 
 def compare(found, expected, cut=0.0):
-    usable = ~found.full.degenerate
+    usable = ~(found.full.degenerate & (found.full.log_bayes_factor == 0))
     full, least = found.full.log_odds, np.where(np.isfinite(expected.least), expected.least, found.full.log_odds)
     least = np.where(usable, least, full)
     np.testing.assert_allclose(found.least_log_odds, least, rtol=1e-9, atol=1e-9)
@@ -156,10 +159,25 @@ def test_ties_equal_values_and_skipped_removals():
     assert found.n_skipped[3] == found.n_skipped[4] == 1
     assert found.n_removals[3] == 15
     assert found.culprit[3] != 12
-    degenerate = found.full.degenerate
-    assert degenerate.any()
-    assert (found.culprit[degenerate] == -1).all()
-    assert (found.least_log_odds[degenerate] == found.full.log_odds[degenerate]).all()
+    assert found.full.degenerate[[0, 2]].all()
+
+
+def test_a_floor_does_not_hide_an_outlier():
+    """Class a is constant, and one value of class b makes the difference: the floor of what is left counts."""
+    X = np.zeros((40, 2))
+    X[20:23, 0] = [2.0, 5.0, 1.0]
+    X[20:, 1] = 1e-3 * RNG.normal(size=20)
+    X[25, 1] = 8.0
+    found = check(X, np.repeat(["a", "b"], 20))
+    assert found.full.degenerate.all()
+    assert (found.least_log_odds < found.full.log_odds - 5).all()
+    assert found.culprit[1] == 25
+
+
+def test_samples_in_another_order_are_noticed():
+    X, y = table_of(12, 12)
+    with pytest.raises(bs.DataError, match="not those that were screened"):
+        fragility(X, y[::-1], posterior=bs.screen(X, y))
 
 
 @pytest.mark.parametrize("step", [0.5, np.linspace(0.0, 2.0, 60)], ids=["one", "per feature"])
@@ -415,7 +433,7 @@ def test_the_result_as_a_posterior_table_and_sentences():
     assert found.take([1]).culprit.tolist() == [4]
     assert found.take(np.array([True, False, True])).full.names == ("x0", "x2")
     assert found.notes() == [
-        "1 of 2 features over the cut would not pass without a certain sample, most often sample 4 (1 of them)."
+        "1 of 2 features over the cut would not pass without a certain sample, most often sample 4, counting from 0 (1 of them)."
     ]
     with pytest.raises(bs.DataError, match="does not fit"):
         found.columns(found.full.take([0]))

@@ -127,6 +127,8 @@ def test_two_classes_are_the_paper_s():
         ("c0 | *; c0, c1 | c2, c3", lambda part: 0.5 * (part in ([[0], [1, 2, 3]], [[0, 1], [2, 3]]))),
         ({"c0 | c1 | *": 3.0, (0, 0, 0, 1): 1.0},
          lambda part: 0.75 * (part == [[0], [1], [2, 3]]) + 0.25 * (part == [[0, 1, 2], [3]])),
+        ([[["c0"], ["c1", "c2", "c3"]], [["c0", "c1"], ["*"]]],
+         lambda part: 0.5 * (part in ([[0], [1, 2, 3]], [[0, 1], [2, 3]]))),
         (np.array([[0, 1, 1, 1], [0, 0, 1, 1]]),
          lambda part: 0.5 * (part in ([[0], [1, 2, 3]], [[0, 1], [2, 3]]))),
     ],
@@ -158,6 +160,9 @@ def test_laws_of_given_patterns_have_their_own_priors():
         assert got[j] == pytest.approx(float(exact), rel=1e-10)
     with pytest.raises(bs.PriorError, match="every group of a partition has the same prior"):
         bs.screen(X, y, model=model)
+    three = bs.GaussianModel((priors[0],) * 3, priors[2])
+    with pytest.raises(bs.PriorError, match="up to 2 groups, but the model has 3 class priors"):
+        bs.screen(X, y, model=three, patterns="c0, c2 | c1")
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
@@ -188,6 +193,7 @@ def test_a_new_prior_moves_patterns_with_it():
     moved = bs.screen(X, y, prior_probability=0.01).with_prior(0.4)
     for name in ("pattern", "pattern_probability", "equal_c0_c2"):
         assert list(moved.to_dict()[name]) == list(once.to_dict()[name])
+    assert once.take(slice(1, 3)).names == ("x1", "x2")
     part = once.take([3, 2])
     assert part.to_dict()["pattern"] == [once.to_dict()["pattern"][k] for k in (3, 2)]
 
@@ -266,13 +272,14 @@ def test_constant_features_in_many_classes():
     ("patterns", "words"),
     [
         ("a | b", ["leaves out c", "*"]),
-        ("a | b, x; c | *", ["'x'", "no class", "a, b, c"]),
+        ("a | b, x; c | *", ["'x'", "no class", "'a', 'b', 'c'"]),
         ("a, b | a, c", ["names 'a' twice"]),
         ("a, b, c", ["one group"]),
         ("a | *; b, c | a", ["same pattern twice"]),
         ({"a | *": -1.0}, ["weights", "positive"]),
         ({"a | *": "x"}, ["weights", "positive"]),
         ([[0, 1]], ["group number", "3 classes"]),
+        ([[["a"], ["b", "x"]]], ["'x'", "no class", "lists of labels"]),
         (7, ["'any'", "'distinct'", "'one-versus-rest'"]),
         ([], ["'any'"]),
     ],

@@ -120,6 +120,33 @@ def test_incomplete_pairs_missing_values_sparse_and_blocks():
     np.testing.assert_allclose(blocked.log_bayes_factor, sum(parts), rtol=1e-11)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.float32])
+def test_small_types_do_not_wrap_around(dtype):
+    rng = np.random.default_rng(4)
+    counts, y, person = rng.poisson(0.8, size=(40, 5)).astype(dtype), ["a", "b"] * 20, np.repeat(np.arange(20), 2)
+    expected = bs.screen(counts.astype(float), y, pairs=person).log_odds
+    np.testing.assert_allclose(bs.screen(counts, y, pairs=person).log_odds, expected, rtol=1e-12)
+    for kind in (sp.csr_array, sp.csc_array):
+        np.testing.assert_allclose(bs.screen(kind(counts), y, pairs=person).log_odds, expected, rtol=1e-10)
+
+
+def test_rounded_values_have_twice_the_rounding_variance_in_pairs():
+    """Formula with SS + 2 n step^2 / 12, and the number by chance against fresh rounded null data."""
+    rng = np.random.default_rng(5)
+    n, step = 10, 1.5
+    X, y, person = rng.normal(size=(2 * n, 5000)), ["a", "b"] * n, np.repeat(np.arange(n), 2)
+    X = np.round(X / step) * step
+    posterior = bs.screen(X, y, pairs=person, resolution=step, prior_probability=0.2)
+    d = X[1::2] - X[::2]
+    squares = ((d - d.mean(axis=0)) ** 2).sum(axis=0) + 2 * n * step**2 / 12
+    growth = n / 2 * np.log1p(n * d.mean(axis=0) ** 2 / squares)
+    np.testing.assert_allclose(
+        posterior.log_bayes_factor, math.log(PAIR_CONSTANT * math.sqrt(2 * math.pi / n)) + growth, rtol=1e-10
+    )
+    seen, expected = (posterior.log_odds > 0).sum(), bs.expected_by_chance(posterior, 0.0)
+    assert abs(seen - expected) < 6 * math.sqrt(expected)
+
+
 def test_chance_of_pairs_is_what_null_data_show():
     """Monte Carlo against fresh null data, and Student's t as the exact law of a single pair statistic."""
     rng = np.random.default_rng(3)

@@ -217,8 +217,13 @@ def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
             f"{path} holds statistics of values with transform {found.transform}; they cannot be transformed "
             "again. Leave --transform out."
         )
-    if settings.get("model", "gaussian") != "gaussian" or settings.get("informative_missing"):
-        raise OptionError(f"{path} holds moments, which serve the Gaussian model only, without missing values.")
+    if settings.get("model", "gaussian") != "gaussian":
+        raise OptionError(f"{path} holds moments, which serve the Gaussian model only. Leave --model out.")
+    for name in ("informative_missing", "fragility", "robust"):
+        if settings.get(name):
+            raise OptionError(
+                f"{path} holds sums and no samples, so that --{name.replace('_', '-')} does not apply."
+            )
     blocks = settings.get("blocks")
     if blocks not in (None, "sites", "site"):
         raise OptionError(f"The blocks of a statistics file are its sites: write --blocks sites, not {blocks!r}.")

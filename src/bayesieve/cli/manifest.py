@@ -89,6 +89,7 @@ def write_manifest(
             "false_positives_90": [int(low), int(high)],
             "expected_by_chance": selection.expected_by_chance,
             "n_degenerate": int(selection.posterior.degenerate.sum()),
+            "notes": [note for finding in selection.posterior.findings for note in finding.notes()],
         },
         "warnings": talk.warned,
         "versions": {"bayesieve": __version__, "python": platform.python_version()}

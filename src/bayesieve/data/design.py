@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data.labels import Label, Labels, encode_labels
 from bayesieve.data.matrix import LabelledMatrix
+from bayesieve.data.values import is_sparse
 from bayesieve.errors import LabelError
 
 IntArray = npt.NDArray[np.int64]
@@ -119,8 +120,9 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
         raise LabelError(f"pairs: {error}") from None
     first, second = np.array(list(matched.values()), dtype=np.int64).T
     values: Any = matrix.values
-    if not hasattr(values, "tocsr"):
-        values = values.astype(np.float64) if values.dtype.kind in "bui" else values
+    if values.dtype != np.float64:  # differences of small integers would wrap around
+        values = values.astype(np.float64)
+    values = values.tocsr() if is_sparse(values) else values
     made = LabelledMatrix(
         values[second] - values[first], Labels((difference_label(classes),), np.zeros(first.size, np.int64)),
         matrix.feature_names,
@@ -149,10 +151,17 @@ def one_each(what: str, values: Any, n_samples: int) -> Labels:
     >>> one_each("blocks", ["p", "q", "p"], 3).codes.tolist()
     [0, 1, 0]
     """
+    if getattr(getattr(values, "dtype", None), "kind", "") == "M":
+        values = np.asarray(values).astype(str)  # dates are called by their date
     try:
         found = encode_labels(values)
     except LabelError as error:
-        raise LabelError(f"{what}: {error}") from None
+        said = (
+            str(error)
+            .replace("have no label", "have no value")
+            .replace("or give them a class", "or give them one")
+        )
+        raise LabelError(f"{what}: {said}") from None
     if found.codes.size != n_samples:
         raise LabelError(
             f"{what} holds {found.codes.size} values for {n_samples} samples. Give one for each sample."

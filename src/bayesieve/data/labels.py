@@ -39,6 +39,19 @@ class Labels:
         return np.bincount(self.codes, minlength=len(self.classes)).astype(np.int64)
 
 
+def told_apart(labels: Sequence[Label], *taken: str) -> list[str]:
+    """Labels as texts, told apart where their plain text would collide with another or with ``taken``.
+
+    Examples
+    --------
+    >>> from bayesieve.data.labels import told_apart
+    >>> told_apart(["a", "b"]), told_apart([1, "1"])
+    (['a', 'b'], ['1', "'1'"])
+    """
+    plain = [str(label) for label in labels]
+    return plain if len({*plain, *taken}) == len(plain) + len(taken) else [repr(label) for label in labels]
+
+
 def encode_labels(y: Any, classes: Sequence[Label] | None = None) -> Labels:
     """Turn labels of any hashable type into codes.
 

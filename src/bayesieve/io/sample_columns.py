@@ -56,7 +56,7 @@ def open_samples(
     for role, column in extras.items():
         if column == options.labels:
             raise OptionError(
-                f"--labels and --{role} both name {column!r}. A {WHAT[role]} is no class: change one."
+                f"--labels and --{role} both name {column!r}. Classes and {role} are two things: change one."
             )
     check_file(path)
     inside = {role: column for role, column in extras.items() if not is_reference(column)}

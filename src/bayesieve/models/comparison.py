@@ -177,7 +177,8 @@ class Comparison:
     @property
     def cost(self) -> int:
         """How much a draw costs."""
-        return len(self.parts) * len(self.patterns.growths)
+        draws = sum(part.model.draw_cost(part.statistics) for part in self.parts)
+        return max(draws, len(self.parts) * len(self.patterns.growths))
 
     def take(self, places: Any) -> Comparison:
         """The same for some of the features."""

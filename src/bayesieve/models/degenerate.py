@@ -40,13 +40,14 @@ class Degeneracy(enum.IntEnum):
     CONSTANT_IN_A_CLASS = 2
     TOO_FEW_VALUES = 3
     NO_EVIDENCE = 4
+    TOO_MANY_LEVELS = 5
 
     @property
     def reason(self) -> str:
         """The flag in words."""
         reasons = (
             "", "constant in all samples", "constant in a class", "too few values in a class",
-            "no evidence under this prior",
+            "no evidence under this prior", "nearly every value is a level of its own",
         )  # fmt: skip
         return reasons[self]
 

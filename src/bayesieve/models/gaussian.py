@@ -29,7 +29,8 @@ class GaussianModel(Model):
     ----------
     class_priors
         One prior per class, in the order of the classes, or a single prior for every class. With given
-        patterns of more than two classes: one per group of a pattern, in order of appearance.
+        patterns of more than two classes: one per group of a pattern; groups are numbered in the order of the
+        classes, however a pattern is written.
     pooled_prior
         The prior of a feature whose classes share mean and variance.
     prior_ratio

@@ -133,6 +133,12 @@ def check_patterns(model: GaussianModel, patterns: Patterns) -> None:
             f"to each of {len(model.class_priors)} classes. Give a single class prior, for example "
             "GaussianModel.proper(mean_locations=(0.0,)), or say which patterns to compare: patterns=..."
         )
+    most = max(max(growth) for growth in patterns.growths) + 1
+    if len(model.class_priors) not in (1, most):
+        raise PriorError(
+            f"The patterns have up to {most} groups, but the model has {len(model.class_priors)} class priors. "
+            "Give one per group (the group of the first class is the first), or a single one."
+        )
     if callable(model.prior_ratio) or (isinstance(model.prior_ratio, str) and depends_on_sizes(model.prior_ratio)):
         raise PriorError(
             f"With {n_classes} classes the prior ratio enters once for every further group and must be a "

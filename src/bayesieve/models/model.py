@@ -198,6 +198,18 @@ class Model(abc.ABC):
         """
         return _of_features(self, places, n_features) if dataclasses.is_dataclass(self) else self
 
+    def draw_cost(self, statistics: ClassStatistics) -> int:
+        """How much :meth:`draw_null` costs, relative to drawing the statistics themselves.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().draw_cost(bs.Moments.from_matrix([[1.0], [2.0]], ["a", "b"]))
+        1
+        """
+        del statistics
+        return 1
+
     def draw_null(self, statistics: ClassStatistics, rng: np.random.Generator) -> ClassStatistics | None:
         """Draw statistics as if the classes were alike; None if the model does not know how.
 

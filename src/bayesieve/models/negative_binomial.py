@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, is_sparse
+from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, PriorError
 from bayesieve.models.count_terms import (
     check_lengths,
@@ -20,13 +20,13 @@ from bayesieve.models.count_terms import (
     one_group,
     totals_of_group,
 )
+from bayesieve.models.dispersion import drawn_values, estimated_size, per_exposure
 from bayesieve.models.model import Model
 from bayesieve.stats.event_parts import wide
 from bayesieve.stats.event_totals import EventTotals
 
 FloatArray = npt.NDArray[np.float64]
 
-SMALLEST_SIZE, LARGEST_SIZE = 1e-3, 1e6
 _TYPICAL = (0.1, 10.0)  # median of exposures that are size factors
 _HALF = 0.5  # the smaller parameter of the default prior
 _UNEQUAL = (
@@ -134,7 +134,7 @@ class NegativeBinomialModel(Model):
         False
         """
         if matrix.exposures is not None:
-            matrix = dataclasses.replace(matrix, values=_per_exposure(matrix), exposures=None)
+            matrix = dataclasses.replace(matrix, values=per_exposure(matrix), exposures=None)
         return EventTotals.from_labelled(matrix, missing=missing, spread=self.size is None, n_threads=n_threads)
 
     def check_exposures(self, exposures: Any) -> None:
@@ -214,11 +214,23 @@ class NegativeBinomialModel(Model):
         )  # the smaller has the digits
         return rest + deviance(p, whole * share_p, excess) + deviance(q, whole * share_q, -excess)
 
+    def draw_cost(self, statistics: Any) -> int:
+        """How much a draw costs: as many values as there are, if the size is estimated.
+
+        Examples
+        --------
+        >>> from bayesieve.models.negative_binomial import NegativeBinomialModel
+        >>> from bayesieve.stats.event_totals import EventTotals
+        >>> NegativeBinomialModel().draw_cost(EventTotals.from_matrix([[3], [5]], ["a", "b"]))
+        2
+        """
+        return int(statistics.counts.max(axis=1).sum()) if self.size is None else 1
+
     def draw_null(self, statistics: Any, rng: np.random.Generator) -> EventTotals:
         """Draw the totals of features whose classes share the mean of all classes together.
 
-        A sum of ``n`` values of size ``r`` is negative binomial of size ``n r``. The moments are kept as
-        they are, so that the size estimated from the drawn totals is that of the data.
+        A sum of ``n`` values of size ``r`` is negative binomial of size ``n r``. Where the size is estimated,
+        single values are drawn, so that chance also acts on the estimate.
 
         Examples
         --------
@@ -232,49 +244,10 @@ class NegativeBinomialModel(Model):
         size = estimated_size(statistics) if self.size is None else self.size
         count, total, _ = one_group(statistics.pool())
         mean = total / np.maximum(count, 1)
+        if self.size is None:
+            return drawn_values(statistics, mean, size, rng)
         shape = np.broadcast_to(statistics.counts * size, statistics.total.shape)
         return drawn(statistics, rng.gamma(shape, mean / size), rng)
-
-
-def estimated_size(statistics: EventTotals) -> FloatArray:
-    r"""Moment estimate of the size of a negative binomial, per feature, from within the classes.
-
-    .. math::
-        r = \frac{\sum_y w_y \bar x_y^2}{\sum_y w_y (s_y^2 - \bar x_y)}, \quad
-        w_y = \frac{n_y - 1}{\sum_z (n_z - 1)}
-
-    with the mean and the unbiased variance of each class: within a class the variance is
-    :math:`\mu_y + \mu_y^2 / r`, so that classes of different means are no extra variation. Kept within
-    [1e-3, 1e6]; 1e6, where counts are all but Poisson, if the denominator is not positive or no class has two
-    values. With few samples it is a rough estimate: give ``size`` where it is known better.
-
-    Examples
-    --------
-    >>> from bayesieve.models.negative_binomial import estimated_size
-    >>> from bayesieve.stats.event_totals import EventTotals
-    >>> totals = EventTotals.from_matrix([[0], [8], [4], [20]], ["a", "a", "b", "b"], spread=True)
-    >>> estimated_size(totals).round(6).tolist()
-    [1.111111]
-    """
-    moments = statistics.moments
-    if moments is None:
-        raise DataError(
-            "The size is estimated from the spread of the counts, which these totals do not hold. Make them with "
-            "EventTotals.from_matrix(..., spread=True), or give size to the model."
-        )
-    freedom = np.maximum(moments.counts - 1, 0)
-    top = (freedom * moments.mean**2).sum(axis=0)
-    bottom = (moments.centred_squares - freedom * moments.mean).sum(axis=0)
-    estimate = np.divide(top, bottom, out=np.full(top.shape, LARGEST_SIZE), where=bottom > 0)
-    return np.asarray(np.clip(estimate, SMALLEST_SIZE, LARGEST_SIZE))
-
-
-def _per_exposure(matrix: LabelledMatrix) -> Any:
-    """Counts as if every sample had been looked at equally deeply."""
-    assert matrix.exposures is not None
-    scale = (1.0 / matrix.exposures)[:, None]
-    values: Any = matrix.values
-    return values.multiply(scale).tocsr() if is_sparse(values) else values * scale
 
 
 def _check_exposures(statistics: EventTotals) -> None:

@@ -63,10 +63,13 @@ class PairedComparison:
         Moments of the differences.
     kept
         For every part the features about which it has a say.
+    step
+        Step to which differences are rounded, whose variance is in the squares; 0 if it is not known.
     """
 
     parts: tuple[Moments, ...]
     kept: tuple[npt.NDArray[np.bool_], ...]
+    step: Any = 0.0
 
     def contributions(self) -> FloatArray:
         """Log Bayes factor of every part, 0 where it has no say: (n_parts, n_features)."""
@@ -98,7 +101,9 @@ class PairedComparison:
     def take(self, places: Any) -> PairedComparison:
         """The same for some of the features."""
         return PairedComparison(
-            tuple(part.take(places) for part in self.parts), tuple(kept[places] for kept in self.kept)
+            tuple(part.take(places) for part in self.parts),
+            tuple(kept[places] for kept in self.kept),
+            self.step[places] if np.ndim(self.step) else self.step,
         )
 
     def null_log_bayes_factor(self, rng: np.random.Generator) -> FloatArray:
@@ -106,7 +111,9 @@ class PairedComparison:
         drawn = []
         for part in self.parts:
             counts: Any = np.maximum(np.broadcast_to(part.counts, part.mean.shape), 2)
-            means = rng.standard_normal(counts.shape) / np.sqrt(counts)
-            squares = rng.chisquare(counts - 1.0)
+            extra = counts * (np.asarray(self.step) ** 2 / 12.0)
+            variance = np.maximum(part.centred_squares - extra, 0.0) / (counts - 1.0)
+            means = rng.standard_normal(counts.shape) * np.sqrt(variance / counts)
+            squares = rng.chisquare(counts - 1.0) * variance + extra
             drawn.append(Moments.trusted(part.classes, part.count, means, squares, np.zeros_like(means)))
-        return PairedComparison(tuple(drawn), self.kept).log_bayes_factor()
+        return PairedComparison(tuple(drawn), self.kept, self.step).log_bayes_factor()

@@ -57,7 +57,8 @@ class Patterns:
             ``"any"`` (every partition; uniform over the number of groups, then within), ``"distinct"`` (all
             classes differ), ``"one-versus-rest"``, or given ones: a text such as ``"BL | EWS, NB; BL, NB | *"``
             (``|`` between groups, ``;`` between patterns, ``*`` for all other classes), a sequence of such
-            texts or of rows of group numbers, or a mapping from either to weights.
+            texts, of lists of groups of labels or of rows of group numbers, or a mapping from texts or tuples to
+            weights.
         classes
             The classes of the data.
 
@@ -201,7 +202,15 @@ def _canonical(row: Sequence[Any]) -> Growth:
 
 
 def _growth(pattern: Any, classes: tuple[Label, ...]) -> Growth:
-    growth = _from_text(pattern, classes) if isinstance(pattern, str) else _from_row(pattern, classes)
+    if isinstance(pattern, (list, tuple)) and all(isinstance(group, (list, tuple, set)) for group in pattern):
+        growth = _from_groups(repr(pattern), [list(group) for group in pattern], classes)
+    elif isinstance(pattern, str):
+        named = {str(label): label for label in classes}
+        texts = [[name.strip() for name in group.split(",")] for group in pattern.split("|")]
+        groups = [[named.get(name, name) for name in group] for group in texts]
+        growth = _from_groups(repr(pattern.strip()), groups, classes)
+    else:
+        growth = _from_row(pattern, classes)
     if max(growth) == 0:
         raise PriorError(
             f"The pattern {pattern!r} puts all classes into one group, which is what a feature without difference "
@@ -221,27 +230,27 @@ def _from_row(pattern: Any, classes: tuple[Label, ...]) -> Growth:
     return _canonical(row.tolist())
 
 
-def _from_text(pattern: str, classes: tuple[Label, ...]) -> Growth:
-    position = {str(label): k for k, label in enumerate(classes)}
+def _from_groups(said: str, groups: Sequence[Sequence[Any]], classes: tuple[Label, ...]) -> Growth:
+    """Number the groups of a pattern that lists the classes of each; ``*`` stands for all others."""
     row: list[int | None] = [None] * len(classes)
     rest = None
-    for group, text in enumerate(pattern.split("|")):
-        for name in (name.strip() for name in text.split(",")):
-            if name == "*":
-                rest = group
+    for number, group in enumerate(groups):
+        for label in group:
+            if label == "*" and label not in classes:
+                rest = number
                 continue
-            if name not in position:
+            if label not in classes:
                 raise PriorError(
-                    f"The pattern {pattern.strip()!r} names {name!r}, which is no class; the classes are "
-                    f"{', '.join(position)}."
+                    f"The pattern {said} names {label!r}, which is no class; the classes are "
+                    f"{', '.join(map(repr, classes))}. (Labels with , | or ; in them cannot be written in a text: "
+                    "give lists of labels.)"
                 )
-            if row[position[name]] is not None:
-                raise PriorError(f"The pattern {pattern.strip()!r} names {name!r} twice. Name every class once.")
-            row[position[name]] = group
-    absent = [str(label) for label, group in zip(classes, row, strict=True) if group is None]
+            if row[classes.index(label)] is not None:
+                raise PriorError(f"The pattern {said} names {label!r} twice. Name every class once.")
+            row[classes.index(label)] = number
+    absent = [str(label) for label, number in zip(classes, row, strict=True) if number is None]
     if absent and rest is None:
         raise PriorError(
-            f"The pattern {pattern.strip()!r} leaves out {', '.join(absent)}. Name every class, or write * for "
-            "all the others."
+            f"The pattern {said} leaves out {', '.join(absent)}. Name every class, or write * for all the others."
         )
-    return _canonical([rest if group is None else group for group in row])
+    return _canonical([rest if number is None else number for number in row])

@@ -111,6 +111,7 @@ class BlockEvidence:
             "pairs": "each with its own mean and variance of the differences",
         }[self.block_model]
         number = f"{len(self.names)} block{'' if len(self.names) == 1 else 's'}"
+        how = how.removeprefix("each ") if len(self.names) == 1 else how
         lines = [f"{number} ({_few(self.names)}), {how}; the column log_odds_pooled ignores them."]
         if self.prior_ratio is not None:
             times = f" {len(self.names)} times" if self.block_model == "own" and len(self.names) > 1 else " once"

@@ -19,7 +19,7 @@ from bayesieve.posterior.feature_posterior import FeaturePosterior
 FloatArray = npt.NDArray[np.float64]
 
 _SEED = 20_191_105
-_DRAWS, _FEW = 400_000, 20_000
+_DRAWS, _FEW, _AT_ONCE, _MOST_ROUNDS = 400_000, 20_000, 8_192, 300
 _MOST_QUADRATURES = 30
 
 
@@ -113,17 +113,18 @@ def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], c
 def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float:
     """Draw non-markers; NaN for a model that does not know how to."""
     comparison = posterior.comparison or _plain(posterior)
-    rng = np.random.default_rng(_SEED)
-    rounds = int(
-        np.clip(_DRAWS // (posterior.n_features * comparison.cost), _FEW // posterior.n_features + 2, 300)
-    )
+    rng, n = np.random.default_rng(_SEED), posterior.n_features
+    draws = max(_DRAWS // comparison.cost, _FEW)
+    copies = max(1, min(draws, _AT_ONCE) // n)  # few features are drawn many times at once
+    rounds = int(np.clip(-(-draws // (n * copies)), 1, _MOST_ROUNDS))
+    many = comparison if copies == 1 else comparison.take(np.tile(np.arange(n), copies))
     passed = 0
     for _ in range(rounds):
-        log_bf = comparison.null_log_bayes_factor(rng)
+        log_bf = many.null_log_bayes_factor(rng)
         if log_bf is None:
             return float("nan")
-        passed += int((log_bf[usable] > cuts).sum())
-    return passed / rounds
+        passed += int((log_bf.reshape(copies, n)[:, usable] > cuts).sum())
+    return passed / (rounds * copies)
 
 
 def _plain(posterior: FeaturePosterior) -> Comparison:

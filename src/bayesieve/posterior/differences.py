@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.labels import told_apart
 from bayesieve.models.comparing import PatternShares
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Differences:
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
         """Columns ``pattern``, ``pattern_probability`` and ``equal_A_B`` for every pair of classes."""
-        equal, classes = self.equal(posterior), [str(label) for label in self.shares.patterns.classes]
+        equal, classes = self.equal(posterior), told_apart(self.shares.patterns.classes)
         names = [f"equal_{classes[a]}_{classes[b]}" for a, b in self.shares.pairs]
         if len(set(names)) < len(names):  # classes with underscores
             names = [f"equal_{classes[a]}|{classes[b]}" for a, b in self.shares.pairs]

@@ -198,7 +198,7 @@ class FeaturePosterior:
         """
         return replace(self, prior_log_odds=checked_log_odds(prior_probability, self.n_features))
 
-    def take(self, indices: npt.ArrayLike) -> FeaturePosterior:
+    def take(self, indices: npt.ArrayLike | slice) -> FeaturePosterior:
         """Some of the features, in the order given.
 
         Examples
@@ -209,7 +209,8 @@ class FeaturePosterior:
         >>> posterior.take([1]).names
         ('x1',)
         """
-        places = np.arange(self.n_features)[np.asarray(indices)]  # also masks and negative numbers
+        chosen = indices if isinstance(indices, slice) else np.asarray(indices)  # also masks and negative numbers
+        places = np.arange(self.n_features)[chosen]
         names = self.names
         return replace(
             self,

@@ -21,8 +21,8 @@ _ARRAYS = ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_remov
 class Fragility:
     """The least log-odds of every feature over leaving any one sample out.
 
-    Only samples that hold a value of the feature count. Features without evidence of their own
-    (``full.degenerate``) keep their log-odds and have no culprit.
+    Only samples that hold a value of the feature count. Features that were given a floor get the floor of
+    what is left; those without any evidence keep their log-odds and have no culprit.
 
     Parameters
     ----------
@@ -159,15 +159,17 @@ class Fragility:
         >>> from bayesieve.screening.fragility import fragility
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [-0.1], [0.1], [0.2], [-0.2], [0.0], [9.0]]
         >>> print(fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1).notes()[0])
-        1 of 1 feature over the cut would not pass without a certain sample, most often sample 9 (1 of them).
+        1 of 1 feature over the cut would not pass without a certain sample, most often sample 9, counting from 0
+        (1 of them).
         """
-        passing = (self.full.log_odds > self.cut) & ~self.full.degenerate
+        passing = self.full.log_odds > self.cut
         n_passing, lost = int(passing.sum()), self.culprit[self.fragile]
         said = f"{lost.size:,} of {_features(n_passing)} over the cut would not pass without a certain sample"
         if lost.size:
             numbers, times = np.unique(lost, return_counts=True)
             most = int(np.argmax(times))
-            said += f", most often sample {self._name(int(numbers[most]))} ({times[most]:,} of them)"
+            counted = "" if self.sample_names else ", counting from 0"
+            said += f", most often sample {self._name(int(numbers[most]))}{counted} ({times[most]:,} of them)"
         notes = [said + "."]
         n_skipped = int(self.n_skipped.sum())
         if n_skipped:

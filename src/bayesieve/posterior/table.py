@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayesieve.data.labels import told_apart
+
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
 
@@ -46,10 +48,4 @@ def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
     >>> class_statistics(posterior)["mean_difference"].tolist()
     [5.0]
     """
-    return posterior.statistics.describe(_labels(posterior.classes))
-
-
-def _labels(classes: tuple[Any, ...]) -> list[str]:
-    """Class labels as parts of column names, told apart where their plain text would collide."""
-    plain = [str(label) for label in classes]
-    return plain if len({*plain, "difference"}) > len(plain) else [repr(label) for label in classes]
+    return posterior.statistics.describe(told_apart(posterior.classes, "difference"))

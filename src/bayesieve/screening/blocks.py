@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.labels import told_apart
 from bayesieve.errors import DegenerateFeatureWarning, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.models.comparing import PatternShares
@@ -49,7 +50,13 @@ def screen_blocks(
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
     used = [blocked[name] for name in ready]
     finding = BlockEvidence(
-        tuple(map(str, ready)), contributions, pooled, "own", within_blocks(used), unused, _ratio(model, sizes)
+        tuple(told_apart(list(ready))),
+        contributions,
+        pooled,
+        "own",
+        within_blocks(used),
+        unused,
+        _ratio(model, sizes),
     )
     return comparison, log_bf, _flags(ready), shares, finding
 
@@ -129,6 +136,11 @@ def screen_shift(
     comparison = ShiftComparison(tuple(blocked.values()), model)  # type: ignore[arg-type]
     log_bf = comparison.log_bayes_factor()
     undefined = ~np.isfinite(log_bf)
+    if undefined.all():
+        raise PriorError(
+            "No feature can be judged: no block holds samples of both classes, or they have no spread. Merge "
+            "blocks, or leave them out."
+        )
     if undefined.any():
         warnings.warn(
             f"{int(undefined.sum())} of {undefined.size} features have no spread within blocks in a class, or "
@@ -140,7 +152,7 @@ def screen_shift(
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
     sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]
     finding = BlockEvidence(
-        tuple(map(str, blocked)),
+        tuple(told_apart(list(blocked))),
         contributions,
         pooled,
         "shift",

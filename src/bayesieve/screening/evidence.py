@@ -20,7 +20,7 @@ from bayesieve.models.patterns import Patterns
 from bayesieve.stats import Moments
 from bayesieve.stats.statistics import ClassStatistics
 
-_TINY = 1e-150
+_TINY, _FEW_LEVELS = 1e-150, 8
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -85,8 +85,8 @@ def prepared(model: Model, statistics: ClassStatistics, patterns: Patterns, hand
     if not isinstance(model, GaussianModel):
         if handling.resolution is not None:
             raise OptionError(f"resolution is the step of measurements; {type(model).__name__} has no use for it.")
-        none = np.zeros(statistics.n_features, np.int8)
-        return Prepared(Part(model, statistics), model.evidences(statistics), none, none.astype(bool))
+        flags = _too_many_levels(model, statistics, handling)
+        return Prepared(Part(model, statistics), model.evidences(statistics), flags, flags != 0)
     assert isinstance(statistics, Moments)
     used = statistics if handling.resolution is None else statistics.with_resolution(handling.resolution)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
@@ -101,6 +101,26 @@ def prepared(model: Model, statistics: ClassStatistics, patterns: Patterns, hand
         part = Part(model, used, None, handling.resolution, None if handling.resolution is None else statistics)
         return Prepared(part, evidences, flags, np.zeros(flags.shape, dtype=bool))
     return _repaired(model, statistics, used, flags, handling)
+
+
+def _too_many_levels(model: Model, statistics: Any, handling: Handling) -> npt.NDArray[np.int8]:
+    """Flag ids, dates and the like: levels that were not declared and of which nearly all occur once."""
+    flags = np.zeros(statistics.n_features, np.int8)
+    if getattr(model, "levels", ()) is not None or not hasattr(statistics, "table"):
+        return flags
+    n_levels = (statistics.table.sum(axis=0) > 0).sum(axis=0)
+    odd = (n_levels > _FEW_LEVELS) & (statistics.counts.sum(axis=0) < 2 * n_levels)
+    flags[odd] = Degeneracy.TOO_MANY_LEVELS
+    if odd.any() and handling.aloud:
+        shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(odd)[:5].tolist())
+        warnings.warn(
+            f"{int(odd.sum())} of {odd.size} features have so many levels that nearly every value is one of its "
+            f"own, for example {shown}: they look like ids or dates, are flagged in .degenerate and left at the "
+            "prior. Declare the levels if they are meant.",
+            DegenerateFeatureWarning,
+            stacklevel=5,
+        )
+    return flags
 
 
 def _repaired(

@@ -87,6 +87,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
         raise DataError(
             f"{type(X).__name__} hold sums, not samples, so none can be left out. Give the table: fragility(X, y)."
         )
+    ready = posterior is not None
     if posterior is None:
         posterior = screen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
@@ -95,9 +96,13 @@ def fragility(  # noqa: PLR0913 - what screen() takes
         )  # fmt: skip
     _check_comparison(posterior)
     table = _table(X, y, posterior, exposures)
+    if ready and isinstance(table, LabelledMatrix):
+        _check_same(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)
     names = _sample_names(X, table)
     if isinstance(posterior.model, GaussianModel) and len(posterior.classes) == 2:
-        return leave_one_out(table, posterior, limit, n_threads).fragility(posterior, limit, names)
+        found = leave_one_out(table, posterior, limit, n_threads)
+        _add_degenerate(found, table, posterior, limit)
+        return found.fragility(posterior, limit, names)
     matrix = table if isinstance(table, LabelledMatrix) else _in_memory(table, posterior)
     return _in_general(posterior, matrix, limit, names)
 
@@ -133,7 +138,7 @@ def one_by_one(
     >>> one_by_one(posterior, reduced, posterior.model.log_bayes_factor).n_removals.tolist()
     [6]
     """
-    found, usable = Removals.none(posterior.n_features), ~posterior.degenerate
+    found, usable = Removals.none(posterior.n_features), np.ones(posterior.n_features, bool)
     passing, counts = posterior.log_odds > cut, posterior.statistics.counts.sum(axis=0)
     for number, statistics in enumerate(reduced):
         there, without = usable, np.full(posterior.n_features, np.nan)
@@ -166,11 +171,13 @@ def _in_general(
     """Sum the table and compare again without each sample."""
     model, comparison = posterior.model, posterior.comparison
     assert isinstance(comparison, Comparison)
-    _check_same(model.summarise(matrix, missing="omit"), posterior)
     step = posterior.resolution if np.any(posterior.resolution) else None
-    handling = Handling("exclude", step, None, posterior.feature_names, aloud=False)
+    floored = posterior.degenerate
+
+    shorter = matrix
 
     def without(number: int) -> ClassStatistics | None:
+        nonlocal shorter
         rest = np.arange(matrix.n_samples) != number
         labels = Labels(matrix.labels.classes, matrix.labels.codes[rest])
         exposures = None if matrix.exposures is None else matrix.exposures[rest]
@@ -180,15 +187,34 @@ def _in_general(
         return model.summarise(shorter, missing="omit") if labels.counts.all() else None
 
     def log_bayes_factor(statistics: ClassStatistics) -> npt.NDArray[np.float64]:
+        handling = Handling("floor", step, shorter, posterior.feature_names, aloud=False)
         try:
             ready = prepared(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
             return np.full(posterior.n_features, np.nan)
         found = Comparison(comparison.patterns, (ready.part,)).log_bayes_factor()
-        return np.where((ready.flags != 0) | ~np.isfinite(found), np.nan, found)
+        found = np.where(ready.excluded, 0.0, found)  # the data say nothing any more
+        lost = ((ready.flags != 0) & ~floored) | ~np.isfinite(found)
+        return np.where(lost, np.nan, found)
 
     reduced = map(without, range(matrix.n_samples))
     return one_by_one(posterior, reduced, log_bayes_factor, cut=cut, sample_names=names)
+
+
+def _add_degenerate(found: Removals, table: ValueBlocks, posterior: FeaturePosterior, cut: float) -> None:
+    """Features that were given a floor are judged without each sample in turn, with the floor of what is left."""
+    which = np.flatnonzero(posterior.degenerate & (posterior.log_bayes_factor != 0.0))
+    if not which.size:
+        return
+    codes, values = values_of(table, which)
+    matrix = LabelledMatrix(values, Labels(posterior.classes, codes), None)
+    some = _in_general(posterior.take(which), matrix, cut, None)
+    for mine, theirs in zip(
+        (found.least, found.culprit, found.n_below, found.n_skipped, found.n_removals),
+        (some.least_log_bayes_factor, some.culprit, some.n_below, some.n_skipped, some.n_removals),
+        strict=True,
+    ):
+        mine[which] = theirs
 
 
 def _check_same(statistics: ClassStatistics, posterior: FeaturePosterior) -> None:

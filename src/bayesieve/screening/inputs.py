@@ -115,17 +115,7 @@ def given(
         if y is not None or pairs is not None or exposures is not None:
             raise LabelError(f"{type(X).__name__} already hold the classes; call screen(statistics) without y.")
         return _checked_type(model, _of_statistics(X, classes, feature_names, blocks))
-    matrix = model.matrix(X, y, classes=classes, feature_names=feature_names)
-    if len(matrix.labels.classes) == 1:
-        raise LabelError(
-            f"All {matrix.n_samples} samples are of class {matrix.labels.classes[0]!r}. A screen compares at "
-            "least two classes: check the label column."
-        )
-    if exposures is not None:
-        if not model.takes_exposures:
-            raise OptionError(f"exposures are for models of counts; {type(model).__name__} has no use for them.")
-        matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
-        model.check_exposures(matrix.exposures)
+    matrix = _checked_matrix(model, model.matrix(X, y, classes=classes, feature_names=feature_names), exposures)
     if pairs is not None:
         return _of_pairs(matrix, model, pairs, blocks, missing, n_threads)
     labels = matrix.labels
@@ -138,6 +128,24 @@ def given(
     counts = joint.labels.counts.reshape(len(blocked), len(labels.classes))
     samples = {None: labels.counts, **dict(zip(blocked, counts, strict=True))}
     return Given(matrix, statistics, matrix.feature_names, blocked, samples)
+
+
+def _checked_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
+    """Check that there are classes to compare, and exposures where they are of use."""
+    if len(matrix.labels.classes) == 1:
+        raise LabelError(
+            f"All {matrix.n_samples} samples are of class {matrix.labels.classes[0]!r}. A screen compares at "
+            "least two classes: check the label column."
+        )
+    absent = [str(label) for label, n in zip(matrix.labels.classes, matrix.labels.counts, strict=True) if not n]
+    if absent and not isinstance(model, GaussianModel):
+        raise LabelError(f"No sample is of class {', '.join(absent)}. Check classes, or leave it out.")
+    if exposures is not None:
+        if not model.takes_exposures:
+            raise OptionError(f"exposures are for models of counts; {type(model).__name__} has no use for them.")
+        matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
+        model.check_exposures(matrix.exposures)
+    return matrix
 
 
 def _of_summary(summary: Summarised) -> Given:
@@ -162,6 +170,10 @@ def _of_statistics(statistics: ClassStatistics, classes: Any, feature_names: Any
         if not isinstance(blocks, Mapping) or not blocks:
             raise LabelError("Blocks of ready statistics are a mapping from block names to their statistics.")
         made.blocked = {name: _block(name, part, chosen) for name, part in blocks.items()}
+        shape = (len(chosen.classes), chosen.n_features)
+        counts: Any = np.sum([np.broadcast_to(part.counts, shape) for part in made.blocked.values()], axis=0)
+        if (counts != chosen.counts).any():
+            raise DataError("The blocks do not add up to the whole: their numbers of values differ from its own.")
     return made
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.labels import told_apart
 from bayesieve.errors import DegenerateFeatureError, DegenerateFeatureWarning, LabelError, OptionError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.models.degenerate import Degeneracy
@@ -45,7 +46,9 @@ def screen_pairs(
         raise LabelError(f"There is only {given.n_pairs} complete pair, and at least 2 that differ are needed.")
     blocks: Any = given.blocked or {None: given.statistics}
     repaired = [_repaired(part, handling) for part in blocks.values()]
-    comparison = PairedComparison(tuple(each[0] for each in repaired), tuple(each[1] == 0 for each in repaired))
+    step = 0.0 if handling.resolution is None else _step(handling.resolution)
+    parts, kept = tuple(each[0] for each in repaired), tuple(each[1] == 0 for each in repaired)
+    comparison = PairedComparison(parts, kept, step)
     contributions = comparison.contributions()
     log_bf = contributions.sum(axis=0)
     flags = np.min([flag for _, flag in repaired], axis=0)
@@ -55,14 +58,16 @@ def screen_pairs(
         return comparison, log_bf, flags, (pairing,)
     whole, silent = _repaired(given.statistics, handling)
     pooled = PairedComparison((whole,), (silent == 0,)).log_bayes_factor()
-    evidence = BlockEvidence(tuple(map(str, blocks)), contributions, pooled, "pairs", np.empty((0, 0)))
+    evidence = BlockEvidence(tuple(told_apart(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
     return comparison, log_bf, flags, (pairing, evidence)
 
 
 def _repaired(differences: Any, handling: Handling) -> tuple[Moments, Flags]:
     """Flag features without enough differences, or whose differences are all the same."""
     assert isinstance(differences, Moments)
-    used = differences if handling.resolution is None else differences.with_resolution(handling.resolution)
+    used = differences
+    if handling.resolution is not None:
+        used = differences.with_resolution(_step(handling.resolution))
     counts = np.broadcast_to(differences.counts, differences.mean.shape)[0]
     flags = np.zeros(used.n_features, np.int8)
     flags[used.centred_squares[0] == 0] = Degeneracy.CONSTANT
@@ -70,6 +75,11 @@ def _repaired(differences: Any, handling: Handling) -> tuple[Moments, Flags]:
     squares = np.where(flags > 0, 1.0, used.centred_squares)
     count = used.count if used.count.ndim == 1 else np.maximum(used.count, 1)
     return Moments.trusted(used.classes, count, used.mean, squares, np.asarray(used.residual)), flags
+
+
+def _step(resolution: Any) -> Any:
+    """A difference of two rounded values has twice the rounding variance."""
+    return np.sqrt(2.0) * np.asarray(resolution, dtype=np.float64)
 
 
 def _tell(flags: Flags, handling: Handling) -> None:

@@ -86,7 +86,7 @@ class Selection(ErrorAnalysis):
     def __str__(self) -> str:
         return self.summary()
 
-    def take(self, indices: npt.ArrayLike) -> Selection:
+    def take(self, indices: npt.ArrayLike | slice) -> Selection:
         """Some of the features, in the order given, selected or not as before.
 
         Examples
@@ -97,7 +97,7 @@ class Selection(ErrorAnalysis):
         >>> bs.FixedSize(1).select(posterior).take([1, 0]).mask.tolist()
         [False, True]
         """
-        mask = self.mask[np.asarray(indices)]
+        mask = self.mask[indices if isinstance(indices, slice) else np.asarray(indices)].copy()
         mask.flags.writeable = False
         return Selection(self.posterior.take(indices), mask, self.rule, self.cut, self.n_tied_out)
 
