@@ -433,7 +433,8 @@ def test_the_result_as_a_posterior_table_and_sentences():
     assert found.take([1]).culprit.tolist() == [4]
     assert found.take(np.array([True, False, True])).full.names == ("x0", "x2")
     assert found.notes() == [
-        "1 of 2 features over the cut would not pass without a certain sample, most often sample 4, counting from 0 (1 of them)."
+        "1 of 2 features over the cut would not pass without a certain sample, most often sample 4, counting from "
+        "0 (1 of them)."
     ]
     with pytest.raises(bs.DataError, match="does not fit"):
         found.columns(found.full.take([0]))
