@@ -242,8 +242,8 @@ def _from_groups(said: str, groups: Sequence[Sequence[Any]], classes: tuple[Labe
             if label not in classes:
                 raise PriorError(
                     f"The pattern {said} names {label!r}, which is no class; the classes are "
-                    f"{', '.join(map(repr, classes))}. (Labels with , | or ; in them cannot be written in a text: "
-                    "give lists of labels.)"
+                    f"{', '.join(map(repr, classes))}. Labels with , | or ; in them cannot be written in a text: "
+                    "rename them, or give lists of labels."
                 )
             if row[classes.index(label)] is not None:
                 raise PriorError(f"The pattern {said} names {label!r} twice. Name every class once.")
