@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _INSTEAD = {
+    "NegativeBinomialModel()": "--model negative-binomial",
     "what each block says in posterior.block_evidence": "what each block says in the columns block_...",
     "X holds ": "The table holds ",
     "block_model='shift' says what blocks share, but": "--block-model says what blocks share (--blocks), but",

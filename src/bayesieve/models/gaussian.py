@@ -52,6 +52,7 @@ class GaussianModel(Model):
     pooled_prior: NormalInverseGamma
     prior_ratio: PriorRatio | None = None
     statistics_type: ClassVar[type] = Moments
+    law: ClassVar[str] = "Gaussian"
 
     def __post_init__(self) -> None:
         given: Any = self.class_priors

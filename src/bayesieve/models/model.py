@@ -47,6 +47,11 @@ class Model(abc.ABC):
     >>> X[20:, 1] *= 5.0
     >>> bs.screen(X, [0] * 20 + [1] * 20, model=ExponentialModel()).probability.round(3).tolist()
     [0.005, 0.999]
+
+    Attributes
+    ----------
+    law, caveat
+        What non-markers are called in summaries ("Gaussian"), and a sentence that belongs into each.
     """
 
     __slots__ = ()
@@ -54,6 +59,8 @@ class Model(abc.ABC):
     prior_ratio: Any = None
     statistics_type: ClassVar[type] = Parts
     takes_exposures: ClassVar[bool] = False
+    law: ClassVar[str] = ""
+    caveat: ClassVar[str] = ""
 
     @abc.abstractmethod
     def statistic(self, values: FloatArray) -> Any:

@@ -78,6 +78,11 @@ class PoissonModel(Model):
     reference: Any = None
     statistics_type: ClassVar[type] = EventTotals
     takes_exposures: ClassVar[bool] = True
+    law: ClassVar[str] = "Poisson"
+    caveat: ClassVar[str] = (
+        "Poisson counts vary within a class no more than chance makes them; counts that do, as most of sequencing, "
+        "pass for markers. Compare with NegativeBinomialModel()."
+    )
 
     def __post_init__(self) -> None:
         for name in ("shape", "rate", "reference"):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesieve.models import GaussianModel
 from bayesieve.stats.statistics import largest_counts
 
 if TYPE_CHECKING:
@@ -38,7 +37,8 @@ def summary_lines(selection: Selection) -> list[str]:
         lines.append(f"{n_degenerate:,} features without usable variance are flagged as degenerate.")
     if selection.n_tied_out:
         lines.append(f"{selection.n_tied_out:,} features lie exactly at the cut and are left out.")
-    return lines + [note for finding in posterior.findings for note in finding.notes()]
+    lines += [note for finding in posterior.findings for note in finding.notes()]
+    return [*lines, posterior.model.caveat] if posterior.model.caveat else lines
 
 
 def _errors(selection: Selection) -> list[str]:
@@ -56,8 +56,8 @@ def _by_chance(selection: Selection) -> str:
     by_chance = selection.expected_by_chance
     if np.isnan(by_chance):
         return "; how many would pass this cut by chance is not known for this model."
-    kind = "Gaussian " if isinstance(selection.posterior.model, GaussianModel) else ""
-    return f"; {by_chance:,.1f} would pass this cut by chance if all features were {kind}non-markers."
+    kind = f"{selection.posterior.model.law} non-markers".strip()
+    return f"; {by_chance:,.1f} would pass this cut by chance if all features were {kind}."
 
 
 def _nothing(selection: Selection) -> list[str]:
