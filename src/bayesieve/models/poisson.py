@@ -80,8 +80,8 @@ class PoissonModel(Model):
     takes_exposures: ClassVar[bool] = True
     law: ClassVar[str] = "Poisson"
     caveat: ClassVar[str] = (
-        "Poisson counts vary within a class no more than chance makes them; counts that do, as most of sequencing, "
-        "pass for markers. Compare with NegativeBinomialModel()."
+        "Poisson counts vary within a class no more than chance makes them; counts that do, as most of sequencing "
+        "do, pass for markers. Compare with NegativeBinomialModel()."
     )
 
     def __post_init__(self) -> None:
