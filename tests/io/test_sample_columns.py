@@ -45,7 +45,8 @@ def csv_columns(path, table):
 
 
 def parquet(path, table):
-    pl.DataFrame({name: table[name].tolist() for name in table}).write_parquet(path / "a.parquet")
+    columns = {name: [None if pd.isna(value) else value for value in table[name].tolist()] for name in table}
+    pl.DataFrame(columns).write_parquet(path / "a.parquet")
     return path / "a.parquet"
 
 
