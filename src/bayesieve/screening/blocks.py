@@ -27,8 +27,6 @@ from bayesieve.stats.statistics import ClassStatistics, largest_counts
 FloatArray = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.int8]
 
-BLOCK_MODELS = ("own", "shift")
-
 
 def screen_blocks(
     model: Model,

@@ -20,11 +20,8 @@ from bayesieve.posterior.differences import Differences
 from bayesieve.posterior.finding import Finding
 from bayesieve.posterior.logistic import checked_log_odds
 from bayesieve.screening.advice import advise
-from bayesieve.screening.blocks import BLOCK_MODELS, screen_blocks, screen_shift
 from bayesieve.screening.evidence import Handling, prepared, settled
 from bayesieve.screening.inputs import Given, checked_model, given
-from bayesieve.screening.missingness import absence, of_absence
-from bayesieve.screening.pairs import screen_pairs
 from bayesieve.stats.checking import checked_resolution
 
 
@@ -133,6 +130,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     return posterior
 
 
+BLOCK_MODELS = ("own", "shift")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Result:
     comparison: Compared
@@ -147,12 +147,18 @@ def _compared(
     """Compare classes, blocks of classes, or pairs."""
     _check_options(found, patterns, block_model, informative, handling)
     if found.n_pairs:
+        from bayesieve.screening.pairs import screen_pairs  # noqa: PLC0415 - most screens do without
+
         return _Result(*screen_pairs(model, found, handling))
     chosen = Patterns.of(patterns, found.statistics.classes)
     ready = prepared(model, found.statistics, chosen, handling)
     parts: tuple[Part, ...] = (ready.part,)
+    findings: tuple[Finding, ...] = ()
     if informative:
+        from bayesieve.screening.missingness import absence, of_absence  # noqa: PLC0415
+
         parts = (ready.with_say, absence(found.samples.get(None), found.statistics))
+        findings = (of_absence(found.statistics, parts[1]),)
     comparison = Comparison(chosen, parts)
     if len(parts) == 1 and len(chosen.classes) == 2:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -160,9 +166,10 @@ def _compared(
     else:
         log_bf, shares = comparison.in_detail()
     log_bf, flags = settled(log_bf, ready, found.names, alone=not informative)
-    findings: tuple[Finding, ...] = (of_absence(found.statistics, parts[1]),) if informative else ()
     if not found.blocked:
         return _Result(comparison, log_bf, flags, (*_of_patterns(shares), *findings))
+    from bayesieve.screening.blocks import screen_blocks, screen_shift  # noqa: PLC0415
+
     if block_model == "shift":
         compared, log_bf, flags, finding = screen_shift(model, found.blocked, chosen, log_bf)
         return _Result(compared, log_bf, flags, (finding,))
