@@ -19,7 +19,11 @@ import bayesieve
 
 ROOT = Path(__file__).resolve().parents[1]
 HOW_TO = ROOT / "docs" / "how-to"
-PAGES = [ROOT / "README.md", *(page for page in sorted(HOW_TO.glob("*.md")) if page.stem != "README")]
+THEORY = ROOT / "docs" / "theory"
+GUIDES, THEOREMS = (
+    [page for page in sorted(room.glob("*.md")) if page.stem != "README"] for room in (HOW_TO, THEORY)
+)
+PAGES = [ROOT / "README.md", *GUIDES, *THEOREMS]
 MAIN_COMMAND = "python -m pip install . && bayesieve demo"
 TEST_COMMAND = 'python -m pip install ".[test]" && python -m pytest'
 
@@ -192,9 +196,10 @@ def test_a_command_must_succeed_unless_its_failure_is_announced(tmp_path):
         run_commands(blocks_of("```bash\nrm nothing.csv\n```\n")[0], tmp_path)
 
 
-def test_every_how_to_is_in_the_index():
-    index = (HOW_TO / "README.md").read_text(encoding="utf-8")
-    assert [page.name for page in PAGES[1:] if f"]({page.name})" not in index] == []
+@pytest.mark.parametrize("pages", [GUIDES, THEOREMS], ids=["how-to", "theory"])
+def test_every_page_is_in_the_index_of_its_folder(pages):
+    index = (pages[0].parent / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in pages if f"]({page.name})" not in index] == []
 
 
 def test_readme_gives_the_two_commands_in_blocks_of_their_own():

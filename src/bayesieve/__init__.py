@@ -20,8 +20,11 @@ _HOMES = {
     "BayesieveError": "errors",
     "BayesieveWarning": "errors",
     "CalibrationWarning": "errors",
+    "CallablePrior": "feature_sets.priors",
     "CategoricalModel": "models.categorical",
     "CategoryCounts": "stats.category_counts",
+    "ConsistencyReport": "posterior.consistency",
+    "CountLaw": "posterior",
     "DataError": "errors",
     "DataWarning": "errors",
     "DegenerateFeatureError": "errors",
@@ -32,10 +35,13 @@ _HOMES = {
     "ExpectedROC": "posterior",
     "FalseDiscovery": "selection",
     "FeaturePosterior": "posterior",
+    "FeatureScores": "rivals.feature_scores",
+    "FeatureSet": "feature_sets.feature_set",
     "FileError": "errors",
     "FixedSize": "selection",
     "Fragility": "posterior.fragility",
     "GaussianModel": "models",
+    "IsingPrior": "feature_sets.priors",
     "Kinds": "posterior.kinds",
     "LabelError": "errors",
     "Loss": "posterior",
@@ -51,25 +57,39 @@ _HOMES = {
     "OBFSelector": "estimator",
     "OptionError": "errors",
     "Patterns": "models.patterns",
+    "PermutationNull": "posterior.permutation_null",
     "PoissonBinomial": "posterior",
     "PoissonModel": "models.poisson",
     "PriorError": "errors",
     "PriorWarning": "errors",
+    "ProductPrior": "feature_sets.priors",
     "RuleError": "errors",
     "Selection": "selection",
+    "SetPosterior": "feature_sets.set_posterior",
+    "SetPrior": "feature_sets.set_prior",
+    "SetTable": "feature_sets.priors",
     "SiteStatistics": "io.statistics",
+    "SizePosterior": "feature_sets.size_posterior",
+    "SizePrior": "feature_sets.size_prior",
     "StatisticsSet": "io.statistics",
+    "consistency_report": "posterior.consistency",
     "effects": "posterior.effects",
+    "enumerate_sets": "feature_sets.enumeration",
     "expected_by_chance": "posterior",
     "expected_roc": "posterior",
     "fragility": "screening.fragility",
     "kinds": "posterior.kinds",
+    "known_markers": "feature_sets.known",
     "log_evidence": "models",
     "merge_statistics": "io.federation",
+    "pearson_neyman": "rivals.pearson_neyman",
+    "permutations": "screening.permutations",
     "read_statistics": "io.statistics_file",
     "read_table": "io.reading",
     "screen": "screening",
+    "screen_with_known": "feature_sets.known",
     "size_factors": "stats.exposures",
+    "with_size_prior": "feature_sets.size_posterior",
     "write_statistics": "io.statistics_file",
 }
 
@@ -77,8 +97,11 @@ __all__ = [
     "BayesieveError",
     "BayesieveWarning",
     "CalibrationWarning",
+    "CallablePrior",
     "CategoricalModel",
     "CategoryCounts",
+    "ConsistencyReport",
+    "CountLaw",
     "DataError",
     "DataWarning",
     "DegenerateFeatureError",
@@ -89,10 +112,13 @@ __all__ = [
     "ExpectedROC",
     "FalseDiscovery",
     "FeaturePosterior",
+    "FeatureScores",
+    "FeatureSet",
     "FileError",
     "FixedSize",
     "Fragility",
     "GaussianModel",
+    "IsingPrior",
     "Kinds",
     "LabelError",
     "Loss",
@@ -108,25 +134,39 @@ __all__ = [
     "OBFSelector",
     "OptionError",
     "Patterns",
+    "PermutationNull",
     "PoissonBinomial",
     "PoissonModel",
     "PriorError",
     "PriorWarning",
+    "ProductPrior",
     "RuleError",
     "Selection",
+    "SetPosterior",
+    "SetPrior",
+    "SetTable",
     "SiteStatistics",
+    "SizePosterior",
+    "SizePrior",
     "StatisticsSet",
+    "consistency_report",
     "effects",
+    "enumerate_sets",
     "expected_by_chance",
     "expected_roc",
     "fragility",
     "kinds",
+    "known_markers",
     "log_evidence",
     "merge_statistics",
+    "pearson_neyman",
+    "permutations",
     "read_statistics",
     "read_table",
     "screen",
+    "screen_with_known",
     "size_factors",
+    "with_size_prior",
     "write_statistics",
 ]
 
@@ -149,6 +189,14 @@ if TYPE_CHECKING:
         RuleError,
     )
     from bayesieve.estimator import OBFSelector
+    from bayesieve.feature_sets.enumeration import enumerate_sets
+    from bayesieve.feature_sets.feature_set import FeatureSet
+    from bayesieve.feature_sets.known import known_markers, screen_with_known
+    from bayesieve.feature_sets.priors import CallablePrior, IsingPrior, ProductPrior, SetTable
+    from bayesieve.feature_sets.set_posterior import SetPosterior
+    from bayesieve.feature_sets.set_prior import SetPrior
+    from bayesieve.feature_sets.size_posterior import SizePosterior, with_size_prior
+    from bayesieve.feature_sets.size_prior import SizePrior
     from bayesieve.io.federation import merge_statistics
     from bayesieve.io.reading import read_table
     from bayesieve.io.statistics import SiteStatistics, StatisticsSet
@@ -159,6 +207,7 @@ if TYPE_CHECKING:
     from bayesieve.models.patterns import Patterns
     from bayesieve.models.poisson import PoissonModel
     from bayesieve.posterior import (
+        CountLaw,
         ErrorAnalysis,
         ExpectedROC,
         FeaturePosterior,
@@ -167,11 +216,16 @@ if TYPE_CHECKING:
         expected_by_chance,
         expected_roc,
     )
+    from bayesieve.posterior.consistency import ConsistencyReport, consistency_report
     from bayesieve.posterior.effects import Effects, effects
     from bayesieve.posterior.fragility import Fragility
     from bayesieve.posterior.kinds import Kinds, kinds
+    from bayesieve.posterior.permutation_null import PermutationNull
+    from bayesieve.rivals.feature_scores import FeatureScores
+    from bayesieve.rivals.pearson_neyman import pearson_neyman
     from bayesieve.screening import screen
     from bayesieve.screening.fragility import fragility
+    from bayesieve.screening.permutations import permutations
     from bayesieve.selection import FalseDiscovery, FixedSize, MinimalRisk, MostProbable, NeymanPearson, Selection
     from bayesieve.stats import Moments
     from bayesieve.stats.category_counts import CategoryCounts

@@ -204,3 +204,41 @@ def test_options_that_contradict(bayesieve, options, words):
     assert words in result.said
     assert "Traceback" not in result.err
     assert not result.out
+
+
+TWO = ("-l", "grade", "--classes", "none; severe", "--ignore", "batch", "--ignore", "patient", "--ignore", "visit")
+
+
+def test_p_values_and_permutations(bayesieve):
+    chosen = np.isin(CLASS, ["none", "severe"])
+    X, y = VALUES[chosen], CLASS[chosen]
+    posterior = bs.screen(X, y, feature_names=GENES)
+    found = bs.permutations(X, y, posterior=posterior, n_permutations=200, seed=3)
+    result = bayesieve("t.csv", *TWO, "--p-values", "--permutations", "200", "--seed", "3")
+    both = posterior.with_finding(bs.pearson_neyman(posterior)).with_finding(found)
+    assert_same(
+        result, both, "log_p_value", "adjusted_p_value", "permutation_p_value", "permutation_feature_p_value"
+    )
+    assert "compare with --permutations 1000." in result.said
+    assert "With permuted labels" in result.said
+    again = bayesieve("t.csv", *TWO, "--permutations", "200", "--seed", "4")
+    assert columns_of(again)["permutation_p_value"].tolist() != columns_of(result)["permutation_p_value"].tolist()
+
+
+def test_permutations_count_what_passes_the_cut_of_the_rule(bayesieve):
+    result = bayesieve("t.csv", *TWO, "--permutations", "100", "--threshold", "0.0001")
+    wide = bayesieve("t.csv", *TWO, "--permutations", "100", "--threshold", "0.9")
+    by_chance = [float(r.said.split("With permuted labels ")[1].split()[0]) for r in (result, wide)]
+    assert by_chance[0] > by_chance[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*BY_GRADE, "--p-values"), "two classes"),
+        ((*TWO[:4], "--ignore", "patient", "--ignore", "visit", "--blocks", "batch", "--permutations", "9"), "block"),
+        ((*TWO, "--permutations", "0"), "permutations"),
+    ],
+)
+def test_p_values_and_permutations_where_they_do_not_apply(bayesieve, arguments, message):
+    assert message in bayesieve("t.csv", *arguments, code=2).said

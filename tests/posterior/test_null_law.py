@@ -2,12 +2,152 @@
 
 from __future__ import annotations
 
+import itertools
+
+import mpmath as mp
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, optimize, special, stats
 
 import bayesieve as bs
-from bayesieve.posterior.null_law import log_null_probability
+from bayesieve.models.prior_ratio import jeffreys_constant
+from bayesieve.posterior.null_law import log_null_moment, log_null_probability, null_mean, null_quantile
+from bayesieve.posterior.null_table import tabulated_log_null_probability
+
+SIZES = [
+    (2, 2),
+    (2, 3),
+    (2, 30),
+    (3, 10_000),
+    (4, 5),
+    (25, 26),
+    (28, 210),
+    (100, 100),
+    (2, 100_000),
+    (50_000, 50_000),
+]
+
+# -log lambda and log p, by log_p_by_quadrature at 34 digits (50 digits for the smallest)
+BY_QUADRATURE = [
+    (2, 2, 1e-12, -3.53553390593281012e-13),
+    (2, 2, 5.0, -1.92539572895765909),
+    (2, 2, 5000.0, -2493.31945285639085),
+    (2, 2, 100_000.0, -49990.3248900145048),
+    (2, 30, 1e-6, -5.19231321617320668e-7),
+    (2, 30, 1.0, -0.514629036427514798),
+    (2, 30, 40.0, -20.0305154073524593),
+    (3, 3, 2500.0, -1660.91897164831101),
+    (3, 10_000, 1e-12, -6.85005137850746861e-13),
+    (3, 10_000, 5.0, -3.37369090951476862),
+    (3, 10_000, 400.0, -266.711895359216945),
+    (4, 5, 0.3, -0.208362956310288525),
+    (25, 26, 0.01, -0.00946166016733288394),
+    (25, 26, 400.0, -382.221405019110617),
+    (28, 210, 1e-12, -9.66660047053879904e-13),
+    (28, 210, 2500.0, -2410.76754692550698),
+    (1000, 1000, 1.0, -0.998625105585078198),
+    (1000, 1000, 2500.0, -2496.77593153868153),
+    (50_000, 50_000, 1e-6, -9.99972500028125836e-7),
+    (50_000, 50_000, 1.0, -0.99997250004218843),
+    (50_000, 50_000, 40.0, -39.9989000236261092),
+    (2, 100_000, 1.0, -0.515448944781149093),
+    (2, 100_000, 40.0, -20.032644171900661),
+    (300, 99_700, 5.0, -4.98470661531007363),
+    (300, 99_700, 1e-12, -9.96943528757028616e-13),
+]
+
+
+def log_p_by_quadrature(n0, n1, x, digits=30, pieces=4):
+    """Log P(Lambda <= exp(-x)) as an integral over V of the law of T given V, in mpmath (B2 of the specification).
+
+    No moments and no path in the complex plane: beta laws only. The range splits where T would have to exceed 1.
+    """
+    with mp.workdps(digits):
+        n0, n1, x, half = mp.mpf(n0), mp.mpf(n1), mp.mpf(x), mp.mpf(1) / 2
+        n, a0, a1 = n0 + n1, (n0 - 1) / 2, (n1 - 1) / 2
+        centre, log_beta = mp.log(n0 / n1), mp.log(mp.beta(a0, a1))
+        a, log_beta_t = (n - 2) / 2, mp.log(mp.beta((n - 2) / 2, half))
+
+        def softplus(u):
+            return mp.log1p(mp.exp(u)) if u < 0 else u + mp.log1p(mp.exp(-u))
+
+        def minus_log_t(d):  # at logit(v) = centre + d
+            u = centre + d
+            drop = n0 * (softplus(-u) - softplus(-centre)) + n1 * (softplus(u) - softplus(centre))
+            return (2 * x - drop) / n
+
+        def edge(side):
+            low, high = mp.mpf(0), mp.sqrt(x / n) + x / n
+            while minus_log_t(side * high) > 0:
+                high *= 2
+            for _ in range(4 * digits):
+                middle = (low + high) / 2
+                low, high = (middle, high) if minus_log_t(side * middle) > 0 else (low, middle)
+            return side * low
+
+        def log_law_of_t(log_t):
+            rest = -mp.expm1(log_t)
+            above = (
+                2 * mp.sqrt(rest) * mp.exp(-log_beta_t) * mp.hyp2f1(half, 1 - a, 3 * half, rest)
+                if rest < 0.3
+                else 1
+            )
+            if above < 0.999999:
+                return mp.log1p(-above)
+            series = mp.hyp2f1(a + half, 1, a + 1, mp.exp(log_t))
+            return a * log_t + mp.log(rest) / 2 - mp.log(a) - log_beta_t + mp.log(series)
+
+        def log_integrand(d):
+            u = centre + d
+            return log_law_of_t(min(-minus_log_t(d), -mp.eps)) - a0 * softplus(-u) - a1 * softplus(u) - log_beta
+
+        def log_outside(a, b, u):  # V below sigmoid(u)
+            series = mp.hyp2f1(a + b, 1, a + 1, 1 / (1 + mp.exp(-u)))
+            return -a * softplus(-u) - b * softplus(u) - mp.log(a) - log_beta + mp.log(series)
+
+        left, right = edge(-1), edge(1)
+        top = max(log_integrand(left + (right - left) * i / 9) for i in range(1, 9))
+        points = [left * i / pieces for i in range(pieces, 0, -1)] + [
+            right * i / pieces for i in range(pieces + 1)
+        ]
+        inside = mp.quad(lambda d: mp.exp(log_integrand(d) - top), points)
+        outside = [log_outside(a0, a1, centre + left), log_outside(a1, a0, -centre - right)]
+        return top + mp.log(inside + sum(mp.exp(each - top) for each in outside))
+
+
+@pytest.mark.parametrize("case", [(4, 5, 3.8466393963), (28, 210, 12.0), (2, 30, 40.0)])
+def test_log_p_by_mpmath_quadrature_on_the_spot(case):
+    n0, n1, x = case
+    expected = float(log_p_by_quadrature(*case, digits=20, pieces=2))
+    assert float(log_null_probability(-x, n0, n1)) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("law", [log_null_probability, tabulated_log_null_probability])
+def test_log_p_by_mpmath_quadrature_for_all_sizes_and_depths(law):
+    n0, n1, x, expected = np.array(BY_QUADRATURE).T
+    np.testing.assert_allclose(law(-x, n0, n1), expected, rtol=1e-13, atol=0)
+    copies = np.tile(np.arange(x.size), 150)  # so many that each pair of sizes is worth a table
+    np.testing.assert_allclose(law(-x[copies], n1[copies], n0[copies]), expected[copies], rtol=2e-13, atol=0)
+
+
+@pytest.mark.parametrize(("n0", "n1"), [(4, 5), (6, 15), (40, 11)])
+def test_log_p_by_scipy_quadrature_over_the_two_beta_laws(n0, n1):
+    n, a0, a1 = n0 + n1, (n0 - 1) / 2, (n1 - 1) / 2
+    log_c = 0.5 * (n * np.log(n) - n0 * np.log(n0) - n1 * np.log(n1))
+    for log_lambda in (-0.2, -2.0, -9.0):
+
+        def log_t(v, log_lambda=log_lambda):
+            return (2 * (log_lambda - log_c) - n0 * np.log(v) - n1 * np.log1p(-v)) / n
+
+        def given_v(v, log_t=log_t):
+            below = special.betainc((n - 2) / 2, 0.5, min(1.0, np.exp(log_t(v))))
+            return v ** (a0 - 1) * (1 - v) ** (a1 - 1) * below
+
+        ends = [optimize.brentq(log_t, *bracket, xtol=1e-15) for bracket in ((1e-9, n0 / n), (n0 / n, 1 - 1e-9))]
+        pieces = itertools.pairwise([0.0, ends[0], n0 / n, ends[1], 1.0])
+        total = sum(integrate.quad(given_v, *piece, epsabs=0, epsrel=1e-11)[0] for piece in pieces)
+        expected = np.log(total / special.beta(a0, a1))
+        assert float(log_null_probability(log_lambda, n0, n1)) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -31,14 +171,160 @@ def test_far_tails(n0, n1, log_lambda, expected):
     assert float(log_null_probability(10 * log_lambda, n0, n1)) < 9 * expected
 
 
-def test_ends_and_symmetry():
-    np.testing.assert_array_equal(log_null_probability([0.0, 1.0, -np.inf], 4, 6), [0.0, 0.0, -np.inf])
-    x = -np.geomspace(1e-4, 50, 40)
-    values = log_null_probability(x, 6, 9)
+@pytest.mark.parametrize(("n0", "n1", "slope"), [(28, 210, 0.96429), (4, 5, 0.75)])
+def test_slope_of_the_far_tail(n0, n1, slope):
+    """The first pole of the moments, 1 - 1/min(n0, n1), whatever the route to a single value."""
+    values = log_null_probability([-10_000.0, -11_000.0], n0, n1)
+    assert (values[0] - values[1]) / 1000 == pytest.approx(slope, abs=5e-6)
+
+
+@pytest.mark.parametrize("law", [log_null_probability, tabulated_log_null_probability])
+@pytest.mark.parametrize(("n0", "n1"), SIZES)
+def test_monotone_symmetric_and_steady_over_three_hundred_orders(law, n0, n1):
+    x = np.unique(
+        np.concatenate([np.geomspace(1e-299, 1e299, 200), np.linspace(0.9, 1.1, 50), np.geomspace(0.1, 6000, 300)])
+    )
+    values = law(-x, n0, n1)
     assert (np.diff(values) < 0).all()
-    np.testing.assert_allclose(values, log_null_probability(x, 9, 6), rtol=1e-9, atol=1e-12)
+    assert np.isfinite(values).all()
+    np.testing.assert_array_equal(values, law(-x, n1, n0))
+    ratio = -values / x
+    assert ((ratio > 0.35) & (ratio < 1.0)).all()
+    assert np.abs(np.diff(ratio)[np.diff(np.log(x)) < 0.05]).max() < 0.01
+
+
+@pytest.mark.parametrize("law", [log_null_probability, tabulated_log_null_probability])
+def test_ends_shapes_and_errors(law):
+    np.testing.assert_array_equal(law([0.0, 1.0, -np.inf, np.nan], 4, 6), [0.0, 0.0, -np.inf, np.nan])
+    assert law(-1.0, 4, 6).shape == ()
+    assert law([], 4, 6).shape == (0,)
+    extremes = law([-5e-324, -1e-290, -1e300], 4, 6)
+    assert ((extremes < 0) & np.isfinite(extremes)).all()
+    assert law(-np.ones((3, 1)), 4, [5, 6]).shape == (3, 2)
     with pytest.raises(bs.DataError, match="at least 2"):
-        log_null_probability(-1.0, 1, 5)
+        law(-1.0, 1, 5)
+    with pytest.raises(bs.DataError, match="at least 2"):
+        law(-np.ones(1000), 4, np.where(np.arange(1000) < 500, 1, 5))
+
+
+def test_sizes_by_feature_give_what_each_gives_alone(rng):
+    """Also across the boundaries of pieces, and for the table."""
+    x = -rng.exponential(3.0, size=700)
+    n0, n1 = rng.integers(2, 9, size=700), rng.integers(2, 500, size=700)
+    alone = [float(log_null_probability(*each)) for each in zip(x, n0, n1, strict=True)]
+    np.testing.assert_allclose(log_null_probability(x, n0, n1), alone, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(tabulated_log_null_probability(x, n0, n1), alone, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(("n0", "n1"), SIZES)
+def test_table_keeps_twelve_digits(n0, n1):
+    x = -np.concatenate([np.geomspace(1e-14, 1, 100), np.linspace(1, 60, 100), np.geomspace(60, 5000, 100)])
+    np.testing.assert_allclose(
+        tabulated_log_null_probability(x, n0, n1), log_null_probability(x, n0, n1), rtol=5e-13, atol=0
+    )
+
+
+@pytest.mark.parametrize(("n0", "n1"), [(2, 5), (4, 5), (12, 30)])
+def test_law_and_moments_by_drawing_from_the_dirichlet_law(rng, n0, n1):
+    n, draws = n0 + n1, 400_000
+    shares = rng.dirichlet([(n0 - 1) / 2, (n1 - 1) / 2, 0.5], size=draws)
+    log_lambda = 0.5 * (n0 * np.log(shares[:, 0] * n / n0) + n1 * np.log(shares[:, 1] * n / n1))
+    for cut in (-0.5, -2.0, -5.0):
+        p, share = float(np.exp(log_null_probability(cut, n0, n1))), (log_lambda <= cut).mean()
+        assert share == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / draws))
+    for order in (0.5, 1.0, 3.0):
+        drawn = np.exp(order * log_lambda)
+        mean = float(np.exp(log_null_moment(order, n0, n1)))
+        assert drawn.mean() == pytest.approx(mean, abs=4 * drawn.std() / np.sqrt(draws))
+    assert log_lambda.mean() == pytest.approx(float(null_mean(n0, n1)), abs=4 * log_lambda.std() / np.sqrt(draws))
+    quantile = float(null_quantile(np.log(0.1), n0, n1))
+    assert (log_lambda <= quantile).mean() == pytest.approx(0.1, abs=4 * np.sqrt(0.09 / draws))
+
+
+def exact_log_moment(h, n0, n1):
+    n, h = n0 + n1, mp.mpf(h)
+    log_c = (n * mp.log(n) - n0 * mp.log(n0) - n1 * mp.log(n1)) / 2
+    gammas = [(n0, 1), (n1, 1), (n, -1)]
+    return h * log_c + sum(
+        s * (mp.loggamma((k * (1 + h) - 1) / 2) - mp.loggamma(mp.mpf(k - 1) / 2)) for k, s in gammas
+    )
+
+
+@pytest.mark.parametrize(("n0", "n1"), SIZES)
+def test_moments_by_mpmath_gamma_functions(n0, n1):
+    with mp.workdps(50):
+        for h in (-0.4, -0.01, 0.0, 0.3, 1.0, 20.0, 1e6):
+            expected = exact_log_moment(h, n0, n1)
+            assert float(log_null_moment(h, n0, n1)) == pytest.approx(float(expected), rel=1e-12, abs=5e-15)
+        mean = mp.diff(lambda h: exact_log_moment(h, n0, n1), 0)
+        assert float(null_mean(n0, n1)) == pytest.approx(float(mean), rel=1e-13)
+    assert log_null_moment(1 / min(n0, n1) - 1, n0, n1) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("n0", "n1", "b"),
+    [(4, 5, 1.4313), (2, 2, 2.6137), (2, 30, 1.9656), (10, 10, 1.1572), (28, 210, 1.0346), (100, 100, 1.0139)],
+)
+def test_mean_is_that_of_the_law_by_quadrature(n0, n1, b):
+    """The mean of x = -log lambda is the integral of P(X > x)."""
+    assert float(-null_mean(n0, n1)) == pytest.approx(b, abs=5e-5)
+    mean = integrate.quad(
+        lambda x: float(np.exp(log_null_probability(-x, n0, n1))), 0, 120, epsrel=1e-10, limit=100
+    )[0]
+    assert mean == pytest.approx(float(-null_mean(n0, n1)), rel=1e-9)
+
+
+def test_bartlett_and_chi2_are_as_near_as_the_specification_says():
+    def at(p, n0, n1):
+        x = null_quantile(np.log(p), n0, n1)
+        return float(np.exp(x / -null_mean(n0, n1))), float(np.exp(x))
+
+    assert at(0.00997, 4, 5)[0] == pytest.approx(0.0104, abs=5e-5)
+    assert at(0.01, 4, 5)[1] == pytest.approx(0.0014, abs=6e-5)
+    assert at(0.00095, 10, 10)[0] == pytest.approx(0.0010, abs=5e-5)
+    for n0, n1 in ((28, 210), (100, 100)):
+        for p in (0.1, 0.01, 0.001):
+            assert at(p, n0, n1)[0] == pytest.approx(p, rel=0.01)
+    assert at(0.01, 2, 2)[0] > 0.013  # poor for classes of two and three
+
+
+@pytest.mark.parametrize(("n0", "n1"), SIZES)
+def test_quantile_inverts_the_law(n0, n1):
+    log_p = -np.concatenate([np.geomspace(1e-12, 1e5, 60), [0.0, np.inf, np.nan]])
+    x = null_quantile(log_p, n0, n1)
+    np.testing.assert_allclose(log_null_probability(x, n0, n1), log_p, rtol=1e-12, atol=0)
+    with pytest.raises(bs.DataError, match="at most 0"):
+        null_quantile(0.1, n0, n1)
+
+
+@pytest.mark.parametrize(
+    ("n", "needed", "rates"),
+    [
+        (50, (2.634, 1.943, 1.250, 5.162, 3.912), (5.6e-4, 1.1e-3, 2.1e-3, 5.1e-5, 1.7e-4)),
+        (200, (4.028, 3.337, 2.644, 7.942, 5.298), (1.0e-4, 2.0e-4, 4.0e-4, 2.1e-6, 2.9e-5)),
+        (1000, (5.639, 4.949, 4.255, 11.163, 6.908), (1.8e-5, 3.7e-5, 7.3e-5, 7e-8, 5e-6)),
+    ],
+)
+def test_null_rates_of_the_named_prior_ratios(n, needed, rates):
+    """Minus log lambda at a Bayes factor of 1, and the rate of MNC at prior probability 0.005 (table M3)."""
+    names = ("paper", "half_sqrt2pi", "sqrt2pi", "n_decay", "bic")
+    half = n // 2
+    moments = bs.Moments((0, 1), np.array([half, half]), np.zeros((2, 1)), np.full((2, 1), half - 1.0))
+    for name, x, rate in zip(names, needed, rates, strict=True):
+        log_ratio = float(np.squeeze(bs.GaussianModel.jeffreys(name).log_prior_ratio(moments)))
+        log_lambda = log_ratio + float(jeffreys_constant(half, half))
+        assert -log_lambda == pytest.approx(x, abs=5e-4)
+        log_p = log_null_probability(log_lambda + np.log(0.005 / 0.995), half, half)
+        assert float(np.exp(log_p)) == pytest.approx(rate, rel=0.08)
+
+
+def test_null_rate_of_the_fractional_bayes_factor():
+    """Its constant at b = 4/n, balanced, is that of Jeffreys' prior with ratio (2 pi) ** -0.5 / 4 (M3, M4)."""
+    for n, x, rate in ((50, 2.866, 2.9e-4), (200, 4.113, 8.4e-5), (1000, 5.664, 1.8e-5)):
+        constant = float(jeffreys_constant(n // 2, n // 2)) + np.log(0.25 / np.sqrt(2 * np.pi))
+        assert -constant / (1 - 4 / n) == pytest.approx(x, abs=5e-4)
+        log_lambda = (constant + np.log(0.005 / 0.995)) / (1 - 4 / n)
+        assert float(np.exp(log_null_probability(log_lambda, n // 2, n // 2))) == pytest.approx(rate, rel=0.03)
 
 
 @pytest.mark.parametrize(("n0", "n1"), [(2, 2), (3, 8), (10, 12)])

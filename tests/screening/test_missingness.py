@@ -1,4 +1,4 @@
-"""Informative absence: the share of missing values as evidence (spec I2)."""
+"""Informative absence: the share of missing values as evidence."""
 
 from __future__ import annotations
 

@@ -58,4 +58,18 @@ EffectsOption = Annotated[
 FragilityOption = Annotated[
     bool, option(OUTPUT, "--fragility", help="Add: the least log-odds when any one sample is left out.")
 ]
+PValuesOption = Annotated[
+    bool, option(OUTPUT, "--p-values", help="Add: exact p-values of the same difference. (two classes, Gaussian)")
+]
+PermutationsOption = Annotated[
+    int | None,
+    option(
+        OUTPUT,
+        "--permutations",
+        metavar="N",
+        min=1,
+        help="Add: p-values and the number by chance from N relabellings of the samples.",
+    ),
+]
+SeedOption = Annotated[int, option(OUTPUT, "--seed", min=0, help="Of the relabellings.")]
 Robust = Annotated[bool, option(CHOICE, "--robust", help="Select on that least log-odds; implies --fragility.")]

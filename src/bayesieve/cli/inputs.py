@@ -219,7 +219,7 @@ def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
         )
     if settings.get("model", "gaussian") != "gaussian":
         raise OptionError(f"{path} holds moments, which serve the Gaussian model only. Leave --model out.")
-    for name in ("informative_missing", "fragility", "robust"):
+    for name in ("informative_missing", "fragility", "robust", "permutations"):
         if settings.get(name):
             raise OptionError(
                 f"{path} holds sums and no samples, so that --{name.replace('_', '-')} does not apply."

@@ -45,7 +45,7 @@ def run_screen(settings: Mapping[str, Any]) -> None:
         given = read_input(settings, talk, model)
     check_classes(given)
     with talk.timed("screen"):
-        selection = selected(settings, given, model, rule)
+        selection = selected(settings, given, model, rule, talk)
     with talk.timed("write"):
         _write(settings, selection, given)
     plain = plain_settings(settings)
@@ -56,7 +56,7 @@ def run_screen(settings: Mapping[str, Any]) -> None:
     _tell(talk, selection, given, settings)
 
 
-def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule) -> Selection:
+def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule, talk: Talk) -> Selection:
     """Screen, find out what else was asked for, and select."""
     features, classes = given.feature_ids, [str(label) for label in given.classes]
     if settings["model"] == "gaussian":
@@ -75,6 +75,9 @@ def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule
     )
     posterior = with_findings(posterior, settings)
     selection = rule.select(posterior)
+    if settings["permutations"] is not None:
+        posterior = _relabelled(settings, given, selection, talk)
+        selection = rule.select(posterior)
     if not (settings["fragility"] or settings["robust"]):
         return selection
     from bayesieve.screening.fragility import fragility  # noqa: PLC0415 - compiles kernels of its own
@@ -84,8 +87,25 @@ def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule
     return rule.select(chosen.with_finding(found))
 
 
+def _relabelled(settings: Mapping[str, Any], given: Input, selection: Selection, talk: Talk) -> FeaturePosterior:
+    """Add what permuted labels say about the list."""
+    from bayesieve.screening.permutations import permutations  # noqa: PLC0415 - compiles kernels of its own
+
+    with talk.progress("relabelling", counted=True) as progress:
+        found = permutations(
+            given.data,
+            posterior=selection.posterior,
+            cut=selection.cut,
+            n_permutations=settings["permutations"],
+            seed=settings["seed"],
+            n_threads=settings["threads"],
+            progress=progress,
+        )
+    return selection.posterior.with_finding(found)
+
+
 def with_findings(posterior: FeaturePosterior, settings: Mapping[str, Any]) -> FeaturePosterior:
-    """Add kinds of difference and effect sizes where they were asked for."""
+    """Add kinds of difference, effect sizes and p-values where they were asked for."""
     if settings["kinds"]:
         from bayesieve.posterior.kinds import kinds  # noqa: PLC0415 - compiles kernels of its own
 
@@ -94,6 +114,10 @@ def with_findings(posterior: FeaturePosterior, settings: Mapping[str, Any]) -> F
         from bayesieve.posterior.effects import effects  # noqa: PLC0415
 
         posterior = posterior.with_finding(effects(posterior))
+    if settings["p_values"]:
+        from bayesieve.rivals.pearson_neyman import pearson_neyman  # noqa: PLC0415 - SciPy is slow to import
+
+        posterior = posterior.with_finding(pearson_neyman(posterior))
     return posterior
 
 

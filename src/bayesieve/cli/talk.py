@@ -85,15 +85,23 @@ class Talk:
         self.detail("timing", f"{name}: {self.timings[name]:.2f} s", seconds=self.timings[name])
 
     @contextlib.contextmanager
-    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
-        """Show a bar while something is read, on a terminal only."""
+    def progress(self, what: str, *, counted: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+        """Show a bar while something is read (or counted), on a terminal only."""
         if self.quiet or self.json_log or not sys.stderr.isatty():
             yield None
             return
         from rich.console import Console  # noqa: PLC0415 - only on a terminal
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
-        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+        amount = MofNCompleteColumn() if counted else DownloadColumn()
+        columns = TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)

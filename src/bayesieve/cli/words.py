@@ -18,6 +18,7 @@ _INSTEAD = {
         "--n-selected 20 takes the 20 best, --threshold 0.2 accepts"
     ),
     "with_prior() re-weighs": "a larger --prior-probability re-weighs",
+    "compare with permutations()": "compare with --permutations 1000",
     "GaussianModel.proper(...)": "--prior proper",
     "GaussianModel.jeffreys()": "--prior jeffreys",
     "FixedSize(n)": "--n-selected N",

@@ -1,4 +1,4 @@
-"""Patterns: in which ways the classes may differ, as partitions into groups that share their law (spec I1)."""
+"""Patterns: in which ways the classes may differ, as partitions into groups that share their law."""
 
 from __future__ import annotations
 

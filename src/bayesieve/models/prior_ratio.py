@@ -140,27 +140,50 @@ def warn_unless_semi_proper(prior_ratio: PriorRatio, n0: int, n1: int) -> None:
     >>> "Definition 3" in str(caught[0].message)
     True
     """
+    reason = power_of_n(prior_ratio, n0 / (n0 + n1))[1] if callable(prior_ratio) else ""
+    if reason:
+        warnings.warn(
+            f"prior_ratio is not semi-proper in the sense of Definition 3 of the paper: {reason}. "
+            "The selected features are then not assured to converge to the true ones as samples grow.",
+            PriorWarning,
+            stacklevel=4,
+        )
+
+
+def power_of_n(prior_ratio: PriorRatio, share: float = 0.5) -> tuple[float, str]:
+    """Return the power ``p`` of Definition 3, and what speaks against it: nothing if ``c * n ** p``, ``p < 1``.
+
+    A function is asked at 1e3 to 1e9 samples; the power is NaN if it cannot be evaluated there or has none.
+
+    Parameters
+    ----------
+    prior_ratio
+        As checked by :func:`checked_prior_ratio`.
+    share
+        Share of the first class among the samples.
+
+    Examples
+    --------
+    >>> from bayesieve.models.prior_ratio import power_of_n
+    >>> power_of_n(0.1), power_of_n("n_decay")
+    ((0.0, ''), (-1.0, ''))
+    >>> power_of_n(lambda n0, n1: float(n0 + n1))
+    (1.0, 'it grows like n ** 1, and the power must stay below 1')
+    """
     if not callable(prior_ratio):
-        return
+        return (-1.0 if isinstance(prior_ratio, str) and prior_ratio == "n_decay" else 0.0), ""
+    sizes = [(max(1, round(n * share)), max(1, n - round(n * share))) for n in _PROBES]
     try:
-        logs = np.array([_log_of(prior_ratio, max(1, round(n * n0 / (n0 + n1))),
-                                 max(1, n - round(n * n0 / (n0 + n1)))) for n in _PROBES])  # fmt: skip
+        logs = np.array([_log_of(prior_ratio, *each) for each in sizes])
     except Exception as error:
-        reason = f"it could not be evaluated at larger samples ({type(error).__name__}: {error})"
-    else:
-        slopes = np.diff(logs) / math.log(10.0)
-        if slopes[-1] >= 1.0 - _SETTLED:
-            reason = f"it grows like n ** {slopes[-1]:.3g}, and the power must stay below 1"
-        elif abs(slopes[-1] - slopes[-2]) > _SETTLED:
-            reason = f"its power of n does not settle (last {slopes[-2]:.4g}, then {slopes[-1]:.4g})"
-        else:
-            return
-    warnings.warn(
-        f"prior_ratio is not semi-proper in the sense of Definition 3 of the paper: {reason}. "
-        "The selected features are then not assured to converge to the true ones as samples grow.",
-        PriorWarning,
-        stacklevel=4,
-    )
+        return math.nan, f"it could not be evaluated at larger samples ({type(error).__name__}: {error})"
+    slopes = np.diff(logs) / math.log(10.0)
+    power = round(float(slopes[-1]), 6) + 0.0
+    if slopes[-1] >= 1.0 - _SETTLED:
+        return power, f"it grows like n ** {slopes[-1]:.3g}, and the power must stay below 1"
+    if abs(slopes[-1] - slopes[-2]) > _SETTLED:
+        return math.nan, f"its power of n does not settle (last {slopes[-2]:.4g}, then {slopes[-1]:.4g})"
+    return power, ""
 
 
 def _log_of(function: Callable[[int, int], float], n0: int, n1: int) -> float:

@@ -1,8 +1,8 @@
 """How many features would pass a cut by chance, were all of them non-markers of the model (Gaussian, say).
 
 Under an improper prior the expectation of the model is not calibrated even on ideal data, so this
-number stands beside it. Under Jeffreys' prior it is one quadrature; otherwise non-markers are drawn
-from each feature's own pooled law (the statistics only, no raw data).
+number stands beside it. Under Jeffreys' prior it follows from the exact law of lambda; otherwise non-markers
+are drawn from each feature's own pooled law (the statistics only, no raw data).
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ FloatArray = npt.NDArray[np.float64]
 
 _SEED = 20_191_105
 _DRAWS, _FEW, _AT_ONCE, _MOST_ROUNDS = 400_000, 20_000, 8_192, 300
-_MOST_QUADRATURES = 30
 
 
 def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
@@ -35,7 +34,8 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
 
     Notes
     -----
-    Degenerate features are left out: they carry no evidence that chance could imitate.
+    Degenerate features are left out: they carry no evidence that chance could imitate. So are features
+    with a prior probability of 1: they are markers by assumption, not by chance.
 
     Examples
     --------
@@ -47,15 +47,13 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
     >>> round(expected_by_chance(posterior, 0.0), 1)
     11.1
     """
-    usable = np.flatnonzero(posterior.degenerate_codes == 0)
-    prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))[usable]
-    if np.isinf(cut):  # only a prior probability of 1 reaches the one end, only one of 0 misses the other
-        return float((prior == np.inf).sum() if cut > 0 else (prior > -np.inf).sum())
-    cuts = cut - prior
+    prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
+    usable = np.flatnonzero((posterior.degenerate_codes == 0) & (prior < np.inf))
+    if np.isinf(cut):  # nothing reaches the one end, only a prior probability of 0 misses the other
+        return 0.0 if cut > 0 else float((prior[usable] > -np.inf).sum())
+    cuts = cut - prior[usable]
     if _follows_lambda(posterior):
-        expected = _by_quadrature(posterior, usable, cuts)
-        if expected is not None:
-            return expected
+        return _by_law(posterior, usable, cuts)
     return _by_drawing(posterior, usable, cuts)
 
 
@@ -85,9 +83,9 @@ def is_jeffreys(model: Model) -> bool:
     )
 
 
-def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float | None:
-    """Add up the null size of every distinct (class sizes, cut); None if there are too many."""
-    from bayesieve.posterior.null_law import log_null_probability  # noqa: PLC0415 - SciPy is slow to import
+def _by_law(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float:
+    """Add up the null size of every distinct (class sizes, cut)."""
+    from bayesieve.posterior.null_table import tabulated_log_null_probability  # noqa: PLC0415 - SciPy is slow
 
     moments, model = posterior.moments, posterior.model
     assert isinstance(model, GaussianModel)
@@ -101,13 +99,9 @@ def _by_quadrature(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], c
         log_ratio = np.broadcast_to(log_ratio, (n,))[usable]
         cases = np.stack([*sizes.astype(np.float64), cuts - log_ratio])
         distinct, number = np.unique(cases, axis=1, return_counts=True)
-    if distinct.shape[1] > _MOST_QUADRATURES:
-        return None
-    total = 0.0
-    for (n0, n1, threshold), features in zip(distinct.T, number, strict=True):
-        log_lambda = jeffreys_constant(n0, n1) - threshold
-        total += float(features * np.exp(log_null_probability(log_lambda, int(n0), int(n1))))
-    return total
+    n0, n1, threshold = distinct
+    log_lambda = jeffreys_constant(n0, n1) - threshold
+    return float(number @ np.exp(tabulated_log_null_probability(log_lambda, n0.astype(int), n1.astype(int))))
 
 
 def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float:

@@ -1,4 +1,4 @@
-"""Differences: which of more than two classes differ, in words and pair by pair (spec I1)."""
+"""Differences: which of more than two classes differ, in words and pair by pair."""
 
 from __future__ import annotations
 

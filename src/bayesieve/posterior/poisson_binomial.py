@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import RuleError
+from bayesieve.posterior.count_law import CountLaw
 from bayesieve.stats.compiled import compiled
 
 FloatArray = npt.NDArray[np.float64]
@@ -48,7 +49,7 @@ def _recursion(p: Any, q: Any, mass: Any) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PoissonBinomial:
+class PoissonBinomial(CountLaw):
     """Law of the number of successes among independent trials with their own probabilities.
 
     Parameters
@@ -67,11 +68,6 @@ class PoissonBinomial:
     >>> law.pmf.tolist(), law.mean
     ([0.25, 0.5, 0.25], 1.0)
     """
-
-    lowest: int
-    pmf: FloatArray
-    mean: float
-    variance: float
 
     @classmethod
     def of(cls, probability: npt.ArrayLike, complement: npt.ArrayLike | None = None) -> PoissonBinomial:
@@ -110,77 +106,3 @@ class PoissonBinomial:
         pmf = mass[low:high].copy()
         pmf.flags.writeable = False
         return cls(shift + low, pmf, mean, variance)
-
-    @property
-    def support(self) -> npt.NDArray[np.int64]:
-        """The numbers that ``pmf`` gives masses of."""
-        return np.arange(self.lowest, self.lowest + self.pmf.size)
-
-    @property
-    def sd(self) -> float:
-        """Standard deviation."""
-        return float(np.sqrt(self.variance))
-
-    @property
-    def mode(self) -> int:
-        """Most probable number."""
-        return self.lowest + int(np.argmax(self.pmf))
-
-    def cdf(self, number: float) -> float:
-        """Probability of at most ``number`` successes.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.PoissonBinomial.of([0.5, 0.5]).cdf(1)
-        0.75
-        """
-        if np.isnan(number):
-            raise RuleError("A number of successes is needed, not NaN.")
-        last = int(np.floor(min(number, self.lowest + self.pmf.size))) - self.lowest
-        return 0.0 if last < 0 else float(min(1.0, self.pmf[: last + 1].sum()))
-
-    def quantile(self, level: float) -> int:
-        """Smallest number whose cumulative probability reaches ``level``.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.PoissonBinomial.of([0.5, 0.5]).quantile(0.5)
-        1
-        """
-        if not 0 <= level <= 1:
-            raise RuleError(f"A quantile level lies between 0 and 1; {level} was given.")
-        cumulative = np.cumsum(self.pmf)
-        reached = np.searchsorted(cumulative, level * (1 - 1e-15) - 1e-300)
-        return self.lowest + min(int(reached), self.pmf.size - 1)
-
-    def interval(self, level: float = 0.9) -> tuple[int, int]:
-        """Equal-tailed credible interval.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.PoissonBinomial.of([0.5] * 100).interval(0.9)
-        (42, 58)
-        """
-        if not 0 < level < 1:
-            raise RuleError(f"An interval level lies between 0 and 1, for example 0.9; {level} was given.")
-        tail = (1.0 - level) / 2.0
-        return self.quantile(tail), self.quantile(1.0 - tail)
-
-    def highest_density(self, level: float = 0.9) -> tuple[int, int]:
-        """Shortest credible interval: numbers in the order of their masses until ``level`` is reached.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.PoissonBinomial.of([0.01] * 10).highest_density(0.9)
-        (0, 0)
-        """
-        if not 0 < level < 1:
-            raise RuleError(f"An interval level lies between 0 and 1, for example 0.9; {level} was given.")
-        order = np.argsort(-self.pmf, kind="stable")
-        needed = int(np.searchsorted(np.cumsum(self.pmf[order]), level)) + 1
-        taken = order[:needed]
-        return self.lowest + int(taken.min()), self.lowest + int(taken.max())

@@ -1,4 +1,4 @@
-"""Absent values that say something: their share may itself differ between the classes (spec I2)."""
+"""Absent values that say something: their share may itself differ between the classes."""
 
 from __future__ import annotations
 

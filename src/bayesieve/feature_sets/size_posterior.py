@@ -1,0 +1,284 @@
+"""SizePosterior: features and their number under a prior on the number of markers (section 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import DataError, PriorError, RuleError
+from bayesieve.feature_sets.size_laws import running_sum
+from bayesieve.feature_sets.size_prior import SizePrior
+from bayesieve.feature_sets.symmetric import SymmetricSums
+from bayesieve.posterior import CountLaw, ErrorAnalysis, FeaturePosterior
+from bayesieve.posterior.error_analysis import as_mask
+from bayesieve.posterior.finding import Remark
+from bayesieve.selection import FalseDiscovery, MostProbable, Rule, Selection, as_rule
+from bayesieve.selection.selection import prefix
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SizePosterior:
+    r"""What the data say under a prior on the number of markers; see :func:`with_size_prior`.
+
+    Parameters
+    ----------
+    posterior
+        Marginal log-odds of every feature. Its ``log_bayes_factor`` is what the feature's own data say, its
+        ``prior_log_odds`` what the prior and the data of all *other* features say.
+    prior
+        The prior on the number of markers.
+    log_size_probability
+        Log probability of 0, 1, ... markers given the data, :math:`\log P(|\bar G| = k \mid S)`; minus infinity
+        below about e^-45, 3e-20, of the largest.
+    sums
+        Sums over all sets of the features of unknown status; None if there are none.
+    unknown
+        True for features of unknown status: not known as markers or as none before the data.
+    n_known_markers
+        Number of features known to be markers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> rng = np.random.default_rng(2)
+    >>> X = rng.normal(size=(60, 500))
+    >>> X[30:, :20] += 2.0
+    >>> posterior = bs.screen(X, [0] * 30 + [1] * 30, model=bs.GaussianModel.proper())
+    >>> found = bs.with_size_prior(posterior, bs.SizePrior.uniform())
+    >>> found.mode, found.interval(0.9)
+    (23, (21, 26))
+    >>> found.select("MNC").n_selected
+    20
+    """
+
+    posterior: FeaturePosterior
+    prior: SizePrior
+    log_size_probability: FloatArray
+    sums: SymmetricSums | None
+    unknown: BoolArray
+    n_known_markers: int = 0
+
+    def __post_init__(self) -> None:
+        self.log_size_probability.flags.writeable = self.unknown.flags.writeable = False
+
+    @property
+    def size_probability(self) -> FloatArray:
+        """Probability of 0, 1, ... markers given the data."""
+        return np.exp(self.log_size_probability)
+
+    @property
+    def number_of_markers(self) -> CountLaw:
+        """Law of the number of markers, with its mean, quantiles and intervals."""
+        return CountLaw.of_masses(self.size_probability)
+
+    @property
+    def expected_markers(self) -> float:
+        r"""Expected number of markers :math:`E(|\bar G| \mid S)`, equation (2.8)."""
+        return self.number_of_markers.mean
+
+    @property
+    def mode(self) -> int:
+        """Most probable number of markers."""
+        return int(np.argmax(self.log_size_probability))
+
+    def interval(self, level: float = 0.9) -> tuple[int, int]:
+        """Equal-tailed credible interval of the number of markers.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bs.with_size_prior(posterior, bs.SizePrior.uniform()).interval(0.5)
+        (1, 1)
+        """
+        return self.number_of_markers.interval(level)
+
+    def most_probable_set(self, size: int | None = None) -> Selection:
+        r"""Most probable set, equation (3.1), or with a size the most probable of that size, (3.2).
+
+        Of each size the set of the largest Bayes factors is the most probable; of all sizes the one with
+        the largest :math:`c_k + \sum_{i \le k} \log x_{(i)}`. Unlike for independent features, these are not
+        always the features with a probability over one half.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bs.with_size_prior(posterior, bs.SizePrior.uniform()).most_probable_set().names
+        ('x0',)
+        """
+        log_factors = np.sort(self.posterior.log_bayes_factor[self.unknown])[::-1]
+        scores = self._log_per_set[self.n_known_markers :][: log_factors.size + 1] + running_sum(log_factors)
+        if size is None:
+            return prefix(self.posterior, self.n_known_markers + int(scores.argmax()), "the most probable set")
+        rule = MostProbable(size)  # checks that it is a number
+        k = size - self.n_known_markers
+        if not 0 <= k < scores.size or scores[k] == -np.inf:
+            raise RuleError(f"Sets of {size} features are impossible under this prior: {self.prior.words}.")
+        return rule.select(self.posterior)
+
+    def log_probability(self, features: npt.ArrayLike | Sequence[Any] | ErrorAnalysis) -> float:
+        r"""Log probability that these are all the markers and nothing else is, :math:`\log p(G \mid S)`.
+
+        Parameters
+        ----------
+        features
+            A mask, indices, names or a selection.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> found = bs.with_size_prior(posterior, bs.SizePrior.fixed(1))
+        >>> round(found.log_probability([0]) + found.log_probability([1]), 3) < 0
+        True
+        """
+        mask = self._mask(features)
+        known = ~self.unknown
+        if (mask[known] != (self.posterior.prior_log_odds == np.inf)[known]).any():  # type: ignore[index]
+            return -np.inf
+        if self.sums is None:
+            return 0.0
+        inside, sums = mask[self.unknown], self.sums
+        terms = sums.log_factor * (inside.astype(np.float64) - (sums.reference.sign < 0))
+        return float(sums.log_per_set[int(inside.sum())] + terms.sum() - sums.log_total)
+
+    def false_positives(self, features: npt.ArrayLike | Sequence[Any] | ErrorAnalysis) -> CountLaw:
+        r"""Exact law of the number of non-markers in a list, features not being independent.
+
+        The numbers :math:`t` of markers inside and :math:`m` outside have the joint probability
+        :math:`\propto e^{c_{t+m}} e_t(x_G) e_m(x_B)`.
+
+        Parameters
+        ----------
+        features
+            A mask, indices, names or a selection.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bs.with_size_prior(posterior, bs.SizePrior.fixed(1)).false_positives([0, 1]).interval(0.9)
+        (1, 1)
+        """
+        mask = self._mask(features)
+        wrong = int((mask & ~self.unknown & (self.posterior.prior_log_odds == -np.inf)).sum())
+        inside = np.ones(1) if self.sums is None else self.sums.number_in(mask[self.unknown])
+        return CountLaw.of_masses(np.concatenate([np.zeros(wrong), inside[::-1]]))
+
+    def select(self, rule: Rule | str) -> Selection:
+        """Apply a rule to the marginal log-odds; the most probable set is that of :meth:`most_probable_set`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bs.with_size_prior(posterior, bs.SizePrior.fixed(1)).select(bs.NeymanPearson(0.1)).names
+        ('x0',)
+        """
+        rule = as_rule(rule)
+        if isinstance(rule, MostProbable):
+            return self.most_probable_set(rule.size)
+        if isinstance(rule, FalseDiscovery) and rule.confidence is not None:
+            raise RuleError(
+                "A false-discovery proportion with a confidence supposes independent features, which they are not "
+                "under a prior on their number. Choose a list by another rule and ask false_positives() of it."
+            )
+        return rule.select(self.posterior)
+
+    @property
+    def _log_per_set(self) -> FloatArray:
+        return self.prior.log_per_set(self.posterior.n_features)
+
+    def _mask(self, features: Any) -> BoolArray:
+        return as_mask(self.posterior, features.mask if isinstance(features, ErrorAnalysis) else features)
+
+
+def with_size_prior(
+    posterior: FeaturePosterior, prior: SizePrior, *, n_threads: int | None = None
+) -> SizePosterior:
+    r"""Re-weigh a screen with a prior on the number of markers, without looking at the data again.
+
+    Parameters
+    ----------
+    posterior
+        A screen. Its Bayes factors are used, its prior probability is replaced; only features with a prior
+        probability of 0 or 1 keep it, and those with 1 count among the markers.
+    prior
+        What is believed about the number of markers.
+    n_threads
+        Threads to use; by default all cores for many features. The result does not depend on it.
+
+    Notes
+    -----
+    Under such a prior features are not independent: if many others are markers, one more is easier to
+    believe. The ranking is still that of the Bayes factors. Intervals of a :class:`Selection` suppose
+    independence; :meth:`SizePosterior.false_positives` does not. ``expected_by_chance`` of a selection asks
+    of every feature in turn how probably chance takes it over the cut, all others being as they are.
+
+    Bayes factors under an improper prior contain its arbitrary ratio :math:`L`. A larger :math:`L` makes
+    every feature look more like a marker, so the number of markers is then a number *given* :math:`L`.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+    >>> found = bs.with_size_prior(posterior, bs.SizePrior.beta_binomial(1, 9))
+    >>> found.size_probability.round(3).tolist()
+    [0.0, 0.996, 0.004]
+    """
+    if not isinstance(posterior, FeaturePosterior):
+        raise DataError(f"A screen is re-weighed, as screen() returns it, not {type(posterior).__name__}.")
+    if not isinstance(prior, SizePrior):
+        raise PriorError(
+            f"A prior on the number of markers is needed, for example SizePrior.uniform(), not {prior!r}."
+        )
+    n = posterior.n_features
+    before = np.array(np.broadcast_to(posterior.prior_log_odds, (n,)))
+    unknown, n_known = np.isfinite(before), int((before == np.inf).sum())
+    sizes = slice(n_known, n_known + int(unknown.sum()) + 1)
+    log_per_set = prior.log_per_set(n)[sizes]
+    _check(posterior.log_bayes_factor[unknown], log_per_set, prior, before)
+    log_sizes, sums = np.full(n + 1, -np.inf), None
+    log_sizes[n_known] = 0.0
+    if unknown.any():
+        share = np.clip(prior.prior_probability(n), 1e-12, 1.0 - 1e-12)
+        start = float(np.log(share) - np.log1p(-share))
+        sums = SymmetricSums.of(posterior.log_bayes_factor[unknown], log_per_set, start)
+        log_sizes[sizes] = sums.log_size_probability
+        before[unknown] = sums.log_odds_before(n_threads)
+    before.flags.writeable = False
+    findings = (*posterior.findings, _remark(prior, CountLaw.of_masses(np.exp(log_sizes))))
+    marginal = replace(posterior, prior_log_odds=before, findings=findings)
+    return SizePosterior(marginal, prior, log_sizes, sums, unknown, n_known)
+
+
+def _check(log_factor: FloatArray, log_per_set: FloatArray, prior: SizePrior, before: FloatArray) -> None:
+    if n_odd := int((~np.isfinite(log_factor)).sum()):
+        raise DataError(f"{n_odd} features have an infinite or undefined Bayes factor. Leave them out by take().")
+    if (log_per_set == -np.inf).all():
+        raise PriorError(
+            f"The prior on the number of markers ({prior.words}) contradicts the {(before == np.inf).sum()} "
+            f"features known to be markers and the {(before == -np.inf).sum()} known to be none."
+        )
+
+
+def _remark(prior: SizePrior, law: CountLaw) -> Remark:
+    low, high = law.interval(0.9)
+    number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
+    dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
+    return Remark((f"The prior is on the number of markers: {prior.words}. {number}", dependent))

@@ -1,0 +1,245 @@
+r"""Evidence of correlated Gaussian features: the normal-inverse-Wishart family grown from one-feature priors.
+
+A block of :math:`d` features has :math:`\Sigma \sim IW(\kappa_d, S)` and
+:math:`\mu \mid \Sigma \sim N(m, \Sigma / \nu)` with :math:`\kappa_d = \kappa_1 + d - 1` and
+:math:`S = \mathrm{diag}(s)`. The law of any part of the block is then that of the block of its features
+alone, and the law of one feature is its :class:`~bayesieve.NormalInverseGamma` prior.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import DataError, PriorError
+from bayesieve.models.normal_inverse_gamma import NormalInverseGamma
+from bayesieve.models.subset_kernels import walk_subsets
+from bayesieve.stats.scatter import Scatter
+
+FloatArray = npt.NDArray[np.float64]
+
+_MOST_SUBSETS = 24
+_LOG_PI = math.log(math.pi)
+_SINGULAR = 1e-13  # a share of a feature's spread that is rounding only
+
+
+def block_log_evidence(prior: NormalInverseGamma, group: Scatter) -> float:
+    r"""Log marginal likelihood of features that may be correlated, in one group of samples.
+
+    .. math::
+        -\tfrac{nd}{2} \log\pi + \tfrac d2 \log\tfrac{\nu}{\nu^*} + \tfrac{\kappa_d}{2} \log|S|
+        - \tfrac{\kappa_d^*}{2} \log|S^*| + \log\Gamma_d(\tfrac{\kappa_d^*}{2}) - \log\Gamma_d(\tfrac{\kappa_d}{2})
+
+    with :math:`\kappa_d^* = \kappa_d + n`, :math:`\nu^* = \nu + n` and
+    :math:`S^* = S + W + \tfrac{\nu n}{\nu^*} (\bar x - m)(\bar x - m)^T`.
+
+    Parameters
+    ----------
+    prior
+        Prior of every feature by itself. ``variance_dof`` and ``mean_strength`` must be common to all;
+        the others may be one per feature.
+    group
+        Scatter with a single class.
+
+    Notes
+    -----
+    Under Jeffreys' prior (all zeros) :math:`\kappa_d = 0` for every :math:`d` and the prior's constants do not
+    exist: they are taken as 1, as in :func:`bayesieve.log_evidence`, so that evidences of blocks of
+    different sizes can be compared up to an arbitrary factor only.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.normal_inverse_wishart import block_log_evidence
+    >>> from bayesieve.stats.scatter import Scatter
+    >>> group = Scatter.from_matrix([[0.1, 0.3], [-0.4, -0.2], [0.3, 0.1], [0.8, 1.0]], ["a"] * 4)
+    >>> prior = bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1)
+    >>> round(block_log_evidence(prior, group), 6)
+    -8.35054
+    """
+    block = Block.of(prior, group)
+    factor = block.factor()
+    form = forward(factor, block.shift[:, None])
+    log_det = 2.0 * np.log(np.diagonal(factor)).sum()
+    return float(block.log_evidence(block.size, block.logs.sum(axis=1), log_det, (form * form).sum()))
+
+
+def subset_log_evidence(prior: NormalInverseGamma, group: Scatter) -> FloatArray:
+    r"""Log marginal likelihood of every subset of the features as one block, by bit mask.
+
+    Entry ``g`` is :func:`block_log_evidence` of the features ``f`` whose bit ``1 << f`` is set in ``g``; the
+    empty set has 0. Time and memory are of the order of :math:`2^d`.
+
+    Parameters
+    ----------
+    prior, group
+        As for :func:`block_log_evidence`.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.normal_inverse_wishart import subset_log_evidence
+    >>> from bayesieve.stats.scatter import Scatter
+    >>> group = Scatter.from_matrix([[0.1, 0.3], [-0.4, -0.2], [0.3, 0.1], [0.8, 1.0]], ["a"] * 4)
+    >>> prior = bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1)
+    >>> subset_log_evidence(prior, group).round(6).tolist()
+    [0.0, -4.628098, -4.752148, -8.35054]
+    """
+    d = group.n_features
+    if d > _MOST_SUBSETS:
+        raise DataError(
+            f"{d} features have {2**d:,} subsets, too many to go through. Choose at most {_MOST_SUBSETS} features."
+        )
+    block = Block.of(prior, group)
+    block.factor()  # raises if the scatter is singular and the prior does not help
+    log_det, form = np.empty(2**d), np.empty(2**d)
+    walk_subsets(block.matrix, block.shift, block.least, log_det, form)
+    sizes, sums = np.zeros(1, np.int64), np.zeros((2, 1))
+    for f in range(d):
+        sizes = np.concatenate([sizes, sizes + 1])
+        sums = np.concatenate([sums, sums + block.logs[:, f : f + 1]], axis=1)
+    return np.asarray(block.log_evidence(sizes, sums, log_det, form))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    r"""Features of one group of samples, every one in units of the root of :math:`M_{ff}`, :math:`M = S + W`.
+
+    Determinants of :math:`S^* = M + c v v^T` come from those of :math:`M` and from
+    :math:`|S^*| = |M| (1 + c v^T M^{-1} v)`, so that means far away from the prior's cost no digits.
+    """
+
+    dof: float
+    strength: float
+    count: int
+    proper: bool
+    unit: FloatArray  # M_ff
+    matrix: FloatArray  # M in these units: ones on the diagonal
+    shift: FloatArray  # mean - m in these units
+    least: FloatArray  # a pivot cannot be below s_f / M_ff
+
+    @classmethod
+    def of(cls, prior: NormalInverseGamma, group: Scatter) -> Block:
+        """Bring the data of a block together with its prior."""
+        d, n = group.n_features, _single(group)
+        dof, strength, proper = checked_family(prior, d)
+        products, scale = group.products[0], np.broadcast_to(prior.variance_scale, (d,))
+        unit = np.diagonal(products) + scale
+        if not proper and (n - 1 < d or not unit.all()):
+            raise PriorError(
+                f"{d} features in {n} samples: under an improper prior a block of d features needs at least d + 1 "
+                "samples and no constant feature. Use a proper prior, or fewer features."
+            )
+        root = np.sqrt(unit)
+        matrix = products / root[:, None] / root
+        np.fill_diagonal(matrix, 1.0)
+        distance = (group.mean[0] - prior.mean_location) + np.asarray(group.residual)[0]
+        return cls(dof, strength, n, proper, unit, matrix, distance / root, scale / unit)
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return int(self.unit.size)
+
+    @property
+    def weight(self) -> float:
+        r""":math:`c = \nu n / \nu^*`."""
+        return self.strength * (self.count / (self.strength + self.count)) if self.strength else 0.0
+
+    @property
+    def logs(self) -> FloatArray:
+        r""":math:`\log s_f / M_{ff}` (0 if improper) and :math:`\log M_{ff}`."""
+        share = np.log(self.least) if self.proper else np.zeros(self.size)
+        return np.array([share, np.log(self.unit)])
+
+    def constants(self, most: int) -> FloatArray:
+        """Return what depends on the number of features only, for 0 to ``most`` features."""
+        i, n = range(most), self.count
+        if self.proper:
+            each = 0.5 * (math.log(self.strength / (self.strength + n)) - n * _LOG_PI)
+            gammas = [math.lgamma((self.dof + n + j) / 2) - math.lgamma((self.dof + j) / 2) for j in i]
+        else:  # the constants of the prior are taken as 1
+            each = 0.5 * (math.log(2.0 * math.pi / n) - n * _LOG_PI)
+            gammas = [math.lgamma((n - j) / 2) + 0.5 * j * _LOG_PI for j in i]
+        return np.cumsum([0.0, *(each + gamma for gamma in gammas)])
+
+    def log_evidence(self, sizes: Any, logs: Any, log_det: Any, form: Any) -> Any:
+        """Put the evidence of subsets together: their sizes, sums of logs, log determinants and forms."""
+        dof = self.dof + sizes - 1.0 if self.proper else 0.0
+        share, log_unit = logs
+        n = self.count
+        constant = self.constants(self.size)[sizes]
+        return constant + 0.5 * (dof * share - n * log_unit - (dof + n) * (log_det + np.log1p(self.weight * form)))
+
+    def factor(self) -> FloatArray:
+        """Cholesky factor of the matrix, its pivots kept above what theory allows."""
+        left, out = self.matrix.copy(), np.zeros_like(self.matrix)
+        for f in range(self.size):
+            pivot = max(left[f, f], self.least[f])
+            if pivot < _SINGULAR and not self.proper:
+                raise PriorError(
+                    f"Feature {f} of the {self.size} in the block is a linear combination of those before it, and "
+                    "the improper prior has no answer to that. Use a proper prior, or leave the feature out."
+                )
+            out[f:, f] = left[f:, f] / math.sqrt(pivot)
+            out[f, f] = math.sqrt(pivot)
+            left[f + 1 :, f + 1 :] -= np.multiply.outer(out[f + 1 :, f], out[f + 1 :, f])
+        return out
+
+
+def checked_family(prior: NormalInverseGamma, n_features: int) -> tuple[float, float, bool]:
+    r"""Return the common :math:`\kappa_1` and :math:`\nu` of a block and whether its prior is proper, or raise.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.normal_inverse_wishart import checked_family
+    >>> checked_family(bs.NormalInverseGamma(3.0, [0.5, 0.7], 0.1), 2)
+    (3.0, 0.1, True)
+    """
+    if prior.n_features not in (None, n_features):
+        raise PriorError(f"The prior is given for {prior.n_features} features, the data have {n_features}.")
+    for name in ("variance_dof", "mean_strength"):
+        values = np.unique(getattr(prior, name))
+        if values.size > 1:
+            raise PriorError(
+                f"Features of one block need a common {name}, but it is between {values[0]:g} and {values[-1]:g}. "
+                "variance_scale and mean_location may differ between features."
+            )
+    dof, strength = (float(np.ravel(value)[0]) for value in (prior.variance_dof, prior.mean_strength))
+    jeffreys = not (dof or strength or np.any(prior.variance_scale))
+    if not (prior.is_proper or jeffreys):
+        raise PriorError(
+            "The prior of a block must be proper (variance_dof, variance_scale and mean_strength above 0) or "
+            "Jeffreys' (all of them 0)."
+        )
+    return dof, strength, not jeffreys
+
+
+def forward(factor: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve ``factor @ x = right`` for a small lower triangle and many columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models.normal_inverse_wishart import forward
+    >>> forward(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([[2.0], [9.0]])).tolist()
+    [[1.0], [2.0]]
+    """
+    out = np.empty(right.shape)
+    for i in range(factor.shape[0]):
+        out[i] = (right[i] - factor[i, :i] @ out[:i]) / factor[i, i]
+    return out
+
+
+def _single(group: Scatter) -> int:
+    if len(group.classes) != 1:
+        raise PriorError(
+            f"One group of samples is needed, but this scatter holds {len(group.classes)} classes. "
+            "Use scatter.group(label) or scatter.pool()."
+        )
+    return int(group.count[0])

@@ -1,0 +1,1 @@
+"""The methods the paper compares with, all with one type of result."""

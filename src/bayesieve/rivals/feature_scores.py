@@ -1,0 +1,284 @@
+"""FeatureScores: what any filter says about every feature, the one type of result of all rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data.matrix import checked_names
+from bayesieve.errors import DataError, RuleError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from bayesieve.posterior import FeaturePosterior
+
+FloatArray = npt.NDArray[np.float64]
+
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureScores:
+    """A score per feature, larger for stronger features, with p-values where the method has them.
+
+    It is also a finding: ``posterior.with_finding(scores)`` puts its columns beside the log-odds.
+
+    Parameters
+    ----------
+    method
+        Name of the method, for columns and sentences: letters, digits and underscores.
+    score
+        One number per feature; NaN where the method says nothing.
+    feature_names
+        Names, or None for ``x0``, ``x1``, ...
+    log_p_value
+        Natural logarithm of the p-values, which may lie far below the smallest float; NaN where there is no
+        test, None for a method without p-values.
+    details
+        Further columns.
+    caveat
+        What the p-values rest on: a sentence for the summary.
+    adjusted
+        Adjusted p-values of the whole family of features, where these are only some of it.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> scores = bs.FeatureScores("example", [0.3, 5.0, 1.2], log_p_value=[-0.1, -8.0, -1.0])
+    >>> scores.ranking.tolist(), scores.top(2)
+    ([1, 2, 0], ('x1', 'x2'))
+    >>> scores.adjusted_p_value.round(4).tolist()
+    [0.9048, 0.001, 0.5518]
+    """
+
+    method: str
+    score: FloatArray
+    feature_names: tuple[str, ...] | None = None
+    log_p_value: FloatArray | None = None
+    details: Mapping[str, FloatArray] = field(default_factory=dict)
+    caveat: str = ""
+    adjusted: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        score = _column("score", self.score, None)
+        object.__setattr__(self, "score", score)
+        object.__setattr__(self, "feature_names", checked_names(self.feature_names, score.size))
+        for name in ("log_p_value", "adjusted"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _column(name, getattr(self, name), score.size))
+        if self.log_p_value is not None and (self.log_p_value > 0).any():
+            raise DataError(
+                f"{int((self.log_p_value > 0).sum())} log p-values are above 0. Logarithms of p-values are meant."
+            )
+        columns = {name: _column(name, value, score.size) for name, value in self.details.items()}
+        object.__setattr__(self, "details", columns)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.score.size)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Feature names; made up as ``x0``, ``x1``, ... when none were given."""
+        return self.feature_names or tuple(f"x{i}" for i in range(self.n_features))
+
+    @property
+    def ranking(self) -> npt.NDArray[np.int64]:
+        """Feature indices from the strongest to the weakest; ties in feature order, NaN last."""
+        return np.argsort(-self.score, kind="stable")
+
+    @property
+    def rank(self) -> npt.NDArray[np.int64]:
+        """Rank of every feature, 1 for the strongest."""
+        ranks = np.empty(self.n_features, dtype=np.int64)
+        ranks[self.ranking] = np.arange(1, self.n_features + 1)
+        return ranks
+
+    @property
+    def p_value(self) -> FloatArray | None:
+        """P-values; 0 where they are smaller than any float. None for a method without them."""
+        return None if self.log_p_value is None else np.exp(self.log_p_value)
+
+    @property
+    def adjusted_p_value(self) -> FloatArray | None:
+        """P-values after Benjamini and Hochberg (1995); NaN stays NaN and does not count as a test."""
+        p = self.p_value
+        if p is None or self.adjusted is not None:
+            return self.adjusted
+        from scipy.stats import false_discovery_control  # noqa: PLC0415 - slow to import
+
+        tested = ~np.isnan(p)
+        if tested.any():
+            p[tested] = false_discovery_control(p[tested], method="bh")
+        return p
+
+    def top(self, n: int) -> tuple[str, ...]:
+        """Names of the ``n`` strongest features; those with NaN for a score are never among them.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.FeatureScores("example", [0.3, float("nan"), 1.2], ("a", "b", "c")).top(3)
+        ('c', 'a')
+        """
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+            raise RuleError(f"The number of features must be a whole number of at least 0, not {n!r}.")
+        return self._named(self.ranking[: int(n)])
+
+    def significant(self, level: float = _LEVEL) -> tuple[str, ...]:
+        """Names of the features whose adjusted p-value is at most ``level``, the strongest first.
+
+        The expected share of false discoveries among them is at most ``level`` if the p-values are right and
+        features are independent.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.FeatureScores("example", [0.3, 5.0, 1.2], log_p_value=[-0.1, -8.0, -1.0]).significant()
+        ('x1',)
+        """
+        adjusted = self.adjusted_p_value
+        if adjusted is None:
+            raise RuleError(f"{self.method} has no p-values. Take the best features with top(n).")
+        if isinstance(level, bool) or not isinstance(level, (int, float, np.number)) or not 0 <= level <= 1:
+            raise RuleError(f"level must lie between 0 and 1, not {level!r}.")
+        ranking = self.ranking
+        return self._named(ranking[adjusted[ranking] <= level])
+
+    def take(self, places: npt.ArrayLike | slice) -> FeatureScores:
+        """Some of the features, in the order given; adjusted p-values stay those of the whole family.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> scores = bs.FeatureScores("example", [0.3, 5.0, 1.2], log_p_value=[-0.1, -8.0, -1.0])
+        >>> scores.take([1, 2]).adjusted_p_value.round(4).tolist()
+        [0.001, 0.5518]
+        """
+        chosen = np.arange(self.n_features)[places if isinstance(places, slice) else np.asarray(places)]
+        adjusted = self.adjusted_p_value
+        return replace(
+            self,
+            score=self.score[chosen],
+            feature_names=self._named(chosen, kept=True),
+            log_p_value=None if self.log_p_value is None else self.log_p_value[chosen],
+            details={name: column[chosen] for name, column in self.details.items()},
+            adjusted=None if adjusted is None else adjusted[chosen],
+        )
+
+    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
+        """Columns for the table of a screen of the same features: p-values, or the score if there are none.
+
+        Their names begin with the method if the screen holds the scores of several.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
+        >>> posterior = bs.screen(X, [0] * 4 + [1] * 5, model=bs.GaussianModel.proper())
+        >>> list(bs.pearson_neyman(posterior).columns(posterior))
+        ['log_p_value', 'p_value', 'adjusted_p_value']
+        """
+        if posterior.n_features != self.n_features:
+            raise DataError(
+                f"The scores of {self.n_features} features do not fit a table of {posterior.n_features}."
+            )
+        if self.log_p_value is None:
+            return {f"{self.method}_score": self.score}
+        several = sum(isinstance(finding, FeatureScores) for finding in posterior.findings) > 1
+        prefix = f"{self.method}_" if several else ""
+        return {f"{prefix}{name}": column for name, column in self._p_values().items()}
+
+    def notes(self) -> list[str]:
+        """Sentences for a summary.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.FeatureScores("example", [5.0, 0.3], log_p_value=[-8.0, -0.1], caveat="If they are right.").notes()
+        ['1 of 2 features tested has an adjusted p-value of at most 5% (example, Benjamini-Hochberg). If they ...']
+        """
+        adjusted = self.adjusted_p_value
+        if adjusted is None:
+            return []
+        found, tested = int((adjusted <= _LEVEL).sum()), int((~np.isnan(adjusted)).sum())
+        said = (
+            f"{found:,} of {tested:,} feature{'' if tested == 1 else 's'} tested "
+            f"{'has' if found == 1 else 'have'} an adjusted p-value of at most {_LEVEL:.0%} "
+            f"({self.method}, Benjamini-Hochberg)."
+        )
+        return [f"{said} {self.caveat}".strip()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Table of all features as columns, in feature order.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> list(bs.FeatureScores("example", [0.3, 5.0], log_p_value=[-0.1, -8.0]).to_dict())
+        ['rank', 'feature', 'score', 'log_p_value', 'p_value', 'adjusted_p_value']
+        """
+        table: dict[str, Any] = {"rank": self.rank, "feature": list(self.names), "score": self.score}
+        table |= self._p_values()
+        for name, column in self.details.items():
+            table[name if name not in table else f"{name} (2)"] = column
+        return table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table of :meth:`to_dict` as a pandas frame.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.FeatureScores("example", [0.3, 5.0]).to_pandas().shape
+        (2, 3)
+        """
+        import pandas as pd  # noqa: PLC0415 - optional
+
+        return pd.DataFrame(self.to_dict())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table of :meth:`to_dict` as a polars frame.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.FeatureScores("example", [0.3, 5.0]).to_polars().shape
+        (2, 3)
+        """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        return pl.DataFrame(self.to_dict())
+
+    def _p_values(self) -> dict[str, FloatArray]:
+        columns = {
+            "log_p_value": self.log_p_value,
+            "p_value": self.p_value,
+            "adjusted_p_value": self.adjusted_p_value,
+        }
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def _named(self, places: npt.NDArray[np.int64], *, kept: bool = False) -> tuple[str, ...]:
+        """Names of some features; without those that have no score unless they are kept."""
+        names = self.names
+        return tuple(names[i] for i in places.tolist() if kept or not np.isnan(self.score[i]))
+
+
+def _column(name: str, values: Any, n_features: int | None) -> FloatArray:
+    """Copy to a read-only vector, checked for its length."""
+    try:
+        column = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be one number per feature, not {values!r}.") from None
+    if column.ndim != 1 or (n_features is not None and column.size != n_features):
+        expected = "one number per feature" if n_features is None else f"{n_features} numbers, one per feature"
+        raise DataError(f"{name} must be {expected}, not of shape {column.shape}.")
+    column.flags.writeable = False
+    return column

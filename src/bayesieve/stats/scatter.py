@@ -1,0 +1,277 @@
+"""Scatter: sums of products between the features of a small set, the statistic of correlated Gaussian features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import Label, LabelledMatrix, is_sparse
+from bayesieve.data.labels import checked_classes, union_of_classes
+from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.stats.checking import check_same_features, checked_moments
+from bayesieve.stats.compiled import compiled
+from bayesieve.stats.merging import merge
+from bayesieve.stats.moments import Moments
+
+FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
+
+_ROWS = 4096  # summed together before they join the total: errors grow with the number of blocks, not of rows
+_SLACK = 1e-8
+_MOST_FEATURES = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    r"""Counts, means and centred sums of products of each class of samples, for features seen together.
+
+    Parameters
+    ----------
+    classes
+        Class labels, in order.
+    count
+        Number of samples, ``(n_classes,)``.
+    mean
+        Class means, ``(n_classes, n_features)``; 0 where the count is 0.
+    products
+        :math:`\sum_i (x_i - \bar x)(x_i - \bar x)^T`, ``(n_classes, n_features, n_features)``.
+    residual
+        What rounding took from ``mean``: the mean is ``mean + residual``. Zero when not given.
+
+    Notes
+    -----
+    Memory is of the order of the square of the number of features: meant for tens of them, not for
+    thousands. Features all have the same samples: there is no room for missing values.
+
+    Examples
+    --------
+    >>> from bayesieve.stats.scatter import Scatter
+    >>> scatter = Scatter.from_matrix([[0.0, 1.0], [2.0, 5.0], [4.0, 4.0]], ["a", "a", "b"])
+    >>> scatter.count.tolist(), scatter.mean.tolist()
+    ([2, 1], [[1.0, 3.0], [4.0, 4.0]])
+    >>> scatter.products[0].tolist()
+    [[2.0, 4.0], [4.0, 8.0]]
+    """
+
+    classes: tuple[Label, ...]
+    count: CountArray
+    mean: FloatArray
+    products: FloatArray
+    residual: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        products = _checked_products(self.products)
+        squares = np.diagonal(products, axis1=1, axis2=2)
+        classes, count, mean, _, residual = checked_moments(
+            self.classes, self.count, self.mean, squares, self.residual
+        )
+        if count.ndim != 1:
+            raise DataError(f"count has shape {count.shape}; all features of a set share their samples.")
+        object.__setattr__(self, "classes", classes)
+        named = {"count": count, "mean": mean, "products": products, "residual": residual}
+        for name, array in named.items():
+            view = array.view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    @classmethod
+    def from_matrix(cls, X: Any, y: Any, *, classes: Sequence[Label] | None = None) -> Scatter:
+        """Sum a samples x features table class by class, about the class means.
+
+        Parameters
+        ----------
+        X
+            Dense array, pandas or polars frame, CSR or CSC matrix; no value may be missing.
+        y
+            One label per sample.
+        classes
+            Order of the classes; sorted when not given. A class without samples is kept.
+
+        Examples
+        --------
+        >>> from bayesieve.stats.scatter import Scatter
+        >>> Scatter.from_matrix([[1.0], [3.0], [5.0]], [0, 0, 1]).products.tolist()
+        [[[2.0]], [[0.0]]]
+        """
+        return cls.from_labelled(LabelledMatrix.from_arrays(X, y, classes=classes))
+
+    @classmethod
+    def from_labelled(cls, matrix: LabelledMatrix) -> Scatter:
+        """Sum a matrix that has been checked already; see :meth:`from_matrix`.
+
+        Examples
+        --------
+        >>> from bayesieve.data import LabelledMatrix
+        >>> from bayesieve.stats.scatter import Scatter
+        >>> Scatter.from_labelled(LabelledMatrix.from_arrays([[1.0], [3.0]], ["a", "a"])).products.tolist()
+        [[[2.0]]]
+        """
+        d = matrix.n_features
+        if d > _MOST_FEATURES:
+            raise DataError(
+                f"All pairs of {d:,} features are too many to hold. Choose at most {_MOST_FEATURES:,} of them."
+            )
+        try:
+            moments = Moments.from_labelled(matrix, n_threads=1)
+        except MissingValueError as error:
+            where = str(error).partition(" Pass ")[0]
+            raise MissingValueError(
+                f"{where} Features seen together need all values: fill them in first."
+            ) from None
+        values = matrix.values.toarray() if is_sparse(matrix.values) else np.asarray(matrix.values)
+        products = np.zeros((len(moments.classes), d, d))
+        for k, total in enumerate(products):
+            rows = np.flatnonzero(matrix.labels.codes == k)
+            for lo in range(0, rows.size, _ROWS):
+                part = values[rows[lo : lo + _ROWS]].astype(np.float64)
+                part -= moments.mean[k]
+                part -= np.asarray(moments.residual)[k]
+                add_products(np.ascontiguousarray(part), total)
+        return cls(moments.classes, moments.count, moments.mean, products, moments.residual)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.mean.shape[1])
+
+    def group(self, label: Label) -> Scatter:
+        """Scatter of one class alone.
+
+        Examples
+        --------
+        >>> from bayesieve.stats.scatter import Scatter
+        >>> Scatter.from_matrix([[1.0], [3.0], [5.0]], ["a", "a", "b"]).group("a").products.tolist()
+        [[[2.0]]]
+        """
+        self._check_known([label])
+        return self._of((label,), [self._part(label)])
+
+    def pool(self, classes: Sequence[Label] | None = None) -> Scatter:
+        """Scatter of several classes taken together, as one class whose label is the tuple of theirs.
+
+        Parameters
+        ----------
+        classes
+            Which classes; all of them when not given.
+
+        Examples
+        --------
+        >>> from bayesieve.stats.scatter import Scatter
+        >>> pooled = Scatter.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "b"]).pool()
+        >>> pooled.classes, pooled.mean.tolist(), pooled.products.tolist()
+        ((('a', 'b'),), [[3.0]], [[[26.0]]])
+        """
+        chosen = self.classes if classes is None else tuple(checked_classes(classes))
+        self._check_known(chosen)
+        whole, *others = (self._part(label) for label in chosen)
+        for other in others:
+            whole = _merged(whole, other)
+        return self._of((chosen,), [whole])
+
+    def merge(self, other: Scatter) -> Scatter:
+        """Scatter of both samples together; a part may lack a class.
+
+        Examples
+        --------
+        >>> from bayesieve.stats.scatter import Scatter
+        >>> one = Scatter.from_matrix([[0.0, 1.0]], ["sick"])
+        >>> two = Scatter.from_matrix([[2.0, 5.0]], ["sick"])
+        >>> one.merge(two).products.tolist()
+        [[[2.0, 4.0], [4.0, 8.0]]]
+        """
+        if not isinstance(other, Scatter):
+            raise DataError(f"Scatter merges with Scatter, not with {type(other).__name__}.")
+        check_same_features(self.n_features, other.n_features)
+        classes = union_of_classes(self.classes, other.classes)
+        return self._of(classes, [_merged(self._part(label), other._part(label)) for label in classes])
+
+    def take(self, places: Any) -> Scatter:
+        """Scatter of some features, by position, in the order given.
+
+        Examples
+        --------
+        >>> from bayesieve.stats.scatter import Scatter
+        >>> Scatter.from_matrix([[0.0, 1.0], [2.0, 5.0]], ["a", "a"]).take([1]).products.tolist()
+        [[[8.0]]]
+        """
+        at = np.atleast_1d(np.arange(self.n_features)[places])
+        products = self.products[:, at[:, None], at[None, :]]
+        return Scatter(self.classes, self.count, self.mean[:, at], products, np.asarray(self.residual)[:, at])
+
+    def moments(self) -> Moments:
+        """Moments of every feature by itself.
+
+        Examples
+        --------
+        >>> from bayesieve.stats.scatter import Scatter
+        >>> Scatter.from_matrix([[0.0, 1.0], [2.0, 5.0]], ["a", "a"]).moments().centred_squares.tolist()
+        [[2.0, 8.0]]
+        """
+        squares = np.diagonal(self.products, axis1=1, axis2=2)
+        return Moments(self.classes, self.count, self.mean, squares, self.residual)
+
+    def _part(self, label: Label) -> tuple[Any, Any, Any, Any]:
+        """Count, mean, residual and products of a class; nothing if it is not there."""
+        if label not in self.classes:
+            d = self.n_features
+            return 0, np.zeros(d), np.zeros(d), np.zeros((d, d))
+        k = self.classes.index(label)
+        return self.count[k], self.mean[k], np.asarray(self.residual)[k], self.products[k]
+
+    def _check_known(self, labels: Iterable[Label]) -> None:
+        for label in labels:
+            if label not in self.classes:
+                raise LabelError(f"There is no class {label!r}; the classes are {list(self.classes)!r}.")
+
+    @classmethod
+    def _of(cls, classes: tuple[Label, ...], parts: Sequence[tuple[Any, Any, Any, Any]]) -> Self:
+        count, mean, residual, products = (np.array([part[i] for part in parts]) for i in range(4))
+        return cls(classes, count, mean, products, residual)
+
+
+@compiled()
+def add_products(centred: Any, total: Any) -> None:
+    """Add the products of all pairs of columns to ``total``, every pair in the order of the rows."""
+    n, d = centred.shape
+    block = np.zeros((d, d))
+    for i in range(n):
+        row = centred[i]
+        for a in range(d):
+            value, into = row[a], block[a]
+            for b in range(d):
+                into[b] += value * row[b]
+    for a in range(d):
+        for b in range(d):
+            total[a, b] += block[a, b]
+
+
+def _merged(first: tuple[Any, Any, Any, Any], second: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
+    """Two parts together, as in :func:`bayesieve.stats.merging.merge_parts`."""
+    n0, mean0, residual0, products0 = first
+    n1, mean1, residual1, products1 = second
+    mean, residual, _ = merge(n0, mean0, residual0, 0.0, n1, mean1, residual1, 0.0)
+    delta = (mean1 - mean0) + (residual1 - residual0)
+    weight = n0 * (n1 / (n0 + n1)) if n0 and n1 else 0.0
+    return n0 + n1, mean, residual, (products0 + products1) + weight * np.multiply.outer(delta, delta)
+
+
+def _checked_products(products: Any) -> FloatArray:
+    try:
+        array = np.asarray(products, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 3 or array.shape[1] != array.shape[2] or not np.isfinite(array).all():
+        raise DataError("products must be finite numbers, (n_classes, n_features, n_features).")
+    squares = np.diagonal(array, axis1=1, axis2=2)
+    most = np.sqrt(np.maximum(squares, 0.0))[:, :, None] * np.sqrt(np.maximum(squares, 0.0))[:, None, :]
+    odd = (array != array.transpose(0, 2, 1)) | (np.abs(array) > (1.0 + _SLACK) * most)
+    if odd.any():
+        raise DataError(
+            f"{int(odd.sum())} of the products cannot be those of data: they must be symmetric, and none may "
+            "exceed the root of the product of the two features' centred squares."
+        )
+    return array
