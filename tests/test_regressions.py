@@ -138,10 +138,10 @@ def test_drawing_with_unusable_features_warns_of_nothing(rng):
     assert 0 < bs.expected_by_chance(posterior, 0.0) < 20
 
 
-def test_certain_features_pass_an_infinite_cut():
+def test_certain_features_do_not_pass_by_chance():
     posterior = posterior_of(np.zeros(6)).with_prior([1.0, 1.0, 0.01, 0.01, 0.0, 0.0])
-    assert bs.FixedSize(2).select(posterior).expected_by_chance == 2.0
-    assert bs.expected_by_chance(posterior, -np.inf) == 4.0
+    assert bs.FixedSize(2).select(posterior).expected_by_chance == 0.0
+    assert bs.expected_by_chance(posterior, -np.inf) == 2.0
 
 
 def test_recall_without_markers_is_not_a_number():

@@ -236,9 +236,31 @@ def test_permutations_count_what_passes_the_cut_of_the_rule(bayesieve):
     ("arguments", "message"),
     [
         ((*BY_GRADE, "--p-values"), "two classes"),
-        ((*TWO[:4], "--ignore", "patient", "--ignore", "visit", "--blocks", "batch", "--permutations", "9"), "block"),
+        ((*TWO[:4], *TWO[6:], "--blocks", "batch", "--permutations", "9"), "block"),
         ((*TWO, "--permutations", "0"), "permutations"),
+        ((*TWO, "--permutations", "9", "--robust"), "does not go with --robust"),
+        ((*TWO, "--p-values", "--model", "poisson"), "does not go with --model"),
+        ((*TWO, "--permutations", "9", "--model", "poisson"), "does not go with --model"),
+        (("-l", "visit", "--pairs", "patient", "--p-values"), "does not go with --pairs"),
+        ((*TWO, "--seed", "3"), "--permutations 1000"),
     ],
 )
 def test_p_values_and_permutations_where_they_do_not_apply(bayesieve, arguments, message):
     assert message in bayesieve("t.csv", *arguments, code=2).said
+
+
+def test_permutations_follow_the_policy_for_features_without_variance(bayesieve):
+    """Counts of one event among many zeros: relabelled features often have a class without variance."""
+    rng, chosen = np.random.default_rng(5), np.isin(CLASS, ["none", "severe"])
+    few = (rng.random((60, 12)) < 0.12).astype(float)
+    frame(few, grade=CLASS).write_csv("few.csv")
+    said = {}
+    for policy in ("floor", "exclude"):
+        result = bayesieve("few.csv", *TWO[:4], "-p", "0.5", "--permutations", "50", "--degenerate", policy)
+        with pytest.warns(bs.DegenerateFeatureWarning):
+            found = bs.permutations(
+                few[chosen], CLASS[chosen], n_permutations=50, degenerate=policy, prior_probability=0.5
+            )
+        said[policy] = result.said.split("With permuted labels ")[1].split()[0]
+        assert said[policy] == f"{found.expected_by_chance:.1f}"
+    assert said["floor"] != said["exclude"]

@@ -160,3 +160,25 @@ def test_arrays_are_copies_and_read_only():
 def test_errors(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_scores_of_other_features_are_not_put_beside_a_screen(rng):
+    X, y = rng.normal(size=(12, 4)), [0, 1] * 6
+    posterior = bs.screen(X, y, feature_names=list("abcd"))
+    same = bs.pearson_neyman(X, y, feature_names=list("abcd"))
+    turned = bs.pearson_neyman(X[:, ::-1], y, feature_names=list("dcba"))
+    assert "p_value" in posterior.with_finding(same).to_dict()
+    with pytest.raises(bs.DataError, match="feature 0 is 'd' there and 'a' here"):
+        posterior.with_finding(turned).to_dict()
+    assert "p_value" in posterior.with_finding(bs.pearson_neyman(X, y)).to_dict()
+
+
+@pytest.mark.parametrize("name", ["a b", "", "2nd", "é", "a\n"])
+def test_names_of_methods_are_plain(name):
+    with pytest.raises(bs.DataError, match="letters, digits and underscores"):
+        bs.FeatureScores(name, [1.0])
+
+
+def test_features_that_are_not_there():
+    with pytest.raises(bs.DataError, match="There are 1 features"):
+        bs.FeatureScores("example", [1.0]).take([5])

@@ -226,7 +226,7 @@ def test_features_without_variance(method):
         scores = bs.pearson_neyman(X, halves(3, 3), missing="omit", method=method)
     assert str(caught[0].message) == (
         "5 of 6 features have no usable variance (2 not tested: constant in all samples; 1 not tested: too few "
-        "values in a class; 2 with a p-value of 0: constant in a class)."
+        "values in a class; 2 with a p-value of 0 that counts as no test: constant in a class)."
     )
     assert np.isnan(scores.log_p_value).tolist() == [True, False, False, True, False, True]
     assert scores.log_p_value[[1, 2]].tolist() == [-np.inf, -np.inf]
@@ -306,3 +306,17 @@ def test_errors_about_posteriors(rng):
     counts = bs.screen(rng.poisson(4.0, size=(24, 5)), y, model=bs.PoissonModel())
     with pytest.raises(bs.DataError, match="not of Gaussian data"):
         bs.pearson_neyman(counts)
+
+
+def test_features_constant_in_a_class_do_not_count_among_the_tests(rng):
+    """Rare events without a single marker: their zeros must not make other features significant."""
+    X = rng.poisson(0.1, size=(20, 1000)).astype(float)
+    with pytest.warns(bs.DegenerateFeatureWarning, match="counts as no test"):
+        scores = bs.pearson_neyman(X, [0] * 10 + [1] * 10)
+    flat = scores.log_p_value == -np.inf
+    assert flat.sum() > 100
+    assert np.isnan(scores.adjusted_p_value[flat]).all()
+    tested = ~np.isnan(scores.adjusted_p_value)
+    alone = bs.FeatureScores("alone", scores.score[tested], log_p_value=scores.log_p_value[tested])
+    np.testing.assert_array_equal(scores.adjusted_p_value[tested], alone.adjusted_p_value)
+    assert not set(scores.significant(0.05)) & {scores.names[i] for i in np.flatnonzero(flat)}

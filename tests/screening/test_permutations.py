@@ -444,6 +444,10 @@ ERRORS = {
     "policy": (
         lambda X, y: bs.permutations(X, y, posterior=bs.screen(X, y), degenerate="drop"), bs.DataError, "drop"
     ),
+    "endless": (lambda X, y: bs.permutations(X, y, target=np.inf), bs.OptionError, "positive number"),
+    "seed": (lambda X, y: bs.permutations(X, y, seed="a"), bs.OptionError, "seed must be a whole number"),
+    "seed below 0": (lambda X, y: bs.permutations(X, y, seed=-1), bs.OptionError, "seed must be a whole number"),
+    "posterior": (lambda X, y: bs.permutations(X, y, posterior=3), bs.OptionError, "what screen"),
     "mask": (lambda X, y: bs.permutations(X, y, leave_out=[True]), bs.OptionError, "mask of 60"),
     "name": (lambda X, y: bs.permutations(X, y, leave_out=["zz"]), bs.OptionError, "no feature 'zz'"),
     "everything": (
@@ -479,3 +483,36 @@ def test_questions_that_have_no_answer():
         proper.prior_ratio()
     assert np.isfinite(proper.cut_for(1.0))
     assert np.isnan(bs.permutations(X, y, n_permutations=1).standard_error)
+
+
+def test_certain_features_are_not_in_the_pool(rng):
+    """A prior probability of 1 or 0 decides beforehand; the rest is as if these were not there."""
+    X, y = rng.normal(size=(30, 200)), [0] * 12 + [1] * 18
+    prior = np.full(200, 0.05)
+    prior[:10], prior[10:15] = 1.0, 0.0
+    options = {"n_permutations": 200, "seed": 1}
+    found = bs.permutations(X, y, prior_probability=prior, **options)
+    rest = bs.permutations(X[:, 15:], y, prior_probability=0.05, **options)
+    assert found.expected_by_chance == pytest.approx(rest.expected_by_chance)
+    assert found.gaussian_by_chance == pytest.approx(rest.gaussian_by_chance)
+    assert found.prior_ratio(1.0) == pytest.approx(rest.prior_ratio(1.0))
+    assert np.isfinite(found.p_value).all()
+
+
+def test_interval_of_the_number_by_chance_is_of_the_permutations(rng):
+    """By the definition, from a loop of screens."""
+    X, y = rng.standard_t(4, size=(24, 150)), np.repeat([0, 1], 12)
+    found = bs.permutations(X, y, n_permutations=60, prior_probability=0.3)
+    low, high = found.chance_interval(0.8)
+    inside = np.mean((found.passing >= low) & (found.passing <= high))
+    assert inside >= 0.8
+    assert found.passing.min() <= low <= high <= found.passing.max()
+
+
+def test_the_least_p_value_knows_of_classes_that_can_change_places(rng):
+    X = rng.normal(size=(4, 50))
+    with pytest.warns(bs.CalibrationWarning, match="only 2 samples"):
+        posterior = bs.screen(X, [0, 0, 1, 1])
+    with pytest.warns(bs.CalibrationWarning, match=r"cannot be below 0\.333"):
+        found = bs.permutations(X, [0, 0, 1, 1], posterior=posterior)
+    assert found.feature_p_value.min() == pytest.approx(2 / 6)

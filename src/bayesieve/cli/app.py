@@ -83,7 +83,7 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     fragility: c.FragilityOption = False,
     p_values: c.PValuesOption = False,
     permutations: c.PermutationsOption = None,
-    seed: c.SeedOption = 0,
+    seed: c.SeedOption = None,
     out: o.Out = None,
     features: o.Features = None,
     manifest: o.ManifestOption = None,

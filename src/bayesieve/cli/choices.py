@@ -169,3 +169,29 @@ def chosen_probability(text: str, features: Sequence[str]) -> float | npt.NDArra
             f"{text!r}."
         )
     return np.array(numbers_by_feature(text, features, "the prior probability"))
+
+
+_BLOCKED = {
+    "p_values": ("blocks", "pairs", "model"),
+    "permutations": ("blocks", "pairs", "model", "informative_missing", "robust"),
+}
+_WHY = {
+    "blocks": "samples of different blocks are not exchangeable",
+    "pairs": "the samples of a pair are not independent",
+    "model": "both are for measurements, the Gaussian model",
+    "informative_missing": "missing values would have to be permuted, too",
+    "robust": "the least log-odds over leaving one sample out are not what is permuted",
+}
+
+
+def check_findings(settings: Mapping[str, Any]) -> None:
+    """Find out before the work whether p-values and permutations go with the other options."""
+    for name, others in _BLOCKED.items():
+        for other in others if settings[name] not in (None, False) else ():
+            if settings[other] not in (None, False, "gaussian"):
+                raise OptionError(
+                    f"--{name.replace('_', '-')} does not go with --{other.replace('_', '-')}: {_WHY[other]}. "
+                    "Leave one of them out."
+                )
+    if settings["seed"] is not None and settings["permutations"] is None:
+        raise OptionError("--seed is that of the relabellings; ask for them with --permutations 1000.")

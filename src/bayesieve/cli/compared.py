@@ -71,5 +71,5 @@ PermutationsOption = Annotated[
         help="Add: p-values and the number by chance from N relabellings of the samples.",
     ),
 ]
-SeedOption = Annotated[int, option(OUTPUT, "--seed", min=0, help="Of the relabellings.")]
+SeedOption = Annotated[int | None, option(OUTPUT, "--seed", min=0, help="Of the relabellings; 0 by default.")]
 Robust = Annotated[bool, option(CHOICE, "--robust", help="Select on that least log-odds; implies --fragility.")]

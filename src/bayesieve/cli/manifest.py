@@ -18,6 +18,7 @@ from bayesieve import __version__
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.talk import Talk
 from bayesieve.cli.targets import files_read
+from bayesieve.cli.words import for_the_command_line
 from bayesieve.io.atomic import replacing
 from bayesieve.selection import Selection
 from bayesieve.stats import Moments
@@ -89,7 +90,9 @@ def write_manifest(
             "false_positives_90": [int(low), int(high)],
             "expected_by_chance": selection.expected_by_chance,
             "n_degenerate": int(selection.posterior.degenerate.sum()),
-            "notes": [note for finding in selection.posterior.findings for note in finding.notes()],
+            "notes": [
+                for_the_command_line(n) for finding in selection.posterior.findings for n in finding.notes()
+            ],
         },
         "warnings": talk.warned,
         "versions": {"bayesieve": __version__, "python": platform.python_version()}

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.cli.choices import check_prior_name, chosen_model, chosen_probability, chosen_rule, model_of_values
+from bayesieve.cli.choices import (
+    check_findings,
+    check_prior_name,
+    chosen_model,
+    chosen_probability,
+    chosen_rule,
+    model_of_values,
+)
 from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import results_hash, write_manifest
@@ -39,6 +46,7 @@ def run_screen(settings: Mapping[str, Any]) -> None:
     talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
     rule = chosen_rule(settings["criterion"], {name: settings[name] for name in _RULE_NUMBERS})
     check_prior_name(settings["prior"], settings["prior_ratio"], settings["model"])
+    check_findings(settings)
     model = model_of_values(settings)
     _check_outputs(settings)
     with talk.timed("read"):
@@ -97,7 +105,8 @@ def _relabelled(settings: Mapping[str, Any], given: Input, selection: Selection,
             posterior=selection.posterior,
             cut=selection.cut,
             n_permutations=settings["permutations"],
-            seed=settings["seed"],
+            degenerate=settings["degenerate"],
+            seed=settings["seed"] or 0,
             n_threads=settings["threads"],
             progress=progress,
         )

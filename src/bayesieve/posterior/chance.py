@@ -48,13 +48,29 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
     11.1
     """
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
-    usable = np.flatnonzero((posterior.degenerate_codes == 0) & (prior < np.inf))
+    usable = np.flatnonzero(by_chance(posterior))
     if np.isinf(cut):  # nothing reaches the one end, only a prior probability of 0 misses the other
         return 0.0 if cut > 0 else float((prior[usable] > -np.inf).sum())
     cuts = cut - prior[usable]
     if _follows_lambda(posterior):
         return _by_law(posterior, usable, cuts)
     return _by_drawing(posterior, usable, cuts)
+
+
+def by_chance(posterior: FeaturePosterior) -> npt.NDArray[np.bool_]:
+    """Which features could pass a cut by chance: neither degenerate nor markers by assumption.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.chance import by_chance
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(),
+    ...                       prior_probability=[1.0, 0.01])
+    >>> by_chance(posterior).tolist()
+    [False, True]
+    """
+    return np.equal(posterior.degenerate_codes, 0) & (np.asarray(posterior.prior_log_odds) < np.inf)
 
 
 def _follows_lambda(posterior: FeaturePosterior) -> bool:

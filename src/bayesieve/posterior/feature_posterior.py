@@ -14,7 +14,7 @@ from bayesieve.models.comparison import Compared
 from bayesieve.models.degenerate import Degeneracy
 from bayesieve.posterior.block_evidence import BlockEvidence
 from bayesieve.posterior.differences import Differences
-from bayesieve.posterior.finding import Finding
+from bayesieve.posterior.finding import Finding, OfThePrior
 from bayesieve.posterior.logistic import checked_log_odds, expit, log_expit
 from bayesieve.posterior.table import posterior_table
 from bayesieve.stats import Moments
@@ -196,7 +196,15 @@ class FeaturePosterior:
         >>> bool(posterior.with_prior(0.5).probability[0] > posterior.probability[0])
         True
         """
-        return replace(self, prior_log_odds=checked_log_odds(prior_probability, self.n_features))
+        prior: Any = checked_log_odds(prior_probability, self.n_features)
+        findings: list[Finding | None] = []
+        for finding in self.findings:
+            if isinstance(finding, OfThePrior):
+                kept, prior = finding.reweighed(prior)
+                findings.append(kept)
+            else:
+                findings.append(finding)
+        return replace(self, prior_log_odds=prior, findings=tuple(f for f in findings if f is not None))
 
     def take(self, indices: npt.ArrayLike | slice) -> FeaturePosterior:
         """Some of the features, in the order given.

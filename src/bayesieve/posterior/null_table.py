@@ -39,25 +39,23 @@ def tabulated_log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike,
     True
     """
     values, n0, n1 = np.broadcast_arrays(np.asarray(log_lambda, dtype=np.float64), n0, n1)
-    flat, sizes = values.ravel(), np.minimum(n0, n1).ravel() + 1j * np.maximum(n0, n1).ravel()
+    flat, sizes = values.ravel(), np.stack([np.minimum(n0, n1).ravel(), np.maximum(n0, n1).ravel()])
     result, left = np.empty_like(flat), np.ones(flat.shape, dtype=bool)
     near = np.flatnonzero((flat < 0) & (flat >= -_FAR))
-    for pair, rows in _same(sizes, near):
-        if rows.size >= _MANY and pair.real >= 2:
-            result[rows], left[rows] = _interpolated(flat[rows], pair.real, pair.imag), False
-    result[left] = log_null_probability(flat[left], sizes[left].real, sizes[left].imag)
+    for rows in _of_equal_sizes(sizes, near):
+        small, large = sizes[:, rows[0]].tolist()
+        if rows.size >= _MANY and small >= 2:
+            result[rows], left[rows] = _interpolated(flat[rows], small, large), False
+    result[left] = log_null_probability(flat[left], *sizes[:, left])
     return result.reshape(values.shape)
 
 
-def _same(
-    sizes: npt.NDArray[np.complex128], rows: npt.NDArray[np.int64]
-) -> list[tuple[complex, npt.NDArray[np.int64]]]:
+def _of_equal_sizes(sizes: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
     """Put together the rows that have the same class sizes."""
-    if not rows.size or (sizes[rows] == sizes[rows[0]]).all():
-        return [(complex(sizes[first]), rows) for first in rows[:1]]
-    distinct, which, counts = np.unique(sizes[rows], return_inverse=True, return_counts=True)
-    ordered = rows[np.argsort(which.ravel(), kind="stable")]
-    return list(zip(distinct.tolist(), np.split(ordered, np.cumsum(counts)[:-1]), strict=True))
+    if not rows.size or (sizes[:, rows] == sizes[:, rows[:1]]).all():
+        return [rows] if rows.size else []
+    _, which, counts = np.unique(sizes[:, rows], axis=1, return_inverse=True, return_counts=True)
+    return np.split(rows[np.argsort(which.ravel(), kind="stable")], np.cumsum(counts)[:-1])
 
 
 def _interpolated(log_lambda: FloatArray, small: float, large: float) -> FloatArray:

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, OptionError
+from bayesieve.errors import OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior.feature_posterior import FeaturePosterior
+from bayesieve.posterior.finding import check_same_features
 from bayesieve.stats.exceedances import reach
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _BY_FEATURE = ("n_reaching", "n_reaching_pooled", "share", "adjusted_p_value", "adjusted_feature_p_value")
-_P_VALUES = ("p_value", "feature_p_value", "adjusted_feature_p_value", "familywise_p_value")
+_P_VALUES = ("p_value", "adjusted_p_value", "feature_p_value", "adjusted_feature_p_value", "familywise_p_value")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,7 +197,7 @@ class PermutationNull:
         >>> import bayesieve as bs
         >>> X, y = np.random.default_rng(0).standard_t(5, size=(30, 500)), [0] * 15 + [1] * 15
         >>> model = bs.GaussianModel.jeffreys(bs.permutations(X, y, n_permutations=200).prior_ratio(1.0))
-        >>> bs.permutations(X, y, model, n_permutations=200).expected_by_chance
+        >>> bs.permutations(X, y, model=model, n_permutations=200).expected_by_chance
         1.0
         """
         model = self.full.model
@@ -225,11 +226,9 @@ class PermutationNull:
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
         >>> found = bs.permutations(X, ["a"] * 5 + ["b"] * 5, n_permutations=100)
         >>> list(found.columns(found.full))[:2]
-        ['permutation_p_value', 'permutation_feature_p_value']
+        ['permutation_p_value', 'permutation_adjusted_p_value']
         """
-        n = self.n_reaching.size
-        if posterior.n_features != n:
-            raise DataError(f"Permutations of {n:,} features do not fit a table of {posterior.n_features:,}.")
+        check_same_features("Permutations", self.full.feature_names, self.n_reaching.size, posterior)
         columns = {f"permutation_{name}": getattr(self, name) for name in _P_VALUES}
         return {**columns, "permutation_false_discovery_rate": self.false_discovery_rate()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ import numpy.typing as npt
 
 from bayesieve.data.matrix import checked_names
 from bayesieve.errors import DataError, RuleError
+from bayesieve.posterior.finding import check_same_features
+from bayesieve.posterior.multiple_testing import benjamini_hochberg
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +69,10 @@ class FeatureScores:
     adjusted: FloatArray | None = None
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z]\w*", self.method, re.ASCII):
+            raise DataError(
+                f"A method is named by letters, digits and underscores, not {self.method!r}."
+            )
         score = _column("score", self.score, None)
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "feature_names", checked_names(self.feature_names, score.size))
@@ -110,14 +117,7 @@ class FeatureScores:
     def adjusted_p_value(self) -> FloatArray | None:
         """P-values after Benjamini and Hochberg (1995); NaN stays NaN and does not count as a test."""
         p = self.p_value
-        if p is None or self.adjusted is not None:
-            return self.adjusted
-        from scipy.stats import false_discovery_control  # noqa: PLC0415 - slow to import
-
-        tested = ~np.isnan(p)
-        if tested.any():
-            p[tested] = false_discovery_control(p[tested], method="bh")
-        return p
+        return self.adjusted if p is None or self.adjusted is not None else benjamini_hochberg(p)
 
     def top(self, n: int) -> tuple[str, ...]:
         """Names of the ``n`` strongest features; those with NaN for a score are never among them.
@@ -162,7 +162,10 @@ class FeatureScores:
         >>> scores.take([1, 2]).adjusted_p_value.round(4).tolist()
         [0.001, 0.5518]
         """
-        chosen = np.arange(self.n_features)[places if isinstance(places, slice) else np.asarray(places)]
+        try:
+            chosen = np.arange(self.n_features)[places if isinstance(places, slice) else np.asarray(places)]
+        except IndexError as error:
+            raise DataError(f"There are {self.n_features} features; {error}.") from None
         adjusted = self.adjusted_p_value
         return replace(
             self,
@@ -186,10 +189,7 @@ class FeatureScores:
         >>> list(bs.pearson_neyman(posterior).columns(posterior))
         ['log_p_value', 'p_value', 'adjusted_p_value']
         """
-        if posterior.n_features != self.n_features:
-            raise DataError(
-                f"The scores of {self.n_features} features do not fit a table of {posterior.n_features}."
-            )
+        check_same_features("The scores", self.feature_names, self.n_features, posterior)
         if self.log_p_value is None:
             return {f"{self.method}_score": self.score}
         several = sum(isinstance(finding, FeatureScores) for finding in posterior.findings) > 1
@@ -211,7 +211,7 @@ class FeatureScores:
         found, tested = int((adjusted <= _LEVEL).sum()), int((~np.isnan(adjusted)).sum())
         said = (
             f"{found:,} of {tested:,} feature{'' if tested == 1 else 's'} tested "
-            f"{'has' if found == 1 else 'have'} an adjusted p-value of at most {_LEVEL:.0%} "
+            f"{'has' if found == 1 or tested == 1 else 'have'} an adjusted p-value of at most {_LEVEL:.0%} "
             f"({self.method}, Benjamini-Hochberg)."
         )
         return [f"{said} {self.caveat}".strip()]

@@ -18,6 +18,7 @@ from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, Op
 from bayesieve.models import GaussianModel
 from bayesieve.models.degenerate import Degeneracy
 from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior.multiple_testing import benjamini_hochberg
 from bayesieve.posterior.null_law import null_mean
 from bayesieve.posterior.null_table import tabulated_log_null_probability
 from bayesieve.rivals.feature_scores import FeatureScores
@@ -63,8 +64,10 @@ def pearson_neyman(
     -------
     FeatureScores
         The score is :math:`-\log\lambda`, and ``log_lambda`` stands in ``details``. A feature that is constant in
-        a class has :math:`\lambda = 0` and a p-value of 0; one that is constant in all samples, or has fewer
-        than two values in a class, is not tested (NaN). A warning counts both.
+        a class has :math:`\lambda = 0` and a p-value of 0, which Gaussian data never show: it is a matter of
+        rounding or of rare events, so it has no adjusted p-value and does not count among the tests. A feature
+        that is constant in all samples, or has fewer than two values in a class, is not tested (NaN). A
+        warning counts both.
 
     Notes
     -----
@@ -92,7 +95,8 @@ def pearson_neyman(
     _warn(moments, statistic)
     log_p = _log_p_value(moments, statistic, method)
     name = "pearson_neyman" if method == "exact" else f"pearson_neyman_{method}"
-    return FeatureScores(name, 0.0 - statistic, names, log_p, {"log_lambda": statistic}, _CAVEAT)
+    adjusted = benjamini_hochberg(np.where(statistic > -np.inf, np.exp(log_p), np.nan))
+    return FeatureScores(name, 0.0 - statistic, names, log_p, {"log_lambda": statistic}, _CAVEAT, adjusted)
 
 
 def log_lambda(moments: Moments) -> FloatArray:
@@ -206,7 +210,7 @@ def _warn(moments: Moments, statistic: FloatArray) -> None:
         if number
     ]
     if flat:
-        parts.append(f"{flat} with a p-value of 0: {Degeneracy.CONSTANT_IN_A_CLASS.reason}")
+        parts.append(f"{flat} with a p-value of 0 that counts as no test: {Degeneracy.CONSTANT_IN_A_CLASS.reason}")
     warnings.warn(
         f"{int(untested.sum()) + flat} of {statistic.size} features have no usable variance ({'; '.join(parts)}).",
         DegenerateFeatureWarning,

@@ -1,7 +1,8 @@
-"""permutations(): screen again under permuted labels, many thousand times faster than by calling screen()."""
+"""permutations(): screen again under many permuted labels, in batches."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -107,8 +108,12 @@ def permutations(  # noqa: PLR0913 - what screen() takes
             f"{type(X).__name__} hold sums, not samples, so that labels cannot be permuted. Give the table: "
             "permutations(X, y)."
         )
-    _check_options(checked_model(model) if posterior is None else posterior.model, n_permutations, cut, target)
     ready = posterior is not None
+    if posterior is not None and not isinstance(posterior, FeaturePosterior):
+        raise OptionError(f"posterior is what screen() returns, not {type(posterior).__name__}.")
+    _check_options(
+        checked_model(model) if posterior is None else posterior.model, n_permutations, cut, target, seed
+    )
     if posterior is None:
         posterior = screen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
@@ -119,13 +124,21 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     question = question.without(_left_out(leave_out, posterior))
     found = _count_all(table, question, n_permutations, seed, max(target, _LEAST_TARGET), n_threads, progress)
     if found.complete and found.n_permutations < n_permutations:
+        least = _ways_to_swap(posterior) / (1 + found.n_permutations)
         warnings.warn(
             f"There are only {found.n_permutations:,} other ways to deal the samples to classes of these sizes, "
-            f"and all were taken. A feature's own p-value cannot be below {1 / (1 + found.n_permutations):.3g}.",
+            f"and all were taken. A feature's own p-value cannot be below {least:.3g}.",
             CalibrationWarning,
             stacklevel=2,
         )
     return found
+
+
+def _ways_to_swap(posterior: FeaturePosterior) -> int:
+    """In how many ways classes of equal size can change places, which changes no evidence if priors are equal."""
+    _, number = np.unique(posterior.statistics.counts.max(axis=1), return_counts=True)
+    model: Any = posterior.model
+    return math.prod(map(math.factorial, number.tolist())) if len(set(map(id, model.class_priors))) == 1 else 1
 
 
 def _count_all(
@@ -161,7 +174,7 @@ def _count_all(
     return counts.result()
 
 
-def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any) -> None:
+def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any, seed: Any) -> None:
     if not isinstance(model, GaussianModel):
         raise OptionError(
             f"Labels are permuted under the Gaussian model only, not under {type(model).__name__}. Call screen() "
@@ -173,6 +186,12 @@ def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any) -> 
     for name, value in (("cut", cut), ("target", target)):
         if not isinstance(value, (int, float, np.number)) or np.isnan(value):
             raise OptionError(f"{name} must be a number, not {value!r}.")
+    if not 0 < target < np.inf:
+        raise OptionError(f"target must be a positive number of features, not {target!r}.")
+    try:
+        np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise OptionError(f"seed must be a whole number of at least 0, not {seed!r}.") from None
 
 
 def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool) -> ValueBlocks:

@@ -15,6 +15,8 @@ from bayesieve.models.comparison import Comparison
 from bayesieve.models.degenerate import Degeneracy
 from bayesieve.models.patterns import Patterns
 from bayesieve.posterior import FeaturePosterior, expected_by_chance
+from bayesieve.posterior.chance import by_chance
+from bayesieve.posterior.multiple_testing import benjamini_hochberg
 from bayesieve.posterior.permutation_null import PermutationNull
 from bayesieve.screening.evidence import Handling, prepared
 from bayesieve.stats import Moments
@@ -60,22 +62,22 @@ class Question:
 
     @classmethod
     def of(cls, posterior: FeaturePosterior, cut: float, policy: str) -> Question:
-        """Ask what a screen asked; degenerate features are not in the pool."""
+        """Ask what a screen asked; the pool is of features that could be there by chance."""
         Handling(policy)  # checks it
         patterns = getattr(posterior.comparison, "patterns", None) or Patterns.of("any", posterior.classes)
         model: Any = posterior.model
         one_prior = not isinstance(model.prior_ratio, np.ndarray) and all(
             prior.n_features is None for prior in (*model.class_priors, model.pooled_prior)
         )
-        return cls(posterior, patterns, float(cut), policy, ~posterior.degenerate, one_prior)
+        return cls(posterior, patterns, float(cut), policy, by_chance(posterior), one_prior)
 
     def without(self, left_out: BoolArray) -> Question:
         """Leave features out of the pool."""
         pool = self.pool & ~left_out
         if not pool.any():
             raise OptionError(
-                f"No feature is left for the pool: {int(self.posterior.degenerate.sum()):,} of {pool.size:,} are "
-                f"degenerate and {int(left_out.sum()):,} were left out."
+                f"No feature is left for the pool: {int((~self.pool).sum()):,} of {pool.size:,} are degenerate or "
+                f"certain beforehand and {int(left_out.sum()):,} were left out."
             )
         return replace(self, pool=pool)
 
@@ -88,8 +90,8 @@ class Question:
 
     @property
     def n_usable(self) -> int:
-        """Features that are not degenerate."""
-        return int((~self.posterior.degenerate).sum())
+        """Features that could pass by chance."""
+        return int(by_chance(self.posterior).sum())
 
     @property
     def prior_log_odds(self) -> FloatArray:
@@ -217,7 +219,8 @@ class Counts:
         for_each(work, range(n_threads), n_threads)
         self.passing[lot.which] += passing.sum(axis=0)
         self.largest[lot.which] = np.maximum(self.largest[lot.which], largest.max(axis=0))
-        self.tail = np.sort(np.concatenate([self.tail, *above]))[::-1][: self.n_kept]
+        if any(found.size for found in above):
+            self.tail = np.sort(np.concatenate([self.tail, *above]))[::-1][: self.n_kept]
         self.n_degenerate += sum(n_degenerate)
 
     def _compared(self, part: Lot, moments: Moments, unsure: BoolArray) -> tuple[FloatArray, int]:
@@ -251,7 +254,7 @@ class Counts:
         found = PermutationNull(
             posterior, self.n_reaching, pooled, nothing, nothing, nothing, self.passing, self.largest,
             self.tail.copy(),
-            n_pool=int(self.question.pool.sum()), n_usable=int(usable.sum()), n_degenerate=self.n_degenerate,
+            n_pool=int(self.question.pool.sum()), n_usable=self.question.n_usable, n_degenerate=self.n_degenerate,
             gaussian_by_chance=expected_by_chance(posterior, self.question.cut), cut=self.question.cut,
             complete=self.relabellings.complete,
         )  # fmt: skip
@@ -260,12 +263,9 @@ class Counts:
 
 def _with_estimates(found: PermutationNull) -> PermutationNull:
     """Add what looks at all features together: adjusted p-values and shares of false discoveries."""
-    from scipy.stats import false_discovery_control  # noqa: PLC0415 - SciPy is slow to import
-
     usable, pooled = found.n_reaching_pooled >= 0, found.n_reaching_pooled
-    share, adjusted = np.full((2, usable.size), np.nan)
-    adjusted[usable] = false_discovery_control(found.p_value[usable])
-    by_chance = pooled[usable] * (found.n_usable / (found.n_pool * found.n_permutations))
-    share[usable] = share_by_chance(found.full.log_bayes_factor[usable], by_chance)
-    own = false_discovery_control(found.feature_p_value)
-    return replace(found, share=share, adjusted_p_value=adjusted, adjusted_feature_p_value=own)
+    share = np.full(usable.size, np.nan)
+    expected = pooled[usable] * (found.n_usable / (found.n_pool * found.n_permutations))
+    share[usable] = share_by_chance(found.full.log_bayes_factor[usable], expected)
+    pool, own = benjamini_hochberg(found.p_value), benjamini_hochberg(found.feature_p_value)
+    return replace(found, share=share, adjusted_p_value=pool, adjusted_feature_p_value=own)

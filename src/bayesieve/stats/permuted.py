@@ -65,11 +65,6 @@ class CentredValues:
         centre = np.where(absent, 0.0, values).sum(axis=0) / number
         return cls(np.where(absent, 0.0, values - centre), centre, np.asarray(~absent, dtype=np.float64))
 
-    def take(self, where: slice) -> CentredValues:
-        """Some of the features."""
-        present = None if self.present is None else self.present[:, where]
-        return CentredValues(self.values[:, where], self.centre[where], present)
-
     def sums(self, relabellings: Relabellings, which: slice) -> PermutedSums:
         """Sum the classes under some permutations; the largest class follows by difference.
 
