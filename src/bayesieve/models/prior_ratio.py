@@ -170,17 +170,19 @@ def power_of_n(prior_ratio: PriorRatio, share: float = 0.5) -> tuple[float, str]
     >>> power_of_n(lambda n0, n1: float(n0 + n1))
     (1.0, 'it grows like n ** 1, and the power must stay below 1')
     """
-    if not callable(prior_ratio):
-        return (-1.0 if isinstance(prior_ratio, str) and prior_ratio == "n_decay" else 0.0), ""
+    if not callable(prior_ratio) and not isinstance(prior_ratio, str):
+        return 0.0, ""
     sizes = [(max(1, round(n * share)), max(1, n - round(n * share))) for n in _PROBES]
     try:
-        logs = np.array([_log_of(prior_ratio, *each) for each in sizes])
+        logs = np.array([log_prior_ratio(prior_ratio, *each) for each in sizes])
     except Exception as error:
         return math.nan, f"it could not be evaluated at larger samples ({type(error).__name__}: {error})"
     slopes = np.diff(logs) / math.log(10.0)
-    power = round(float(slopes[-1]), 6) + 0.0
+    power = round(float(slopes[-1]), 5) + 0.0
     if slopes[-1] >= 1.0 - _SETTLED:
-        return power, f"it grows like n ** {slopes[-1]:.3g}, and the power must stay below 1"
+        near = slopes[-1] < 1.0 - 1e-9
+        bound = "too near to n to tell whether the power is below 1" if near else "and the power must stay below 1"
+        return power, f"it grows like n ** {slopes[-1]:.4g}, {bound}"
     if abs(slopes[-1] - slopes[-2]) > _SETTLED:
         return math.nan, f"its power of n does not settle (last {slopes[-2]:.4g}, then {slopes[-1]:.4g})"
     return power, ""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, Model
-from bayesieve.models.prior_ratio import PriorRatio, depends_on_sizes, power_of_n
+from bayesieve.models.prior_ratio import PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
 from bayesieve.posterior.logistic import checked_log_odds
 
 IntArray = npt.NDArray[np.int64]
@@ -265,6 +265,7 @@ def _of_ratio(ratio: PriorRatio) -> tuple[Condition, float | None]:
     if not callable(ratio) and not (isinstance(ratio, str) and depends_on_sizes(ratio)):
         sentence = "prior_ratio does not depend on the number of samples: semi-proper with p = 0."
         return Condition(True, sentence), 0.0
+    log_prior_ratio(ratio, 500, 500)  # a function that cannot be evaluated is an error, not a verdict
     probed = [power_of_n(ratio, share) for share in _SHARES]
     reasons = [reason for _, reason in probed if reason]
     powers = [power for power, _ in probed if not math.isnan(power)]

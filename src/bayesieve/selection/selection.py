@@ -159,8 +159,10 @@ def checked_posterior(posterior: Any) -> FeaturePosterior:
     True
     """
     if not isinstance(posterior, FeaturePosterior):
+        instead = " Call posterior.select(rule) instead." if hasattr(posterior, "select") else ""
         raise RuleError(
             f"A rule selects from a FeaturePosterior, which screen() returns, not from {type(posterior).__name__}."
+            + instead
         )
     return posterior
 
