@@ -45,6 +45,7 @@ _HOMES = {
     "Kinds": "posterior.kinds",
     "LabelError": "errors",
     "Loss": "posterior",
+    "MethodComparison": "rivals.method_comparison",
     "MinimalRisk": "selection",
     "MissingExtraError": "errors",
     "MissingValueError": "errors",
@@ -63,6 +64,7 @@ _HOMES = {
     "PriorError": "errors",
     "PriorWarning": "errors",
     "ProductPrior": "feature_sets.priors",
+    "Rival": "rivals.rival",
     "RuleError": "errors",
     "Selection": "selection",
     "SetPosterior": "feature_sets.set_posterior",
@@ -72,6 +74,7 @@ _HOMES = {
     "SizePosterior": "feature_sets.size_posterior",
     "SizePrior": "feature_sets.size_prior",
     "StatisticsSet": "io.statistics",
+    "compare_methods": "rivals.comparison",
     "consistency_report": "posterior.consistency",
     "effects": "posterior.effects",
     "enumerate_sets": "feature_sets.enumeration",
@@ -86,6 +89,7 @@ _HOMES = {
     "permutations": "screening.permutations",
     "read_statistics": "io.statistics_file",
     "read_table": "io.reading",
+    "score": "rivals.rival",
     "screen": "screening",
     "screen_with_known": "feature_sets.known",
     "size_factors": "stats.exposures",
@@ -122,6 +126,7 @@ __all__ = [
     "Kinds",
     "LabelError",
     "Loss",
+    "MethodComparison",
     "MinimalRisk",
     "MissingExtraError",
     "MissingValueError",
@@ -140,6 +145,7 @@ __all__ = [
     "PriorError",
     "PriorWarning",
     "ProductPrior",
+    "Rival",
     "RuleError",
     "Selection",
     "SetPosterior",
@@ -149,6 +155,7 @@ __all__ = [
     "SizePosterior",
     "SizePrior",
     "StatisticsSet",
+    "compare_methods",
     "consistency_report",
     "effects",
     "enumerate_sets",
@@ -163,6 +170,7 @@ __all__ = [
     "permutations",
     "read_statistics",
     "read_table",
+    "score",
     "screen",
     "screen_with_known",
     "size_factors",
@@ -221,8 +229,11 @@ if TYPE_CHECKING:
     from bayesieve.posterior.fragility import Fragility
     from bayesieve.posterior.kinds import Kinds, kinds
     from bayesieve.posterior.permutation_null import PermutationNull
+    from bayesieve.rivals.comparison import compare_methods
     from bayesieve.rivals.feature_scores import FeatureScores
+    from bayesieve.rivals.method_comparison import MethodComparison
     from bayesieve.rivals.pearson_neyman import pearson_neyman
+    from bayesieve.rivals.rival import Rival, score
     from bayesieve.screening import screen
     from bayesieve.screening.fragility import fragility
     from bayesieve.screening.permutations import permutations

@@ -757,10 +757,10 @@ OUTPUTS = [
 
 DEMO = [
     Case(
-        "demo data that is no CSV",
+        "demo data of an unknown format",
         {},
-        ("demo", "--write-data", "demo.txt"),
-        ("demo.txt", "end in .csv"),
+        ("demo", "--write-data", "demo.xlsx"),
+        ("demo.xlsx", "end in .csv"),
     ),
     Case(
         "demo data into no folder",

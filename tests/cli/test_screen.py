@@ -838,7 +838,7 @@ def test_shell_completion_is_offered():
     assert script.code == 0
     assert "_BAYESIEVE_COMPLETE=complete_bash" in script.out
     found = outside(_BAYESIEVE_COMPLETE="complete_bash", COMP_WORDS="bayesieve s", COMP_CWORD="1")
-    assert found.out.split() == ["screen", "stats"]
+    assert sorted(found.out.split()) == ["screen", "simulate", "stats", "study"]
 
 
 def test_demo_data_can_be_screened(bayesieve, tmp_path):
@@ -846,14 +846,14 @@ def test_demo_data_can_be_screened(bayesieve, tmp_path):
     assert result.code == 0, result.err
     assert "bayesieve screen demo.csv --labels class -p 0.005" in " ".join(result.out.split())
     found = listed(
-        bayesieve("screen", "demo.csv", "--labels", "class", "-p", "0.005", "--features", "demo-truth.csv")
+        bayesieve("screen", "demo.csv", "--labels", "class", "-p", "0.005", "--features", "demo.truth.csv")
     )
     data = read_exactly("demo.csv", index_col="sample")
     values = data.drop(columns="class").to_numpy()
     check_list(
         found, expected(values, data["class"], feature_names=list(data.columns[1:]), prior_probability=0.005)
     )
-    truth = pd.read_csv("demo-truth.csv").set_index("feature")["marker"]
+    truth = pd.read_csv("demo.truth.csv").set_index("feature")["marker"]
     assert truth.sum() == 100
     assert found["marker"].tolist() == truth[found["feature"]].tolist()
     assert found["marker"][:20].mean() > 10 * truth.mean()

@@ -6,17 +6,21 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from posteriors import posterior_of
 from scipy import stats
 
 import bayesieve as bs
 from bayesieve.feature_sets.feature_set import FeatureSet
+from bayesieve.posterior.logistic import expit
 
 
 def literal(posterior, value):
     """E value(chosen, true) of every chosen set, set by set over Python sets: 4^p terms."""
     p = posterior.n_features
     sets = [frozenset(f for f in range(p) if g >> f & 1) for g in range(2**p)]
-    chance = posterior.probability
+    chance = posterior.set_probability
     return np.array([math.fsum(w * value(s, t, p) for w, t in zip(chance, sets, strict=True)) for s in sets])
 
 
@@ -112,10 +116,16 @@ def test_expected_numbers_and_laws_are_literal_sums(random_posteriors):
             assert chosen.expected_false_negatives == pytest.approx(fn, abs=1e-13)
             assert chosen.expected_true_negatives == pytest.approx(4 - tp - fp - fn, abs=1e-13)
             assert chosen.expected_mislabelled == pytest.approx(fp + fn, abs=1e-13)
-            law = [literal(posterior, lambda s, t, p, k=k: len(s - t) == k)[bits] for k in range(chosen.size + 1)]
-            np.testing.assert_allclose(chosen.false_positives.masses(chosen.size), law, atol=1e-14)
-            law = [literal(posterior, lambda s, t, p, k=k: len(t - s) == k)[bits] for k in range(5 - chosen.size)]
-            np.testing.assert_allclose(chosen.false_negatives.masses(4 - chosen.size), law, atol=1e-14)
+            law = [
+                literal(posterior, lambda s, t, p, k=k: len(s - t) == k)[bits]
+                for k in range(chosen.n_selected + 1)
+            ]
+            np.testing.assert_allclose(chosen.false_positives.masses(chosen.n_selected), law, atol=1e-14)
+            law = [
+                literal(posterior, lambda s, t, p, k=k: len(t - s) == k)[bits]
+                for k in range(5 - chosen.n_selected)
+            ]
+            np.testing.assert_allclose(chosen.false_negatives.masses(4 - chosen.n_selected), law, atol=1e-14)
             law = [literal(posterior, lambda s, t, p, k=k: len(t ^ s) == k)[bits] for k in range(5)]
             np.testing.assert_allclose(chosen.mislabelled.masses(4), law, atol=1e-14)
 
@@ -149,7 +159,7 @@ def test_strong_features_are_told_apart_where_probabilities_saturate():
     strong = bs.SetPosterior.of_log_likelihood(
         lambda s: sum((60.0, 90.0, 75.0, -2.0)[f] for f in s), 0.5, n_features=4
     )
-    assert (strong.marginal_probability[:3] == 1.0).all()
+    assert (strong.probability[:3] == 1.0).all()
     assert [strong.select(bs.FixedSize(k)).bits for k in range(5)] == [0, 0b0010, 0b0110, 0b0111, 0b1111]
     assert strong.select("MNC").bits == strong.select("MAP").bits == 0b0111
 
@@ -190,3 +200,92 @@ def test_errors_say_what_works():
 def test_summary_of_nothing():
     nothing = bs.SetPosterior.of_log_likelihood([0.0, -3.0], 0.5, feature_names=["gene"]).select("MAP")
     assert str(nothing).startswith("0 of 1 features selected (the most probable set).")
+    assert "There is no marker with probability" in str(nothing)
+
+
+def independent(log_odds, pi=0.5):
+    """The same features as a posterior over sets and as a screen: log-odds add up over a set."""
+    together = bs.SetPosterior.of_log_likelihood(
+        lambda s: math.fsum(log_odds[f] for f in s), pi, n_features=len(log_odds)
+    )
+    return together, posterior_of(log_odds).with_prior(pi)
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "alpha", "expected"),
+    [
+        ((5, -40, -60), 3.0, [0, 1, 2]),
+        ((5, -40, -60), 1.5, [0, 1]),
+        ((5, -60, -40), 1.5, [0, 2]),
+        ((5, -800, -900), 3.0, [0, 1, 2]),
+        ((5, -800, -900), 1.5, [0, 1]),
+        ((-900, 800, 700), 0.5, [1, 2]),
+        ((-900, 800, 700), 1.0, [0, 1, 2]),
+    ],
+)
+def test_neyman_pearson_tells_improbable_features_apart(log_odds, alpha, expected):
+    together, alone = independent(log_odds)
+    rule = bs.NeymanPearson(alpha)
+    assert together.select(rule).indices.tolist() == sorted(rule.select(alone).indices.tolist()) == expected
+    assert together.select(bs.FixedSize(len(expected))).indices.tolist() == expected
+
+
+RULES = (
+    *(bs.NeymanPearson(alpha) for alpha in (0.0, 1e-30, 0.013, 0.5, 1.0, 1.5, 3.7)),
+    *(bs.FalseDiscovery(share) for share in (0.0, 0.013, 0.3, 0.9)),
+    *(bs.MinimalRisk(threshold) for threshold in (0.0, 1e-15, 0.1, 0.5, 0.9, 1.0)),
+)
+
+
+_FEATURES = st.tuples(st.integers(-900_000, 900_000), st.sampled_from([0.5, 0.5, 0.5, 0.0, 1.0]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_FEATURES, min_size=1, max_size=6), st.sampled_from([1e-3, 1e-4, 1e-5]))
+def test_extreme_independent_features_are_selected_as_filters_select_them(drawn, unit):
+    """Log-odds between -900 and 900, ties, prior probabilities of 0 and 1: rules on a screen against all sets."""
+    log_odds, pi = [unit * number for number, _ in drawn], [prior for _, prior in drawn]
+    together, alone = independent(log_odds, pi)
+    for rule in (*RULES, *(bs.FixedSize(k) for k in range(len(drawn) + 1))):
+        np.testing.assert_array_equal(together.select(rule).mask, rule.select(alone).mask, err_msg=str(rule))
+
+
+def test_one_vocabulary_with_a_screen(rng):
+    """Every question about features has the name and the answer that it has for a screen."""
+    together, alone = independent(rng.normal(0, 3, 5).tolist(), rng.uniform(0.1, 0.9, 5))
+    for name in ("log_odds", "probability", "null_probability", "expected_markers"):
+        np.testing.assert_allclose(getattr(together, name), getattr(alone, name), rtol=1e-12)
+    for name in ("ranking", "rank", "names", "n_features"):
+        np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+    chosen, picked = FeatureSet.of(together, [4, 1]), bs.ErrorAnalysis.of(alone, [4, 1])
+    costs = bs.Loss(true_positive=-1.0, false_positive=3.0, false_negative=0.5, true_negative=0.25)
+    for name in ("expected_false_discovery_rate", "expected_false_omission_rate", "n_selected", "log_probability"):
+        assert getattr(chosen, name) == pytest.approx(getattr(picked, name), rel=1e-12)
+    assert chosen.regret(costs) == pytest.approx(picked.regret(costs), rel=1e-11)
+    assert chosen.indices.tolist() == [1, 4]
+    assert chosen.names == ("x1", "x4")
+    assert (
+        together.log_probability_of(chosen) == chosen.log_probability == together.log_probability_of(["x4", "x1"])
+    )
+
+
+def test_expected_roc_of_dependent_features_by_literal_sums(random_posteriors):
+    """Expected false and true positives of the first k features, from sums over all true sets."""
+    for posterior in random_posteriors:
+        curve = bs.expected_roc(posterior)
+        fp, tp = literal(posterior, false_positives), literal(posterior, true_positives)
+        order = np.argsort(-posterior.log_odds)
+        masks = [sum(1 << int(f) for f in order[:k]) for k in range(5)]
+        np.testing.assert_allclose(curve.false_positives, fp[masks], atol=1e-14)
+        np.testing.assert_allclose(curve.true_positives, tp[masks], atol=1e-14)
+
+
+def test_masks_of_feature_sets_are_copies_and_read_only():
+    posterior = bs.SetPosterior.of_log_likelihood(np.zeros(4), 0.5)
+    mine = np.array([True, False])
+    chosen = FeatureSet(posterior, mine)
+    mine[1] = True
+    assert chosen.mask.tolist() == [True, False]
+    with pytest.raises(ValueError, match="read-only"):
+        chosen.mask[0] = False
+    np.testing.assert_array_equal(chosen.posterior.probability, expit(np.zeros(2)))

@@ -9,7 +9,7 @@ import pytest
 from scipy import special, stats
 
 import bayesieve as bs
-from bayesieve.feature_sets.structures import Average, partition_sums
+from bayesieve.feature_sets.structures import Average, Diagonal, partition_sums
 
 PROPER = bs.GaussianModel.proper()
 
@@ -60,7 +60,7 @@ def test_joint_structure_by_the_chain_rule_of_student_predictives(rng):
     posterior = bs.enumerate_sets(
         X, y, model=bs.GaussianModel(tuple(priors[:2]), priors[2]), prior=pi, structure="joint"
     )
-    np.testing.assert_allclose(posterior.log_probability, normalised(expected), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(posterior.set_log_probability, normalised(expected), rtol=1e-10, atol=1e-11)
 
 
 def jeffreys_block(values, features):
@@ -89,7 +89,7 @@ def test_jeffreys_joint_structure_from_determinants(rng, ratio):
         evidence = jeffreys_block(X[y == 0], good) + jeffreys_block(X[y == 1], good) + jeffreys_block(X, bad)
         expected.append(evidence + log_ratio[good].sum())
     posterior = bs.enumerate_sets(X, y, model=bs.GaussianModel.jeffreys(ratio), prior=0.5, structure="joint")
-    np.testing.assert_allclose(posterior.log_probability, normalised(expected), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(posterior.set_log_probability, normalised(expected), rtol=1e-10, atol=1e-11)
     assert "convention" in str(posterior)
 
 
@@ -103,14 +103,14 @@ def test_singleton_blocks_agree_with_screen(rng, model):
     for structure in ([[f] for f in range(6)], ("diagonal", [[0]]), ([], "diagonal"), "diagonal"):
         posterior = bs.enumerate_sets(X, y, model=model, prior=pi, structure=structure)
         np.testing.assert_allclose(posterior.log_odds, screened.log_odds, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(posterior.marginal_probability, screened.probability, rtol=1e-12)
+        np.testing.assert_allclose(posterior.probability, screened.probability, rtol=1e-12)
 
 
-def test_sixteen_independent_features_agree_with_screen(rng):
-    X, y = correlated(rng, n=60, p=16)
+def test_eighteen_independent_features_agree_with_screen(rng):
+    X, y = correlated(rng, n=60, p=18)
     X[30:, :4] += 0.7
     screened = bs.screen(X, y, prior_probability=0.05)
-    posterior = bs.enumerate_sets(X, y, prior=0.05, structure=[[f] for f in range(16)])
+    posterior = bs.enumerate_sets(X, y, prior=0.05, structure=[[f] for f in range(18)])
     np.testing.assert_allclose(posterior.log_odds, screened.log_odds, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(
         posterior.log_probability_of(range(3)), bs.ErrorAnalysis.of(screened, range(3)).log_probability, rtol=1e-11
@@ -161,7 +161,7 @@ def test_structures_by_literal_enumeration(rng, structure):
         classes = sum(literal_part(good, X[y == k], inside) for k in (0, 1))
         expected.append(classes + literal_part(bad, X, outside))
     posterior = bs.enumerate_sets(X, y, model=model, prior=0.5, structure=structure)
-    np.testing.assert_allclose(posterior.log_probability, normalised(expected), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(posterior.set_log_probability, normalised(expected), rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_units_and_places_do_not_matter(rng):
     moved = bs.enumerate_sets((X + 1e6) * 2.0 ** np.array([-20, -10, 0, 10, 20]), y, prior=0.3, structure="joint")
     np.testing.assert_allclose(moved.log_odds, plain.log_odds, rtol=1e-11)
     scaled = bs.enumerate_sets(X * 2.0**40, y, prior=0.3, structure="joint")
-    np.testing.assert_array_equal(scaled.log_probability, plain.log_probability)
+    np.testing.assert_array_equal(scaled.set_log_probability, plain.set_log_probability)
 
 
 def test_order_of_features_and_samples_does_not_matter(rng):
@@ -213,9 +213,7 @@ def test_probabilities_come_true_when_data_are_drawn_from_the_model(rng):
         for rows, features in ((slice(0, 6), good), (slice(6, 12), good), (slice(0, 12), bad)):
             if features:
                 X[rows, features] = _drawn(rng, X[rows].shape[0], len(features))
-        q = bs.enumerate_sets(
-            X, np.repeat([0, 1], 6), model=model, prior=0.5, structure="joint"
-        ).marginal_probability
+        q = bs.enumerate_sets(X, np.repeat([0, 1], 6), model=model, prior=0.5, structure="joint").probability
         expected, variance, true = expected + q, variance + q * (1 - q), true + np.isin(np.arange(3), good)
     assert (np.abs(true - expected) < 3.5 * np.sqrt(variance)).all()
 
@@ -238,6 +236,30 @@ def test_other_models_and_more_classes_when_features_are_independent(rng):
         bs.screen(moments, prior_probability=0.2).log_odds,
         rtol=1e-12,
     )
+
+
+@pytest.mark.parametrize("structure", ["diagonal", ("diagonal", "diagonal"), Diagonal(), (Diagonal(), "diagonal")])
+def test_however_independence_is_said_any_model_will_do(rng, structure):
+    X, y = rng.integers(0, 2, (30, 4)), np.arange(30) % 3
+    model = bs.CategoricalModel(0.5, levels=(0, 1))
+    screened = bs.screen(X, y, model=model, prior_probability=0.2)
+    posterior = bs.enumerate_sets(X, y, model=model, prior=0.2, structure=structure)
+    np.testing.assert_allclose(posterior.log_odds, screened.log_odds, rtol=1e-12, atol=1e-13)
+    moments = bs.Moments.from_matrix(X.astype(float), y)
+    assert bs.enumerate_sets(moments, structure=structure).n_features == 4
+
+
+def test_one_block_of_independent_non_markers_loses_to_sets_with_markers_as_samples_are_added(rng):
+    """No feature is a marker. Counting parameters: six in one block have 27, with one marker beside five 24."""
+    model, logs = bs.GaussianModel.proper(mean_locations=(0.0,)), []
+    for n in (200, 200_000):
+        X, y = rng.normal(size=(n, 6)), np.arange(n) % 2
+        joint = bs.enumerate_sets(X, y, model=model, prior=0.1, structure="joint")
+        logs.append(joint.log_probability_of([]))
+        lone = bs.enumerate_sets(X, y, model=model, prior=0.1, structure=("joint", "diagonal"))
+        assert np.exp(lone.log_probability_of([])) > 1 - 2 / np.sqrt(n)
+    assert logs[0] < -10
+    assert logs[1] - logs[0] == pytest.approx(-1.5 * np.log(1000), abs=6.0)  # n to the power of (24 - 27) / 2
 
 
 def test_missing_values_are_left_out_when_features_are_independent(rng):
@@ -265,22 +287,27 @@ def test_small_blocks_need_few_samples(rng):
 def test_tables_and_words(rng):
     X, y = correlated(rng, p=3)
     posterior = bs.enumerate_sets(X, y, model=PROPER, prior=0.3, structure="joint", feature_names=["a", "b", "c"])
-    table = posterior.to_pandas()
-    assert list(table.columns) == ["set", "size", "log_probability", "probability"]
-    assert table["probability"].is_monotonic_decreasing
-    assert table["probability"].sum() == pytest.approx(1.0, abs=1e-14)
-    assert table["size"].tolist() == [len(named.split(", ")) if named else 0 for named in table["set"]]
-    assert posterior.to_polars(3)["set"].to_list() == table["set"].tolist()[:3]
-    assert [", ".join(names) for names, _ in posterior.top(3)] == table["set"].tolist()[:3]
-    features = posterior.features()
-    assert features["feature"] == ["a", "b", "c"]
+    sets = posterior.sets()
+    assert list(sets) == ["set", "size", "log_probability", "probability"]
+    assert (np.diff(sets["probability"]) <= 0).all()
+    assert sets["probability"].sum() == pytest.approx(1.0, abs=1e-14)
+    np.testing.assert_allclose(np.log(sets["probability"]), sets["log_probability"], rtol=1e-13)
+    assert sets["size"].tolist() == [len(named.split(", ")) if named else 0 for named in sets["set"]]
+    assert posterior.sets(3)["set"] == sets["set"][:3]
+    assert [", ".join(names) for names, _ in posterior.top_sets(3)] == sets["set"][:3]
+    assert len(posterior.top_sets(100)) == 8
+    assert posterior.top_sets(0) == []
+    features = posterior.to_pandas()
+    assert features["feature"].tolist() == list(posterior.names) == ["a", "b", "c"]
     np.testing.assert_allclose(features["prior_probability"], 0.3, rtol=1e-14)
+    assert posterior.to_polars()["rank"].to_list() == posterior.rank.tolist()
+    assert str(posterior) == posterior.summary()
     assert str(posterior).startswith("8 sets of 3 features; ")
-    for array in (posterior.log_probability, posterior.log_odds, posterior.log_likelihood, posterior.log_prior):
-        assert not array.flags.writeable
+    held = (posterior.set_log_probability, posterior.log_odds, posterior.log_likelihood, posterior.log_prior)
+    assert not any(array.flags.writeable for array in held)
     again = posterior.with_prior(bs.SetTable({(0, 1): 1.0, (2,): 1.0}))
     fresh = bs.enumerate_sets(X, y, model=PROPER, prior=bs.SetTable({(0, 1): 1.0, (2,): 1.0}), structure="joint")
-    np.testing.assert_array_equal(again.log_probability, fresh.log_probability)
+    np.testing.assert_array_equal(again.set_log_probability, fresh.set_log_probability)
 
 
 def test_frames_and_sparse_matrices_are_read_as_screen_reads_them(rng):
@@ -293,9 +320,9 @@ def test_frames_and_sparse_matrices_are_read_as_screen_reads_them(rng):
         pd.DataFrame(X, columns=list("abc")), y, model=PROPER, structure="joint", classes=(1, 0)
     )
     assert frame.names == ("a", "b", "c")
-    np.testing.assert_array_equal(frame.log_probability, plain.log_probability)
+    np.testing.assert_array_equal(frame.set_log_probability, plain.set_log_probability)
     thin = bs.enumerate_sets(sparse.csr_array(X), y, model=PROPER, structure="joint", classes=(1, 0))
-    np.testing.assert_allclose(thin.log_probability, plain.log_probability, rtol=1e-12)
+    np.testing.assert_allclose(thin.set_log_probability, plain.set_log_probability, rtol=1e-12)
 
 
 def test_too_many_features_are_refused_with_a_way_out(rng):
@@ -338,20 +365,96 @@ def test_errors_say_what_is_wrong(rng, options, error, match):
         bs.enumerate_sets(X, **given)
 
 
+@pytest.mark.parametrize("in_columns", [False, True], ids=["samples in rows", "samples in columns"])
+def test_files_are_enumerated_as_tables_are(rng, tmp_path, in_columns):
+    X, y = correlated(rng, n=24, p=5)
+    names, labels = list("abcde"), np.array(["early", "late"])[y]
+    rows = [["id", "stage", *names]]
+    rows += [[f"s{i}", labels[i], *map(repr, map(float, row))] for i, row in enumerate(X)]
+    rows = list(zip(*rows, strict=True)) if in_columns else rows
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(",".join(row) for row in rows) + "\n")
+    table = bs.read_table(path, labels="stage")
+    for structure in ("joint", "diagonal", ("joint", "diagonal")):
+        expected = bs.enumerate_sets(X, labels, prior=0.2, structure=structure, feature_names=names)
+        found = bs.enumerate_sets(table, prior=0.2, structure=structure)
+        assert found.names == tuple(names)
+        np.testing.assert_allclose(found.set_log_probability, expected.set_log_probability, rtol=1e-11, atol=1e-11)
+    path.write_text(path.read_text().replace(repr(float(X[3, 2])), "NA"))
+    gaps = bs.read_table(path, labels="stage", missing="omit")
+    with pytest.raises(bs.MissingValueError, match=r"sample 's3', feature 'c' .*fill them in first"):
+        bs.enumerate_sets(gaps, structure="joint")
+    assert np.isfinite(bs.enumerate_sets(gaps).log_odds).all()
+
+
 def test_moments_hold_no_correlations(rng):
     X, y = correlated(rng)
     with pytest.raises(bs.DataError, match="no correlations"):
         bs.enumerate_sets(bs.Moments.from_matrix(X, y), model=PROPER, structure="joint")
 
 
-def test_likelihoods_of_ones_own_are_checked():
-    with pytest.raises(bs.DataError, match="2\\^p"):
-        bs.SetPosterior.of_log_likelihood(np.zeros(3), 0.5)
-    with pytest.raises(bs.OptionError, match="not clear"):
-        bs.SetPosterior.of_log_likelihood(lambda s: 0.0, 0.5)
-    with pytest.raises(bs.OptionError, match="not clear"):
-        bs.SetPosterior.of_log_likelihood(np.zeros(4), 0.5, n_features=3)
-    with pytest.raises(bs.DataError, match="not a number"):
-        bs.SetPosterior.of_log_likelihood([0.0, np.nan], 0.5)
-    with pytest.raises(bs.PriorError, match="possible given the data"):
-        bs.SetPosterior.of_log_likelihood([-np.inf, 0.0], 0.0)
+def of(log_likelihood, prior=0.5, **options):
+    return bs.SetPosterior.of_log_likelihood(log_likelihood, prior, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "match"),
+    [
+        (lambda: of(np.zeros(3)), bs.DataError, r"3 numbers; 2\^p are needed"),
+        (lambda: of(np.zeros((2, 2))), bs.DataError, r"shape \(2, 2\); 2\^p"),
+        (lambda: of(["a", "b"]), bs.DataError, "log likelihood must be numbers"),
+        (lambda: of([[0.0], [0.0, 1.0]]), bs.DataError, "log likelihood must be numbers"),
+        (lambda: of(3), bs.DataError, r"2\^p"),
+        (lambda: of([0.0, np.nan]), bs.DataError, r"1 of 2 sets is infinite or not a number, .* of \{0\}"),
+        (lambda: of([-np.inf, -np.inf]), bs.DataError, "likelihood of every set is 0"),
+        (lambda: of([-np.inf, 0.0], 0.0), bs.PriorError, "possible given the data"),
+        (lambda: of(lambda s: 0.0), bs.OptionError, "not clear"),
+        (lambda: of(np.zeros(4), n_features=3), bs.OptionError, r"not clear \(2, 3\)"),
+        (lambda: of(np.zeros(4), feature_names="ab"), bs.DataError, "one name per feature"),
+        (lambda: of(np.zeros(4), feature_names=7), bs.DataError, "one name per feature"),
+        *(
+            (lambda n=n: of(lambda s: 0.0, n_features=n), bs.OptionError, "whole number of at least 1")
+            for n in (2.5, -1, "3", 0)
+        ),
+        (lambda: of(lambda s: 0.0, n_features=34), bs.OptionError, "34 features have 17,179,869,184 sets"),
+        (lambda: of(lambda s: 1 / (1 - len(s)), n_features=2), bs.DataError, r"failed for the set \{0\} \(ZeroD"),
+        (lambda: of(lambda s: "much", n_features=2), bs.DataError, r"gave 'much' for the set \{\}"),
+        (lambda: bs.SetPosterior([0, 0, 0], [0, 0, 0]), bs.DataError, r"3 numbers; 2\^p"),
+        (lambda: bs.SetPosterior([0, 0], [0, 0, 0]), bs.PriorError, r"log prior was given as 3 numbers; 2\^p"),
+        (lambda: bs.SetPosterior([0, 0], [0, 0, 0, 0]), bs.DataError, "2 log likelihoods and 4 log priors"),
+        (lambda: bs.SetPosterior([0, 0], ["a", "b"]), bs.PriorError, "log prior must be numbers"),
+        (lambda: bs.SetPosterior([0, 0], [0, 0], ("a", "b")), bs.DataError, "2 feature names for 1 feature"),
+        (lambda: bs.SetPosterior.of_features([1.0], 0.5), bs.DataError, r"as screen\(\) returns it, not list"),
+        *(
+            (lambda n=n: of([0.0, 1.0]).top_sets(n), bs.OptionError, "n must be a whole number of at least 0")
+            for n in ("a", 2.0, -1, None)
+        ),
+        (lambda: of([0.0, 1.0]).sets(-1), bs.OptionError, "n must be a whole number"),
+    ],
+)  # fmt: skip
+def test_likelihoods_of_ones_own_are_checked(make, error, match):
+    with pytest.raises(error, match=match):
+        make()
+
+
+def test_arrays_are_copied():
+    likelihood, prior = np.zeros(4), np.log(np.full(4, 0.25))
+    posterior = bs.SetPosterior(likelihood, prior)
+    likelihood[0], prior[0] = 50.0, -50.0
+    np.testing.assert_allclose(posterior.probability, 0.5, rtol=1e-14)
+    assert posterior.log_likelihood.tolist() == [0.0] * 4
+    given = np.zeros(4)
+    assert of(given).n_features == 2
+    assert given.flags.writeable
+
+
+def test_one_joint_block_of_non_markers_prefers_false_markers(rng):
+    """Independent noise: the joint structure finds markers at any n, with non-markers one by one it does not."""
+    for n in (100, 1000):
+        X, y = rng.normal(size=(2 * n, 9)), [0] * n + [1] * n
+        joint = bs.enumerate_sets(X, y, model=PROPER, structure="joint")
+        mixed = bs.enumerate_sets(X, y, model=PROPER, structure=("joint", "diagonal"))
+        assert joint.set_probability[0] < 1e-6
+        assert mixed.set_probability[0] > 0.9
+        assert any("one joint block" in note for note in joint.notes)
+        assert mixed.notes == ()

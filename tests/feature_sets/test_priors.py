@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.feature_sets.priors import CallablePrior
+from bayesieve.feature_sets.priors import CallablePrior, as_prior
 from bayesieve.feature_sets.set_prior import SetPrior
 
 
@@ -92,7 +92,7 @@ def test_dependent_prior_with_independent_likelihoods_by_literal_enumeration(rng
     factors = np.exp(bs.screen(X, y, model=model).log_bayes_factor)
     weights = np.exp(prior.log_probability(5)) * [math.prod(factors[f] for f in s) for s in sets(5)]
     posterior = bs.enumerate_sets(X, y, model=model, prior=prior)
-    np.testing.assert_allclose(posterior.probability, normalised(weights), rtol=1e-12)
+    np.testing.assert_allclose(posterior.set_probability, normalised(weights), rtol=1e-12)
     inside = [math.fsum(w for w, s in zip(weights, sets(5), strict=True) if f in s) for f in range(5)]
     outside = [math.fsum(w for w, s in zip(weights, sets(5), strict=True) if f not in s) for f in range(5)]
     np.testing.assert_allclose(posterior.log_odds, np.log(inside) - np.log(outside), rtol=1e-11, atol=1e-12)
@@ -119,11 +119,94 @@ def test_dependent_prior_with_independent_likelihoods_by_literal_enumeration(rng
         (lambda: CallablePrior(lambda s: -1.0).log_weights(1), "log=True"),
         (lambda: CallablePrior(lambda s: "x").log_weights(1), "not a number"),
         (lambda: CallablePrior(lambda s: math.nan).log_weights(1), "not a number"),
+        (
+            lambda: CallablePrior(lambda s: 1 / (2 - len(s))).log_weights(3),
+            r"set \{0, 1\} \(ZeroDivisionError: div",
+        ),
+        (lambda: CallablePrior(7).log_weights(1), "failed for the set"),
+        (lambda: bs.ProductPrior("few"), "a number, or one per feature, not 'few'"),
+        (lambda: bs.ProductPrior([[0.1], [0.1, 0.2]]), "a number, or one per feature"),
+        (lambda: bs.SetTable(3), r"mapping, such as \{\(0, 2\): 1.0\}, not 3"),
+        (lambda: bs.SetTable([1, 2]), "mapping"),
+        (lambda: bs.IsingPrior(0, 1, 3), r"pairs of positions, such as \[\(0, 1\), \(1, 3\)\], not 3"),
+        (lambda: bs.IsingPrior(0, 1, [3]), "positions"),
+        (lambda: bs.IsingPrior("much", 1, [(0, 1)]).log_weights(2), "field must be a finite number"),
+        (lambda: bs.ProductPrior(0.5).given(markers=1), "positions, such as .* not by 1"),
+        (lambda: bs.ProductPrior(0.5).given(markers="ab"), "not by 'ab'"),
+        (lambda: bs.ProductPrior(0.5).given(non_markers=[1.5]), r"not by \[1.5\]"),
+        (lambda: bs.ProductPrior(0.5).given(markers=[-1]), "positions"),
+        (lambda: bs.ProductPrior(0.5).given(markers=[5]).log_weights(2), "no feature at position 5"),
+        (
+            lambda: bs.ProductPrior(0.5).given(markers=[1], non_markers=[1]).log_weights(2),
+            "as a marker and as none",
+        ),
+        (lambda: as_prior(bs.SizePrior), "SizePrior is the class of one"),
+        (lambda: as_prior(bs.SizePrior.uniform).log_weights(2), "failed for the set"),
     ],
 )
 def test_errors_say_what_is_wrong(make, match):
     with pytest.raises(bs.PriorError, match=match):
         make()
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        bs.ProductPrior(0.1),
+        bs.IsingPrior(0.0, 1.0, [(0, 1)]),
+        bs.SetTable({(0,): 1.0}),
+        CallablePrior(len),
+        bs.SizePrior.fixed(1),
+        bs.ProductPrior(0.1).given(markers=[0]),
+    ],
+    ids=lambda prior: type(prior).__name__,
+)
+def test_too_many_features_are_refused_before_memory_is_taken(prior):
+    for ask in (prior.log_weights, prior.log_probability):
+        with pytest.raises(bs.OptionError, match="34 features have 17,179,869,184 sets"):
+            ask(34)
+        for wrong in (2.5, -1, "3"):
+            with pytest.raises(bs.OptionError, match="n_features must be a whole number"):
+                ask(wrong)
+
+
+def test_mappings_and_functions_are_priors():
+    """The same weights as a table, a mapping, a function and a class, in every place that takes a prior."""
+    weights = {(): 2.0, (0, 1): 3.0}
+
+    def function(features):
+        return weights.get(tuple(sorted(features)), 0.0)
+
+    expected = np.array([0.4, 0.0, 0.0, 0.6])
+    for prior in (weights, function, bs.SetTable(weights), CallablePrior(function)):
+        made = bs.SetPosterior.of_log_likelihood(np.zeros(4), prior)
+        np.testing.assert_allclose(made.set_probability, expected, rtol=1e-14)
+        other = bs.SetPosterior.of_log_likelihood(np.zeros(4), 0.5).with_prior(prior)
+        np.testing.assert_allclose(other.set_probability, expected, rtol=1e-14)
+        X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], [0, 0, 1, 1]
+        found = bs.enumerate_sets(X, y, model=bs.GaussianModel.proper(), prior=prior, structure="joint")
+        assert found.set_probability[[1, 2]].tolist() == [0.0, 0.0]
+
+
+def test_weights_of_ones_own_are_checked():
+    class Wrong(SetPrior):
+        """Whatever it is told."""
+
+        def __init__(self, weights):
+            self.weights = weights
+
+        def log_weights(self, n_features):
+            return self.weights
+
+    for weights, match in (
+        ([0.0], r"needs 4 log weights, by bit mask; Wrong gave an array of shape \(1,\)"),
+        (None, "shape"),
+        (["a", "b", "c", "d"], "log weight must be numbers"),
+        ([0.0, np.inf, np.nan, 0.0], r"log weight of 2 of 4 sets is infinite or not a number, .* of \{0\}"),
+        ([-np.inf] * 4, "every set of features the probability 0"),
+    ):
+        with pytest.raises(bs.PriorError, match=match):
+            Wrong(weights).log_probability(2)
 
 
 def test_a_prior_of_ones_own_is_a_short_class():

@@ -60,7 +60,7 @@ def test_marginals_sizes_and_sets_by_enumeration(rng, name):
     assert found.mode == sizes.argmax()
     for g in (0, 5, 128, 511):
         with np.errstate(divide="ignore"):
-            assert found.log_probability(sets[g] == 1) == pytest.approx(np.log(probability[g]), abs=1e-11)
+            assert found.log_probability_of(sets[g] == 1) == pytest.approx(np.log(probability[g]), abs=1e-11)
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -81,8 +81,8 @@ def test_known_markers_and_non_markers_by_enumeration(rng, name):
     assert law.mean == pytest.approx(false @ np.arange(5), rel=1e-11)
     best = sets[probability.argmax()] == 1
     np.testing.assert_array_equal(found.most_probable_set().mask, best)
-    assert found.log_probability(best) == pytest.approx(np.log(probability.max()), abs=1e-11)
-    assert found.log_probability(~best) == -np.inf
+    assert found.log_probability_of(best) == pytest.approx(np.log(probability.max()), abs=1e-11)
+    assert found.log_probability_of(~best) == -np.inf
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -272,8 +272,8 @@ def test_nothing_left_to_learn():
     known = posterior_of([1.0, 2.0, 3.0]).with_prior([1.0, 0.0, 1.0])
     found = bs.with_size_prior(known, bs.SizePrior.uniform())
     assert found.size_probability.tolist() == [0.0, 0.0, 1.0, 0.0]
-    assert found.log_probability([0, 2]) == 0.0
-    assert found.log_probability([0]) == -np.inf
+    assert found.log_probability_of([0, 2]) == 0.0
+    assert found.log_probability_of([0]) == -np.inf
     assert found.false_positives([0, 1, 2]).support.tolist() == [1]
     assert found.most_probable_set().indices.tolist() == [0, 2]
     every = bs.with_size_prior(posterior_of([-5.0, 5.0]), bs.SizePrior.fixed(2))
@@ -281,6 +281,31 @@ def test_nothing_left_to_learn():
     none = bs.with_size_prior(posterior_of([-5.0, 5.0]), bs.SizePrior.fixed(0))
     assert none.posterior.probability.tolist() == [0.0, 0.0]
     assert none.most_probable_set().n_selected == 0
+
+
+def test_one_vocabulary_with_a_screen(rng):
+    """Answers about features are those of the marginal posterior; a set is as probable as all sets say."""
+    b, prior = rng.normal(0.0, 2.0, 8), bs.SizePrior.beta_binomial(1, 3)
+    found = bs.with_size_prior(posterior_of(b, tuple("abcdefgh")), prior)
+    together = bs.SetPosterior.of_features(posterior_of(b, tuple("abcdefgh")), prior)
+    for name in ("log_odds", "probability", "null_probability", "expected_markers"):
+        np.testing.assert_allclose(getattr(found, name), getattr(together, name), rtol=1e-11)
+    for name in ("ranking", "rank", "names", "n_features"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(together, name))
+    for features in ([], ["a", "h"], found.select("MNC")):
+        assert found.log_probability_of(features) == pytest.approx(
+            together.log_probability_of(features), abs=1e-11
+        )
+    np.testing.assert_allclose(found.number_of_markers.masses(8), together.number_of_markers.masses(8), rtol=1e-11)
+    assert found.to_dict().keys() == found.posterior.to_dict().keys()
+    assert found.to_pandas()["feature"].tolist() == found.to_polars()["feature"].to_list() == list("abcdefgh")
+    curve, expected = bs.expected_roc(found), bs.expected_roc(together)
+    np.testing.assert_allclose(curve.true_positives, expected.true_positives, rtol=1e-11)
+    number = int((found.probability > 0.5).sum())
+    assert str(found) == found.summary()
+    assert found.summary().startswith(
+        f"8 features, {number} with a probability over 0.5; the most probable set has "
+    )
 
 
 def test_errors_for_people():
@@ -303,3 +328,13 @@ def test_errors_for_people():
         found.most_probable_set(1.5)
     with pytest.raises(bs.RuleError, match="level lies between 0 and 1"):
         found.interval(1.5)
+
+
+def test_remarks_on_the_size_do_not_outlive_their_prior(rng):
+    posterior = bs.screen(rng.normal(size=(20, 30)), [0, 1] * 10)
+    once = bs.with_size_prior(posterior, bs.SizePrior.fixed(2))
+    twice = bs.with_size_prior(once.posterior, bs.SizePrior.at_most(5))
+    said = [note for finding in twice.posterior.findings for note in finding.notes()]
+    assert sum("The prior is on the number of markers" in note for note in said) == 1
+    assert any("given its prior_ratio" in note for note in said)
+    assert once.posterior.with_prior(0.1).findings == ()

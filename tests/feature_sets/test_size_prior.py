@@ -95,6 +95,7 @@ def test_running_sum_against_fractions(rng):
 def test_words():
     assert bs.SizePrior.uniform().words == "every number of markers equally probable"
     assert bs.SizePrior.fixed(1500).words == "exactly 1,500 markers"
+    assert bs.SizePrior.fixed(1).words == "exactly 1 marker"
     assert "at most 7" in bs.SizePrior.at_most(7).words
     assert "Beta(1, 99)" in bs.SizePrior.beta_binomial(1, 99).words
     assert "0.01" in bs.SizePrior.binomial(0.01).words
@@ -117,12 +118,22 @@ def test_words():
         (lambda: bs.SizePrior("markers"), "one weight"),
         (lambda: bs.SizePrior.fixed(4).log_sizes(3), "4 markers are supposed, but there are only 3 features"),
         (lambda: bs.SizePrior([1, 1, 1]).log_sizes(1), "weight to more than 1 markers"),
-        (lambda: bs.SizePrior(lambda k: 1 / 0).log_sizes(1), "could not be evaluated for 0 to 1: division"),
-        (lambda: bs.SizePrior(lambda k: "x").log_sizes(1), "could not be evaluated"),
+        (lambda: bs.SizePrior(lambda k: 1 / (2 - k)).log_sizes(3), r"failed for 2 \(ZeroDivisionError: division"),
+        (lambda: bs.SizePrior({0: 1.0, 1: 2.0}.__getitem__).log_sizes(4), r"failed for 2 \(KeyError: 2\)"),
+        (lambda: bs.SizePrior(lambda k: "x").log_sizes(1), "failed for 0"),
         (lambda: bs.SizePrior(lambda k: -1).log_sizes(1), "not negative"),
-        (lambda: bs.SizePrior.fixed(0).prior_probability(0), "at least one feature"),
     ],
 )
 def test_errors_for_people(make, message):
     with pytest.raises(bs.PriorError, match=message):
         make()
+
+
+@pytest.mark.parametrize("n_features", [2.5, -1, "3", None, True])
+def test_numbers_of_features_that_are_none(n_features):
+    prior = bs.SizePrior.uniform()
+    for ask in (prior.log_sizes, prior.log_per_set, prior.log_weights, prior.log_probability):
+        with pytest.raises(bs.OptionError, match="n_features must be a whole number of at least 0"):
+            ask(n_features)
+    with pytest.raises(bs.OptionError, match="whole number of at least 1"):
+        prior.prior_probability(0)

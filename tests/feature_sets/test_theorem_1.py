@@ -38,7 +38,7 @@ def test_a_dependent_prior_is_enough_to_make_features_matter_to_each_other(rng):
     other[10:, 1] += 4.0
     two = bs.SetTable({(a, b): 1.0 for a in range(5) for b in range(a)})
     before, after = (bs.enumerate_sets(each, y, model=MODEL, prior=two) for each in (X, other))
-    assert abs(before.marginal_probability[0] - after.marginal_probability[0]) > 0.01
+    assert abs(before.probability[0] - after.probability[0]) > 0.01
 
 
 def test_minimal_risk_at_every_threshold_is_a_simple_filter(rng):
@@ -63,7 +63,7 @@ def test_most_correct_is_at_least_as_correct_as_most_probable_and_the_other_way_
         posterior = bs.SetPosterior.of_log_likelihood(rng.normal(0, 2, size=32), 0.5)
         best, correct = posterior.select("MAP"), posterior.select("MNC")
         right = [
-            sum(p * (5 - (chosen.bits ^ true).bit_count()) for true, p in enumerate(posterior.probability))
+            sum(p * (5 - (chosen.bits ^ true).bit_count()) for true, p in enumerate(posterior.set_probability))
             for chosen in (best, correct)
         ]
         assert right[1] >= right[0] - 1e-12
@@ -81,7 +81,7 @@ def test_independent_model_map_is_mnc_cmap_is_cmnc_and_marginals_are_the_filter(
         model = bs.GaussianModel(tuple(priors[:2]), priors[2])
     screened = bs.screen(X, y, model=model, prior_probability=pi)
     posterior = bs.enumerate_sets(X, y, model=model, prior=pi)
-    np.testing.assert_allclose(posterior.marginal_probability, 1 / (1 + np.exp(-screened.log_odds)), rtol=1e-12)
+    np.testing.assert_allclose(posterior.probability, 1 / (1 + np.exp(-screened.log_odds)), rtol=1e-12)
     np.testing.assert_allclose(posterior.log_odds, screened.log_odds, rtol=1e-12, atol=1e-12)
     assert posterior.select("MAP").bits == posterior.select("MNC").bits
     np.testing.assert_array_equal(posterior.select("MNC").mask, bs.MinimalRisk(0.5).select(screened).mask)
@@ -134,16 +134,51 @@ def _marginals(laws):
 def test_counter_example_has_the_printed_marginals():
     for sample, posterior in _marginals(EQUAL).items():
         expected = Fraction(41, 66) if sample[0] == sample[1] else Fraction(9, 34)
-        assert posterior.marginal_probability[0] == pytest.approx(float(expected), rel=1e-14)
-        np.testing.assert_allclose(posterior.marginal_probability[1:], 0.5, rtol=1e-14)
+        assert posterior.probability[0] == pytest.approx(float(expected), rel=1e-14)
+        np.testing.assert_allclose(posterior.probability[1:], 0.5, rtol=1e-14)
+
+
+@pytest.mark.parametrize("laws", [EQUAL, DISTINCT], ids=["equal", "distinct"])
+def test_counter_example_minimal_risk_is_a_simple_filter_at_every_threshold(laws):
+    """Over all sets, and by one cut for scores that are looked up by the feature's own data."""
+    same, other = (41, 9) if laws is EQUAL else (37, 13)
+    score = {True: Fraction(same, same + 25), False: Fraction(other, other + 25)}
+    for sample, posterior in _marginals(laws).items():
+        scores = np.array([score[sample[0] == sample[1]], Fraction(1, 2), Fraction(1, 2)])
+        for threshold in [Fraction(k, 1000) for k in range(1001)]:
+            chosen = posterior.select(bs.MinimalRisk(float(threshold)))
+            np.testing.assert_array_equal(chosen.mask, scores > threshold)
+
+
+def test_repaired_independent_model_has_the_marginals_of_the_counter_example():
+    """A joint prior of both classes' parameters, with the rest of the set as a hidden part H, in whole numbers."""
+    for sample, posterior in _marginals(EQUAL).items():
+        given_h = [[p if x else 1 - p for x, p in zip(sample, law, strict=True)] for law in EQUAL]
+        good = sum(Fraction(1, 2) * first * second for first, second in given_h)
+        bad = Fraction(1, 4)
+        expected = Fraction(41, 66) if sample[0] == sample[1] else Fraction(9, 34)
+        assert good / (good + bad) == expected
+        separate = np.prod([sum(Fraction(1, 2) * law[y] for law in given_h) for y in (0, 1)])
+        assert separate / (separate + bad) == Fraction(
+            1, 2
+        )  # a product over the classes cannot tell samples apart
+
+        def log_likelihood(features, good=good):
+            return float(np.log(float(good) if 0 in features else 0.25))
+
+        repaired = bs.SetPosterior.of_log_likelihood(log_likelihood, 0.5, n_features=3)
+        np.testing.assert_allclose(repaired.log_odds, posterior.log_odds, atol=1e-14)
+        for threshold in (0.1, 0.3, 0.55, 0.7):
+            rule = bs.MinimalRisk(threshold)
+            assert repaired.select(rule).bits == posterior.select(rule).bits
 
 
 def test_counter_example_distinct_class_variant():
     """Averages of the two products of chances, by hand: 0.37 and 0.13 against 0.25."""
     for sample, posterior in _marginals(DISTINCT).items():
         expected = Fraction(37, 62) if sample[0] == sample[1] else Fraction(13, 38)
-        assert posterior.marginal_probability[0] == pytest.approx(float(expected), rel=1e-14)
-        np.testing.assert_allclose(posterior.marginal_probability[1:], 0.5, rtol=1e-14)
+        assert posterior.probability[0] == pytest.approx(float(expected), rel=1e-14)
+        np.testing.assert_allclose(posterior.probability[1:], 0.5, rtol=1e-14)
 
 
 @pytest.mark.parametrize(("laws", "expected"), [(EQUAL, (0.41 / 0.09) ** 2), (DISTINCT, (0.37 / 0.13) ** 2)])

@@ -13,6 +13,7 @@ from bayesieve.cli import options as o
 from bayesieve.cli.endings import endings
 from bayesieve.cli.enums import BlockModel, DegeneratePolicy, Join, MissingPolicy, ModelName, Transform
 from bayesieve.cli.options import plain_params
+from bayesieve.cli.synthetic import demo, simulate, study
 
 app = typer.Typer(
     name="bayesieve",
@@ -103,6 +104,43 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
 
 
 @app.command()
+def compare(  # noqa: PLR0913, PLR0917 - every option of the command
+    ctx: typer.Context,
+    table: o.TableArgument,
+    labels: o.Labels = None,
+    classes: o.Classes = None,
+    samples_in: o.SamplesIn = None,
+    id_column: o.IdColumn = None,
+    ignore: o.Ignore = None,
+    transform: o.TransformOption = Transform.none,
+    missing: o.MissingOption = MissingPolicy.raise_,
+    na_values: o.NaValues = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = ".",
+    delimiter: o.Delimiter = None,
+    layer: o.Layer = None,
+    memory: o.MemoryOption = None,
+    threads: o.Threads = None,
+    config: o.Config = None,
+    methods: c.MethodsOption = "obf-jp,welch,limma,bd",
+    top: c.TopOption = None,
+    out: o.Out = None,
+    config_out: o.ConfigOut = None,
+    quiet: o.Quiet = False,
+    verbose: o.Verbose = False,
+    json_log: o.JsonLog = False,
+) -> None:
+    """Rank the features of a TABLE by several methods and compare the lists.
+
+    bayesieve compare expression.csv --labels pheno.csv:stage --methods obf-jp,welch,limma,mi --out ranks.csv
+    """
+    with endings():
+        from bayesieve.cli.compare import run_compare  # noqa: PLC0415 - imports numba and more
+
+        run_compare(plain_params(ctx.params))
+
+
+@app.command()
 def stats(  # noqa: PLR0913, PLR0917 - every option of the command
     ctx: typer.Context,
     table: o.TableArgument,
@@ -172,17 +210,5 @@ def remove(
         run_remove(file, site, out, Talk(quiet, verbose, json_log))
 
 
-@app.command()
-def demo(
-    samples: Annotated[int, typer.Option(help="Even number of samples.", min=4)] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the synthetic data.", min=0)] = 1,
-    top: Annotated[int, typer.Option(help="Rows of the table.", min=1)] = 15,
-    write_data: Annotated[
-        Path | None, typer.Option("--write-data", help="Also write the data as CSV, for practice.")
-    ] = None,
-) -> None:
-    """Screen the paper's synthetic microarray: 20,000 features, 100 of them true markers."""
-    with endings():
-        from bayesieve.cli.demo import run_demo  # noqa: PLC0415 - imports numba and more
-
-        run_demo(samples, seed, top, write_data)
+for command in (simulate, study, demo):
+    app.command()(command)

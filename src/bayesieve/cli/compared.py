@@ -73,3 +73,18 @@ PermutationsOption = Annotated[
 ]
 SeedOption = Annotated[int | None, option(OUTPUT, "--seed", min=0, help="Of the relabellings; 0 by default.")]
 Robust = Annotated[bool, option(CHOICE, "--robust", help="Select on that least log-odds; implies --fragility.")]
+MethodsOption = Annotated[
+    str,
+    option(
+        COMPARED,
+        "--methods",
+        "-m",
+        metavar="NAMES",
+        help="With commas between: obf-jp, obf-pp, welch, student, limma, bd, mi, mi-literal, nmc, "
+        "pearson-neyman, wilcoxon, f-classif, mutual-info, or a file of your own, my_rival.py:RIVAL.",
+    ),
+]
+TopOption = Annotated[
+    str | None,
+    option(COMPARED, "--top", metavar="N", help="Length of the lists to compare, or several: 10,50,100."),
+]

@@ -10,16 +10,15 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bayesieve.errors import DataError, OptionError
-from bayesieve.io.atomic import check_writable, replacing
-from bayesieve.io.results import write_results
+from bayesieve.cli.simulate import check_out, truth_path
+from bayesieve.cli.simulate import write_data as write_practice
+from bayesieve.errors import DataError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.table import class_statistics
 from bayesieve.screening import screen
 from bayesieve.selection import MinimalRisk, Selection
-from bayesieve.simulation import SynergeticModel, SyntheticData
-from bayesieve.simulation.synergetic import Kind
+from bayesieve.simulation import Kind, SynergeticModel, SyntheticData
 
 _PRIOR_PROBABILITY = 0.005
 
@@ -32,7 +31,7 @@ def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = N
             f"Try {n_samples + 1}."
         )
     if write_data is not None:
-        _check_target(write_data)
+        check_out(write_data)
     console = Console()
     model = SynergeticModel()
     console.print(
@@ -41,7 +40,11 @@ def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = N
     )
     data = model.draw(n_samples, seed=seed)
     if write_data is not None:
-        console.print(_written(data, write_data))
+        write_practice(iter([data]), write_data, n_samples)
+        console.print(
+            f"Wrote {write_data} and {truth_path(write_data)}; "
+            f"try: bayesieve screen {write_data} --labels class -p {_PRIOR_PROBABILITY}"
+        )
     posterior, first = _timed(data)
     again = min(_timed(data)[1] for _ in range(5))
     selection = MinimalRisk(0.5).select(posterior)
@@ -55,25 +58,6 @@ def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = N
         "Next: bayesieve screen YOUR.csv --labels COLUMN does this for your own table (in Python, "
         "bayesieve.screen(X, y)); the README has examples."
     )
-
-
-def _check_target(path: Path) -> None:
-    if path.suffix.lower() != ".csv":
-        raise OptionError(f"--write-data writes CSV; let {path} end in .csv.")
-    check_writable(path)
-
-
-def _written(data: SyntheticData, path: Path) -> str:
-    """Write the data, rounded to four decimals, and beside them which features are markers."""
-    names = [f"x{j}" for j in range(data.values.shape[1])]
-    with replacing(path) as file:
-        file.write(",".join(["sample", "class", *names]).encode() + b"\n")
-        for i, (label, row) in enumerate(zip(data.labels, np.round(data.values, 4).tolist(), strict=True)):
-            file.write(f"s{i},{label},{','.join(map(repr, row))}\n".encode())
-    truth = path.with_name(f"{path.stem}-truth.csv")
-    kinds = [Kind(int(kind)).words for kind in data.kind]
-    write_results(truth, {"feature": names, "marker": data.true_markers, "kind": kinds}, dict)
-    return f"Wrote {path} and {truth}; try: bayesieve screen {path} --labels class -p {_PRIOR_PROBABILITY}"
 
 
 def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:

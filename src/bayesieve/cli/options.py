@@ -221,6 +221,9 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
+_JOINED = {"patterns": "; ", "methods": ",", "top": ","}  # lists in a file that are texts on the command line
+
+
 def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | None:
     """Take the options that the command line does not give from a TOML file."""
     del param
@@ -231,8 +234,8 @@ def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | Non
     known = {parameter.name: parameter for parameter in ctx.command.params if parameter.name is not None}
     settings = read_settings(path, known.keys() - {"config", "config_out"}, ctx.info_name or "")
     for name, value in settings.items():
-        if isinstance(value, list) and name == "patterns":
-            settings[name] = value = "; ".join(map(str, value))  # noqa: PLW2901 - as on the command line
+        if isinstance(value, list) and name in _JOINED:
+            settings[name] = value = _JOINED[name].join(map(str, value))  # noqa: PLW2901 - as on the command line
         if isinstance(value, str) and name in ("ignore", "na_values"):
             settings[name] = value = [value]  # noqa: PLW2901 - a single one needs no list
         try:

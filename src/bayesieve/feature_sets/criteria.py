@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from bayesieve.errors import RuleError
 from bayesieve.feature_sets.feature_set import FeatureSet
-from bayesieve.feature_sets.masks import members, set_sizes, sums_over_sets
+from bayesieve.feature_sets.masks import log_sums_over_sets, members, set_sizes, sums_over_sets
 from bayesieve.feature_sets.set_posterior import SetPosterior
-from bayesieve.posterior.logistic import expit
+from bayesieve.posterior.logistic import log_expit
 from bayesieve.selection import (
     FalseDiscovery,
     FixedSize,
@@ -25,11 +25,10 @@ from bayesieve.selection import (
     Rule,
     as_rule,
 )
+from bayesieve.selection.bounds import ROUNDING, within_number, within_share
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-
-_TIE = 1e-12
 
 
 def select(posterior: SetPosterior, rule: Rule | str) -> FeatureSet:
@@ -51,7 +50,10 @@ def select(posterior: SetPosterior, rule: Rule | str) -> FeatureSet:
 
     Notes
     -----
-    Sets whose objectives agree to a relative 1e-12 are tied; the smallest bit mask wins.
+    The most expected true positives are the fewest expected false negatives; these are compared, by their
+    logarithms, so that improbable features are still told apart. Sets whose objectives agree to a relative
+    1e-12 are tied. Of sets that miss equally few markers the larger wins, then the one with the larger sum of
+    log-odds. The last word has the smallest bit mask.
 
     Examples
     --------
@@ -66,52 +68,56 @@ def select(posterior: SetPosterior, rule: Rule | str) -> FeatureSet:
     for kind, criterion in _CRITERIA.items():
         if isinstance(rule, kind):
             best, words = criterion(posterior, rule)
-            return FeatureSet.of(posterior, np.array(members(best), dtype=np.int64), words)
+            chosen = members(int(np.argmax(best)))
+            return FeatureSet.of(posterior, np.array(chosen, dtype=np.int64), words)
     raise RuleError(
         f"{type(rule).__name__} is not defined for sets of features. Those that are: "
         f"{', '.join(kind.__name__ for kind in _CRITERIA)}."
     )
 
 
-def _most_probable(posterior: SetPosterior, rule: MostProbable) -> tuple[int, str]:
+def _most_probable(posterior: SetPosterior, rule: MostProbable) -> tuple[BoolArray, str]:
+    log_probability, words = posterior.set_log_probability, "the most probable set"
     if rule.size is None:
-        return _largest(posterior.log_probability), "the most probable set"
+        return _largest(log_probability), words
     of_size = _of_size(posterior, rule.size)
-    return _largest(posterior.log_probability, of_size), f"the most probable set of {rule.size}"
+    if (log_probability[of_size] == -np.inf).all():
+        raise RuleError(f"No set of {rule.size} features has a positive probability. Ask for another size.")
+    return _largest(log_probability, of_size), f"{words} of {rule.size}"
 
 
-def _minimal_risk(posterior: SetPosterior, rule: MinimalRisk) -> tuple[int, str]:
-    wrong, missed = expit(-posterior.log_odds), expit(posterior.log_odds)
-    risk = sums_over_sets(rule.threshold * wrong, (1.0 - rule.threshold) * missed)
-    return int(np.argmax(risk <= risk.min() * (1.0 + _TIE))), f"probability over {rule.threshold:g}"
+def _minimal_risk(posterior: SetPosterior, rule: MinimalRisk) -> tuple[BoolArray, str]:
+    with np.errstate(divide="ignore"):
+        cost_wrong, cost_missed = np.log(rule.threshold), np.log1p(-rule.threshold)
+    wrong, missed = log_expit(-posterior.log_odds), log_expit(posterior.log_odds)
+    log_risk = log_sums_over_sets(cost_wrong + wrong, cost_missed + missed)
+    return _largest(-log_risk), f"probability over {rule.threshold:g}"
 
 
-def _fixed_size(posterior: SetPosterior, rule: FixedSize) -> tuple[int, str]:
-    return _most_true_positives(posterior, _of_size(posterior, rule.n)), f"the {rule.n} most probable"
+def _fixed_size(posterior: SetPosterior, rule: FixedSize) -> tuple[BoolArray, str]:
+    return _fewest_missed(posterior, _of_size(posterior, rule.n)), f"the {rule.n} most probable"
 
 
-def _neyman_pearson(posterior: SetPosterior, rule: NeymanPearson) -> tuple[int, str]:
+def _neyman_pearson(posterior: SetPosterior, rule: NeymanPearson) -> tuple[BoolArray, str]:
     allowed = rule.expected_false_positives
-    slack = _TIE * max(1.0, allowed) if allowed else 0.0
-    within = sums_over_sets(expit(-posterior.log_odds)) <= allowed + slack
-    return _most_true_positives(posterior, within), f"at most {allowed:g} false positives expected"
+    within = within_number(sums_over_sets(posterior.null_probability), allowed)
+    return _fewest_missed(posterior, within), f"at most {allowed:g} false positives expected"
 
 
-def _false_discovery(posterior: SetPosterior, rule: FalseDiscovery) -> tuple[int, str]:
+def _false_discovery(posterior: SetPosterior, rule: FalseDiscovery) -> tuple[BoolArray, str]:
     if rule.confidence is not None:
         raise RuleError(
             "FalseDiscovery with a confidence is defined for independent features only. Leave confidence out, or "
             "look at the law false_positives of a set."
         )
     sizes = set_sizes(posterior.n_features)
-    wrong = sums_over_sets(expit(-posterior.log_odds))
-    within = wrong <= rule.proportion * sizes * (1.0 + _TIE) + 1e-300
+    within = within_share(sums_over_sets(posterior.null_probability), sizes, rule.proportion)
     within &= sizes == sizes[within].max()
     words = f"expected false-discovery rate at most {rule.proportion:g}"
-    return _most_true_positives(posterior, within), words
+    return _fewest_missed(posterior, within), words
 
 
-_CRITERIA: dict[type, Callable[[SetPosterior, Any], tuple[int, str]]] = {
+_CRITERIA: dict[type, Callable[[SetPosterior, Any], tuple[BoolArray, str]]] = {
     MostProbable: _most_probable,
     MinimalRisk: _minimal_risk,
     FixedSize: _fixed_size,
@@ -128,19 +134,20 @@ def _of_size(posterior: SetPosterior, size: int) -> BoolArray:
     return np.equal(set_sizes(posterior.n_features), size)
 
 
-def _most_true_positives(posterior: SetPosterior, allowed: BoolArray) -> int:
-    """Largest sum of probabilities; where that saturates at 1, the largest sum of log-odds."""
-    found = sums_over_sets(expit(posterior.log_odds))
-    tied = allowed & (found >= found[allowed].max() * (1.0 - _TIE))
-    known = np.isfinite(posterior.log_odds)
-    beyond = 1.0 + 2.0 * np.abs(posterior.log_odds[known]).max(initial=0.0)
-    return _largest(sums_over_sets(np.clip(posterior.log_odds, -beyond, beyond)), tied)
+def _fewest_missed(posterior: SetPosterior, allowed: BoolArray) -> BoolArray:
+    """Sets with the fewest expected false negatives; where probabilities are too near to 1, log-odds decide."""
+    log_odds = posterior.log_odds
+    missed = log_sums_over_sets(np.full(log_odds.shape, -np.inf), log_expit(log_odds))
+    tied = _largest(-missed, allowed)
+    sizes = set_sizes(posterior.n_features)
+    tied &= sizes == sizes[tied].max()
+    beyond = 1.0 + 2.0 * np.abs(log_odds[np.isfinite(log_odds)]).max(initial=0.0)
+    return _largest(sums_over_sets(np.clip(log_odds, -beyond, beyond)), tied)
 
 
-def _largest(objective: FloatArray, allowed: BoolArray | None = None) -> int:
-    """Smallest bit mask among the sets with the largest objective."""
-    values = objective if allowed is None else np.where(allowed, objective, -np.inf)
-    top = values.max()
-    if top == -np.inf:
-        raise RuleError("No set of this kind has a positive probability. Ask for another size.")
-    return int(np.argmax(values >= top - _TIE * max(1.0, abs(top))))
+def _largest(objective: FloatArray, allowed: BoolArray | None = None) -> BoolArray:
+    """Sets whose objective is the largest of those allowed, up to rounding."""
+    among = np.True_ if allowed is None else allowed
+    top = float(objective.max(initial=-np.inf, where=among))
+    least = top - ROUNDING * max(1.0, abs(top)) if np.isfinite(top) else top
+    return np.logical_and(among, objective >= least)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError
-from bayesieve.feature_sets.masks import check_number, members, sums_over_sets
+from bayesieve.data import Label
+from bayesieve.errors import OptionError, PriorError
+from bayesieve.feature_sets.masks import members, sums_over_sets
 from bayesieve.feature_sets.priors import as_prior
 from bayesieve.feature_sets.set_posterior import SetPosterior
 from bayesieve.feature_sets.set_prior import SetPrior
-from bayesieve.feature_sets.structures import Diagonal, Structure, as_structures
+from bayesieve.feature_sets.structures import Diagonal, Joint, Structure, all_independent, as_structures
+from bayesieve.feature_sets.tables import TwoClasses
 from bayesieve.models import GaussianModel, Model, NormalInverseGamma
 from bayesieve.models.normal_inverse_wishart import subset_log_evidence
 from bayesieve.screening import screen
 from bayesieve.stats.scatter import Scatter
-from bayesieve.stats.statistics import ClassStatistics
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -28,13 +29,18 @@ _CONVENTION = (
     "enters once for every marker."
 )
 
+_SATURATED = (
+    "All non-markers are one joint block: if they are in truth independent, sets with false markers are preferred "
+    "however many samples there are. structure=('joint', 'diagonal') takes non-markers one by one."
+)
+
 
 def enumerate_sets(
     X: Any,
     y: Any = None,
     *,
     model: Model | None = None,
-    prior: SetPrior | npt.ArrayLike = 0.01,
+    prior: SetPrior | npt.ArrayLike | Mapping[Any, float] | Callable[[frozenset[int]], float] = 0.01,
     structure: Any = "diagonal",
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
@@ -51,12 +57,15 @@ def enumerate_sets(
     Parameters
     ----------
     X, y
-        Samples x features and one label per sample, as for :func:`bayesieve.screen`.
+        Samples x features and one label per sample, or what :func:`bayesieve.read_table` returns, as for
+        :func:`bayesieve.screen`. Ready statistics will do if features are independent.
     model
         Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default.
     prior
         A :class:`SetPrior` (:class:`ProductPrior`, :class:`SizePrior`, :class:`IsingPrior`,
-        :class:`SetTable`), or prior probabilities of independent features: a number or one per feature.
+        :class:`SetTable`); prior probabilities of independent features, a number or one per feature; a mapping
+        from sets of positions to weights, such as ``{(0, 1): 2.0, (): 1.0}``; or a function of a frozenset of
+        positions.
     structure
         What is jointly distributed: ``"diagonal"`` (features are independent; any model),
         ``"joint"`` (all markers, and all others), blocks of positions such as ``[[0, 2], [1]]`` (as far as
@@ -71,6 +80,11 @@ def enumerate_sets(
     Time and memory double with every feature. Under Jeffreys' prior :math:`\kappa_d = 0` for every
     :math:`d`, every class needs more samples than a block has features, and the weights between sets of
     different sizes are a convention (the prior ratio enters once for every marker).
+
+    With ``"joint"`` all non-markers are one block, and every pair of them has a correlation of its own. If
+    they are in truth independent, sets that call some of them markers save such parameters and win by a power of
+    the number of samples, however many there are. ``structure=("joint", "diagonal")`` takes non-markers one by
+    one and has no such preference.
 
     Examples
     --------
@@ -90,17 +104,20 @@ def enumerate_sets(
     ((), ('x0', 'x1'))
     """
     over_sets = as_prior(prior)
-    if isinstance(structure, str) and structure == "diagonal":
+    if all_independent(structure):
         screened = screen(X, y, model=model, classes=classes, feature_names=feature_names, missing=missing)
         return SetPosterior.of_features(screened, over_sets)
-    gaussian = _gaussian(model, X, missing)
-    matrix = gaussian.matrix(X, y, classes=classes, feature_names=feature_names)
-    check_number(matrix.n_features)
-    structures = as_structures(structure, matrix.n_features)
-    log_likelihood = set_log_likelihood(_scatter(matrix), gaussian, *structures)
-    log_prior = over_sets.log_probability(matrix.n_features)
-    plain = gaussian.is_proper or all(isinstance(each, Diagonal) for each in structures)
-    return SetPosterior(log_likelihood, log_prior, matrix.feature_names, () if plain else (_CONVENTION,))
+    gaussian = _gaussian(model, missing)
+    what = "A structure other than 'diagonal'"
+    table = TwoClasses.of(X, y, what=what, classes=classes, feature_names=feature_names)
+    structures = as_structures(structure, table.n_features)
+    log_prior = over_sets.log_probability(table.n_features)
+    scatter = Scatter.from_labelled(table.columns(np.arange(table.n_features)))
+    log_likelihood = set_log_likelihood(scatter, gaussian, *structures)
+    notes = [] if gaussian.is_proper or all(isinstance(each, Diagonal) for each in structures) else [_CONVENTION]
+    if isinstance(structures[1], Joint) and table.n_features > 2:
+        notes.append(_SATURATED)
+    return SetPosterior(log_likelihood, log_prior, table.feature_names, tuple(notes))
 
 
 def set_log_likelihood(scatter: Scatter, model: GaussianModel, good: Structure, bad: Structure) -> FloatArray:
@@ -130,19 +147,29 @@ def set_log_likelihood(scatter: Scatter, model: GaussianModel, good: Structure, 
     model.check_features(scatter.n_features)
     unit = _units(scatter)
     total = np.zeros(2**scatter.n_features)
+    scaled = _in_units(model, unit)
     for k, label in enumerate(scatter.classes):
-        prior = _in_units(model.prior_of(k, 2), unit)
-        total += good.log_evidence(block_evidences(prior, _scaled(scatter.group(label), unit), good))
-    pooled = _in_units(model.pooled_prior, unit)
-    total += bad.log_evidence(block_evidences(pooled, _scaled(scatter.pool(), unit), bad))[::-1]
+        total += good.log_evidence(block_evidences(scaled, k, _scaled(scatter.group(label), unit), good))
+    total += bad.log_evidence(block_evidences(scaled, None, _scaled(scatter.pool(), unit), bad))[::-1]
     if not model.is_proper:
         ratio = np.broadcast_to(model.log_prior_ratio(scatter.moments()), (scatter.n_features,))
         total += sums_over_sets(ratio)
     return total
 
 
-def block_evidences(prior: NormalInverseGamma, group: Scatter, structure: Structure) -> FloatArray:
+def block_evidences(model: GaussianModel, k: int | None, group: Scatter, structure: Structure) -> FloatArray:
     """Log evidence of every set as one block, where the structure asks for it; NaN elsewhere.
+
+    Parameters
+    ----------
+    model
+        Priors of single features.
+    k
+        Number of the class, or None for the pooled sample.
+    group
+        Its samples.
+    structure
+        What is jointly distributed.
 
     Examples
     --------
@@ -151,7 +178,7 @@ def block_evidences(prior: NormalInverseGamma, group: Scatter, structure: Struct
     >>> from bayesieve.feature_sets.structures import Diagonal
     >>> from bayesieve.stats.scatter import Scatter
     >>> group = Scatter.from_matrix([[0.1, 0.3], [-0.4, -0.2], [0.3, 0.1], [0.8, 1.0]], ["a"] * 4)
-    >>> block_evidences(bs.NormalInverseGamma(3.0, 0.5, 0.1), group, Diagonal()).round(6).tolist()
+    >>> block_evidences(bs.GaussianModel.proper(), 0, group, Diagonal()).round(6).tolist()
     [0.0, -4.628098, -4.752148, nan]
     """
     n_features = group.n_features
@@ -159,12 +186,14 @@ def block_evidences(prior: NormalInverseGamma, group: Scatter, structure: Struct
     for block in structure.largest_blocks(n_features):
         places = list(members(block))
         subsets = sums_over_sets(2.0 ** np.array(places)).astype(np.int64)
-        evidences[subsets] = subset_log_evidence(_taken(prior, places, n_features), group.take(places))
+        taken = model.take(places, n_features)
+        prior = taken.pooled_prior if k is None else taken.prior_of(k, 2)
+        evidences[subsets] = subset_log_evidence(prior, group.take(places))
     return evidences
 
 
-def _gaussian(model: Model | None, X: Any, missing: str) -> GaussianModel:
-    """Check that the model and the data can have jointly distributed features."""
+def _gaussian(model: Model | None, missing: str) -> GaussianModel:
+    """Check that the model can have jointly distributed features."""
     model = GaussianModel.jeffreys(prior_ratio=0.1) if model is None else model
     if not isinstance(model, GaussianModel):
         raise OptionError(
@@ -172,29 +201,14 @@ def _gaussian(model: Model | None, X: Any, missing: str) -> GaussianModel:
             "structure='diagonal'."
         )
     priors = (*model.class_priors, model.pooled_prior)
-    if not (model.is_proper or all(_is_jeffreys(prior) for prior in priors)):
+    if not (model.is_proper or all(prior.is_jeffreys for prior in priors)):
         raise PriorError(
             "Jointly distributed features need priors that are proper throughout, GaussianModel.proper(), or "
             "Jeffreys' throughout, GaussianModel.jeffreys(); this model lies between."
         )
-    if isinstance(X, ClassStatistics):
-        raise DataError("Moments hold no correlations. Hand over the table itself, or use structure='diagonal'.")
     if missing != "raise":
         raise OptionError("Jointly distributed features need complete samples: leave missing at 'raise'.")
     return model
-
-
-def _is_jeffreys(prior: NormalInverseGamma) -> bool:
-    return not any(np.any(value) for value in (prior.variance_dof, prior.variance_scale, prior.mean_strength))
-
-
-def _scatter(matrix: LabelledMatrix) -> Scatter:
-    if len(matrix.labels.classes) != 2:
-        raise LabelError(
-            f"Jointly distributed features are compared between two classes, not {len(matrix.labels.classes)}. "
-            "Choose two, or use structure='diagonal'."
-        )
-    return Scatter.from_labelled(matrix)
 
 
 def _units(scatter: Scatter) -> FloatArray:
@@ -210,13 +224,10 @@ def _scaled(group: Scatter, unit: FloatArray) -> Scatter:
     return Scatter(group.classes, group.count, group.mean / unit, products, residual)
 
 
-def _in_units(prior: NormalInverseGamma, unit: FloatArray) -> NormalInverseGamma:
-    scale, location = prior.variance_scale / unit**2, prior.mean_location / unit
-    return NormalInverseGamma(prior.variance_dof, scale, prior.mean_strength, location)
+def _in_units(model: GaussianModel, unit: FloatArray) -> GaussianModel:
+    def scaled(prior: NormalInverseGamma) -> NormalInverseGamma:
+        scale, location = prior.variance_scale / unit**2, prior.mean_location / unit
+        return replace(prior, variance_scale=scale, mean_location=location)
 
-
-def _taken(prior: NormalInverseGamma, places: list[int], n_features: int) -> NormalInverseGamma:
-    """Return the prior of some features, where hyper-parameters are given for each."""
-    held = (prior.variance_dof, prior.variance_scale, prior.mean_strength, prior.mean_location)
-    dof, scale, strength, location = (np.broadcast_to(value, (n_features,))[places] for value in held)
-    return NormalInverseGamma(dof, scale, strength, location)
+    priors = tuple(map(scaled, model.class_priors))
+    return replace(model, class_priors=priors, pooled_prior=scaled(model.pooled_prior))

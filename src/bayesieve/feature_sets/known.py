@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, is_sparse
-from bayesieve.data.matrix import checked_names
-from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError, PriorError
-from bayesieve.feature_sets.known_comparison import BesideKnown, KnownComparison, log_mean
+from bayesieve.data import Label, LabelledMatrix
+from bayesieve.errors import LabelError, OptionError, PriorWarning
+from bayesieve.feature_sets.known_comparison import BesideKnown, KnownComparison, in_units_of, log_mean
+from bayesieve.feature_sets.known_inputs import (
+    checked_weight,
+    checked_weights,
+    known_places,
+    listed_names,
+    named_features,
+    places_of,
+)
+from bayesieve.feature_sets.tables import TwoClasses
 from bayesieve.models import GaussianModel
+from bayesieve.models.known_block import check_proper
 from bayesieve.models.normal_inverse_wishart import checked_family
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds, expit
@@ -26,8 +36,8 @@ from bayesieve.stats.threads import n_threads_for, run
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-_SHOWN = 5
 _COLUMNS = 2048  # looked at together
+_FAR = 5.0  # standard deviations of the prior of a mean
 
 
 def known_markers(
@@ -61,12 +71,11 @@ def known_markers(
     >>> bs.known_markers(["a", "b", "c"], 0.1, certain=["a"], weights={"c": 2.0}).round(3).tolist()
     [1.0, 0.1, 0.451]
     """
-    names = checked_names(feature_names, len(feature_names)) or ()
+    names = named_features(feature_names)
     log_odds = np.array(np.broadcast_to(checked_log_odds(prior_probability, len(names)), (len(names),)))
-    weights = weights or {}
-    added = np.array([_number(name, value) for name, value in weights.items()])
-    log_odds[_places(names, list(weights), "weights")] += added
-    log_odds[_places(names, _listed(certain), "certain")] = np.inf
+    added = checked_weights(weights)
+    log_odds[places_of(names, list(added), "weights")] += np.array(list(added.values()))
+    log_odds[places_of(names, listed_names(certain, "certain"), "certain")] = np.inf
     return expit(log_odds)
 
 
@@ -95,12 +104,14 @@ def screen_with_known(
     Parameters
     ----------
     X, y
-        Samples x features and one class label per sample: two classes, no value missing.
+        Samples x features and one class label per sample: two classes, no value missing; or what
+        :func:`bayesieve.read_table` returns, and None.
     known
         The known markers :math:`K`, by name or by column number.
     model
-        A Gaussian model with proper priors, ``GaussianModel.proper()`` by default; ``variance_dof`` and
-        ``mean_strength`` must be common to all features.
+        A Gaussian model with proper priors; ``variance_dof`` and ``mean_strength`` must be common to all
+        features. By default the priors of the paper, with each feature's pooled mean as location and its pooled
+        variance as scale, so that units do not matter.
     prior_probability
         As for :func:`bayesieve.screen`; that of the known markers is 1.
     weight
@@ -130,17 +141,20 @@ def screen_with_known(
     >>> bs.MinimalRisk(0.5).select(posterior).names
     ('x0', 'x1')
     """
-    model, weight = _checked_model(model), _checked_weight(weight)
-    matrix = _checked_matrix(X, y, classes, feature_names)
-    names, n_features = matrix.feature_names, matrix.n_features
-    places = _known_places(names, n_features, known)
-    _check_sizes(matrix, places.size, partners)
-    statistics = _moments(model, matrix, n_threads)
+    stated, weight = None if model is None else _checked_model(model), checked_weight(weight)
+    table = TwoClasses.of(X, y, what="A block with known markers", classes=classes, feature_names=feature_names)
+    names, n_features = table.feature_names, table.n_features
+    places = known_places(names, n_features, known)
+    _check_sizes(table, places.size, partners)
+    statistics = table.moments(n_threads)
+    model = stated or in_units_of(statistics)
+    _warn_if_far(model, statistics)
     plain = screen(statistics, model=model, prior_probability=prior_probability, feature_names=names)
-    scatter = Scatter.from_labelled(replace(matrix, values=matrix.values[:, places], feature_names=None))
-    known_model = model.take(places, n_features)
+    columns, known_model = table.columns(places), model.take(places, n_features)
+    scatter = Scatter.from_labelled(columns)
     comparison = KnownComparison.of(model, statistics, known_model, scatter, weight, partners)
-    gains = _gains(matrix, comparison, places, n_threads)
+    comparison = replace(comparison, own_units=stated is None)
+    gains = _gains(table, comparison, columns, n_threads)
     log_gain = log_mean(gains)
     log_bf = comparison.combined(plain.log_bayes_factor, log_gain)
     log_gain[places], log_bf[places] = np.nan, plain.log_bayes_factor[places]  # no marker is its own partner
@@ -149,59 +163,77 @@ def screen_with_known(
     prior.flags.writeable = False
     best = gains.argmax(axis=0) if partners == "pairs" else None
     listed = tuple(names[i] if names else f"x{i}" for i in places.tolist())
-    finding = BesideKnown(listed, plain.log_bayes_factor, log_gain, weight, best)
+    companions = int(((prior + log_bf > 0) & (plain.log_bayes_factor <= 0) & (prior < np.inf)).sum())
+    finding = BesideKnown(listed, plain.log_bayes_factor, log_gain, weight, best, companions)
     return replace(
         plain, log_bayes_factor=log_bf, prior_log_odds=prior, comparison=comparison, findings=(finding,)
     )
 
 
 def _gains(
-    matrix: LabelledMatrix, comparison: KnownComparison, places: IntArray, n_threads: int | None
+    table: TwoClasses, comparison: KnownComparison, columns: LabelledMatrix, n_threads: int | None
 ) -> FloatArray:
-    """Gains of every block or pair, partnerships x features, a few columns at a time."""
-    values, codes, known = matrix.values, matrix.labels.codes, comparison.known
-    values = values.tocsc() if is_sparse(values) else values
-    rows = [np.flatnonzero(codes == y) for y in range(2)]
-    columns = values[:, places].toarray() if is_sparse(values) else values[:, places]
-    partners = [(columns[rows[y]] - known.mean[y]) - np.asarray(known.residual)[y] for y in range(2)]
+    """Gains of every block or pair, partnerships x features; ``columns`` are those of the known markers."""
+    known = comparison.known
+    rows = [np.flatnonzero(columns.labels.codes == y) for y in range(2)]
+    partners = [(columns.values[rows[y]] - known.mean[y]) - np.asarray(known.residual)[y] for y in range(2)]
+    gains = []
+    for first, values in table.slabs():
+        part = comparison.take(slice(first, first + values.shape[1]))
+        gains += _gains_of(values, part, rows, partners, n_threads)
+    return np.concatenate(gains, axis=1)
+
+
+def _gains_of(
+    values: Any,
+    comparison: KnownComparison,
+    rows: list[IntArray],
+    partners: list[FloatArray],
+    n_threads: int | None,
+) -> list[FloatArray]:
+    """Gains of some features, a few columns at a time."""
 
     def work(lo: int) -> FloatArray:
-        hi = min(lo + _COLUMNS, matrix.n_features)
+        hi = min(lo + _COLUMNS, values.shape[1])
         part = comparison.take(slice(lo, hi))
         means = part.statistics.mean
         return part.log_gains([cross_products(values, rows[y], lo, hi, partners[y], means[y]) for y in range(2)])
 
-    threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
-    return np.concatenate(list(run(work, range(0, matrix.n_features, _COLUMNS), threads)), axis=1)
+    threads = n_threads_for(n_threads, values.shape[0] * values.shape[1])
+    return list(run(work, range(0, values.shape[1], _COLUMNS), threads))
+
+
+def _warn_if_far(model: GaussianModel, statistics: Moments) -> None:
+    """Warn where means lie far from the prior's: known markers and others alike, that looks like correlation."""
+    pooled = statistics.pool()
+    variance = pooled.centred_squares[0] / max(int(pooled.count[0]) - 1, 1)
+    prior = model.class_priors[0]
+    distance = np.abs(pooled.mean[0] - prior.mean_location)
+    far = distance > _FAR * np.sqrt(variance / np.asarray(prior.mean_strength))
+    if far.any():
+        warnings.warn(
+            f"{int(far.sum())} of {far.size} features have means far from the mean_location of the prior. "
+            "Features that are far together look correlated, and all of them may be called markers. Leave the "
+            "model out, centre the values, or give every feature a mean_location of its own.",
+            PriorWarning,
+            stacklevel=3,
+        )
 
 
 def _checked_model(model: Any) -> GaussianModel:
-    model = GaussianModel.proper() if model is None else model
     if not isinstance(model, GaussianModel):
         raise OptionError(f"Correlation with known markers needs a GaussianModel, not {type(model).__name__}.")
-    if not model.is_proper:
-        raise PriorError(
-            "An improper prior leaves open what blocks of different sizes weigh against each other, and so it has "
-            "no say about who belongs with the known markers. Use a proper one, such as GaussianModel.proper()."
-        )
+    for prior in (*model.class_priors, model.pooled_prior):
+        check_proper(prior)
     for prior in model.class_priors:
         checked_family(prior, prior.n_features or 1)
     return model
 
 
-def _checked_matrix(X: Any, y: Any, classes: Any, feature_names: Any) -> LabelledMatrix:
-    if hasattr(X, "statistics") or isinstance(X, Moments):
-        raise DataError("The values themselves are needed, not statistics: hand over the table and its labels.")
-    matrix = LabelledMatrix.from_arrays(X, y, classes=classes, feature_names=feature_names)
-    if len(matrix.labels.classes) != 2:
-        raise LabelError(f"Two classes are compared beside known markers, not {len(matrix.labels.classes)}.")
-    return matrix
-
-
-def _check_sizes(matrix: LabelledMatrix, n_known: int, partners: str) -> None:
+def _check_sizes(table: TwoClasses, n_known: int, partners: str) -> None:
     if partners not in ("all", "pairs"):
         raise OptionError(f"partners must be 'all' or 'pairs', not {partners!r}.")
-    smallest = int(matrix.labels.counts.min())
+    smallest = int(table.counts.min())
     if partners == "all" and n_known > smallest - 3:
         raise OptionError(
             f"{n_known} known markers as one block need at least {n_known + 3} samples in each class, but the "
@@ -209,70 +241,3 @@ def _check_sizes(matrix: LabelledMatrix, n_known: int, partners: str) -> None:
         )
     if smallest < 1:
         raise LabelError("A class has no sample at all. Check classes, or leave it out.")
-
-
-def _moments(model: GaussianModel, matrix: LabelledMatrix, n_threads: int | None) -> Moments:
-    try:
-        return model.summarise(matrix, n_threads=n_threads)
-    except MissingValueError as error:
-        where = str(error).partition(" Pass ")[0]
-        raise MissingValueError(
-            f"{where} Beside known markers all values are needed: fill them in first."
-        ) from None
-
-
-def _known_places(names: tuple[str, ...] | None, n_features: int, known: Any) -> IntArray:
-    """Columns of the known markers, given by name or number."""
-    listed = _listed(known)
-    numbers = [isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed]
-    if not listed:
-        raise OptionError("No known marker was given. Name at least one, or call screen().")
-    if not any(numbers):
-        places = _places(names or tuple(f"x{i}" for i in range(n_features)), listed, "known")
-    elif not all(numbers):
-        raise OptionError("Give known markers all by name, or all by column number.")
-    else:
-        places = np.array([int(each) for each in listed], dtype=np.int64)
-        outside = places[(places < 0) | (places >= n_features)]
-        if outside.size:
-            raise OptionError(
-                f"{outside.size} of {places.size} known markers are not among the {n_features:,} columns, "
-                f"counted from 0: {', '.join(map(str, outside[:_SHOWN].tolist()))}."
-            )
-    if np.unique(places).size < places.size:
-        raise OptionError("A known marker was given more than once. Name each once.")
-    return places
-
-
-def _places(names: tuple[str, ...], wanted: Sequence[Any], option: str) -> IntArray:
-    """Columns of some names; unknown ones are an error that lists them."""
-    where = dict(zip(names, range(len(names)), strict=True))
-    absent = [name for name in wanted if str(name) not in where]
-    if absent:
-        shown = ", ".join(repr(str(name)) for name in absent[:_SHOWN])
-        more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-        raise OptionError(
-            f"{option}: {len(absent)} of {len(wanted)} names are not among the {len(names):,} features: "
-            f"{shown}{more}. Names must match to the letter; leave out what was not measured."
-        )
-    return np.array([where[str(name)] for name in wanted], dtype=np.int64)
-
-
-def _listed(given: Any) -> list[Any]:
-    return [given] if isinstance(given, (str, int, np.integer)) else list(given)
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
-        raise PriorError(f"The weight of {name!r} must be a finite number to add to its log-odds, not {value!r}.")
-    return number
-
-
-def _checked_weight(weight: Any) -> float:
-    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not 0.0 <= weight <= 1.0:
-        raise PriorError(f"weight must lie between 0 and 1, for example 0.5, not {weight!r}.")
-    return float(weight)

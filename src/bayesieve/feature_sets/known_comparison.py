@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models import GaussianModel
+from bayesieve.feature_sets.masks import log_sum
+from bayesieve.models import GaussianModel, NormalInverseGamma
 from bayesieve.models.known_block import KnownBlock
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds, expit
@@ -46,6 +47,8 @@ class KnownComparison:
         The prior probability :math:`w` that a marker belongs to the block.
     blocks
         For every class and partnership the positions of its members in ``known``, and what is known of them.
+    own_units
+        Whether the priors are those of :func:`in_units_of`, which have to be made again for other data.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class KnownComparison:
     known: Scatter
     weight: float
     blocks: tuple[tuple[tuple[IntArray, KnownBlock], ...], ...]
+    own_units: bool = False
 
     @classmethod
     def of(
@@ -125,6 +129,23 @@ class KnownComparison:
         return np.concatenate([_drawn(piece, rng) for piece in pieces])
 
 
+def in_units_of(statistics: Moments) -> GaussianModel:
+    """Make the paper's proper priors around every feature's pooled mean and variance.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.feature_sets.known_comparison import in_units_of
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], [0, 0, 1])
+    >>> in_units_of(moments).pooled_prior.variance_scale.tolist()
+    [4.0]
+    """
+    pooled = statistics.pool()
+    variance = pooled.centred_squares[0] / max(int(pooled.count[0]) - 1, 1)
+    prior = NormalInverseGamma(3.0, np.where(variance > 0, variance, 1.0), 0.1, pooled.mean[0])
+    return GaussianModel((prior,), prior)
+
+
 def log_mean(gains: FloatArray) -> FloatArray:
     """Log of the mean over partnerships, the first axis.
 
@@ -135,8 +156,7 @@ def log_mean(gains: FloatArray) -> FloatArray:
     >>> log_mean(np.array([[-900.0], [-900.0]])).tolist()
     [-900.0]
     """
-    top = gains.max(axis=0)
-    return np.asarray(top + np.log(np.exp(gains - top).mean(axis=0)))
+    return log_sum(gains, axis=0) - math.log(len(gains))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +175,8 @@ class BesideKnown:
         Prior probability that a marker is in it.
     best
         Of pairs, the position in ``known`` of the partner with the largest evidence; None without pairs.
+    n_companions
+        Features with more than even odds that have no evidence of their own.
 
     Examples
     --------
@@ -171,6 +193,7 @@ class BesideKnown:
     log_gain: FloatArray
     weight: float
     best: IntArray | None = None
+    n_companions: int = 0
 
     def __post_init__(self) -> None:
         for array in (self.alone, self.log_gain, self.best):
@@ -199,7 +222,11 @@ class BesideKnown:
     def take(self, places: Any) -> BesideKnown:
         """Some of the features."""
         best = None if self.best is None else self.best[places]
-        return BesideKnown(self.known, self.alone[places], self.log_gain[places], self.weight, best)
+        return replace(self, alone=self.alone[places], log_gain=self.log_gain[places], best=best)
+
+    def reweighed(self, prior_log_odds: Any) -> tuple[BesideKnown, FloatArray]:
+        """Known markers stay certain under any other prior."""
+        return self, np.where(np.isnan(self.log_gain), np.inf, prior_log_odds)
 
     def notes(self) -> list[str]:
         """Sentences for the summary."""
@@ -209,7 +236,10 @@ class BesideKnown:
         where = where if len(self.known) > 1 else "in one block with it"
         return [
             f"Known: {shown}. Other markers are {where} with prior probability {self.weight:g}; "
-            "the column log_bayes_factor_alone ignores that."
+            "the column log_bayes_factor_alone ignores that.",
+            f"{self.n_companions:,} features have more than even odds without evidence of their own. Numbers by "
+            "chance suppose that non-markers are independent of the known markers; where they are not, many more "
+            "pass.",
         ]
 
 
@@ -227,8 +257,8 @@ def _drawn(like: KnownComparison, rng: np.random.Generator) -> FloatArray:
         squares[y] = spread**2 * ((along * along).sum(axis=0) + across)
         cross.append(spread * (root @ along))
     drawn = Moments.trusted(statistics.classes, statistics.count, mean, squares, np.zeros(shape))
-    again = replace(like, statistics=drawn)
-    return again.combined(like.model.log_bayes_factor(drawn), log_mean(again.log_gains(cross)))
+    again = replace(like, statistics=drawn, model=in_units_of(drawn) if like.own_units else like.model)
+    return again.combined(again.model.log_bayes_factor(drawn), log_mean(again.log_gains(cross)))
 
 
 def _root(products: FloatArray) -> FloatArray:

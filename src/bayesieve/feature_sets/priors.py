@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
+from bayesieve.feature_sets.given import asked_of_sets, check_number, is_number, is_whole, positions, written
 from bayesieve.feature_sets.masks import mask_of, members, sums_over_sets
 from bayesieve.feature_sets.set_prior import FloatArray, SetPrior
 from bayesieve.posterior.logistic import checked_log_odds
@@ -36,8 +37,13 @@ class ProductPrior(SetPrior):
     prior_probability: npt.ArrayLike
 
     def __post_init__(self) -> None:
-        checked_log_odds(self.prior_probability, np.size(self.prior_probability))
-        given = np.array(self.prior_probability, dtype=np.float64)
+        try:
+            given = np.array(self.prior_probability, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise PriorError(
+                f"Prior probabilities are a number, or one per feature, not {self.prior_probability!r}."
+            ) from None
+        checked_log_odds(given, given.size)
         given.flags.writeable = False
         object.__setattr__(self, "prior_probability", given if given.ndim else float(given))
 
@@ -50,6 +56,7 @@ class ProductPrior(SetPrior):
         >>> bs.ProductPrior(0.5).log_weights(1).round(6).tolist()
         [-0.693147, -0.693147]
         """
+        check_number(n_features)
         checked_log_odds(self.prior_probability, n_features)  # raises unless there is one, or one per feature
         p = np.broadcast_to(np.asarray(self.prior_probability, dtype=np.float64), (n_features,))
         with np.errstate(divide="ignore"):
@@ -86,7 +93,9 @@ class IsingPrior(SetPrior):
     edges: Iterable[tuple[int, int]]
 
     def __post_init__(self) -> None:
-        edges = tuple(_edge(edge) for edge in self.edges)
+        if isinstance(self.edges, str) or not isinstance(self.edges, Iterable):
+            raise PriorError(f"edges are pairs of positions, such as [(0, 1), (1, 3)], not {self.edges!r}.")
+        edges = tuple(map(_edge, self.edges))
         if len(set(edges)) < len(edges):
             twice = next(edge for edge in edges if edges.count(edge) > 1)
             raise PriorError(f"The edge between features {twice[1]} and {twice[0]} is given more than once.")
@@ -102,6 +111,7 @@ class IsingPrior(SetPrior):
         >>> bs.IsingPrior(0.0, 2.0, [(0, 1)]).log_weights(2).tolist()
         [0.0, 0.0, 0.0, 2.0]
         """
+        check_number(n_features)
         field = _numbers("field", self.field, n_features, "feature")
         among = np.zeros((n_features, n_features))
         for (high, low), c in zip(self.edges, np.asarray(self.coupling).tolist(), strict=True):
@@ -134,13 +144,17 @@ class SetTable(SetPrior):
     weights: Mapping[Iterable[int], float]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.weights, Mapping):
+            raise PriorError(
+                f"Sets and their weights are a mapping, such as {{(0, 2): 1.0}}, not {self.weights!r}."
+            )
         table: dict[frozenset[int], float] = {}
-        for key, weight in dict(self.weights).items():
-            named = _positions(key)
+        for key, weight in self.weights.items():
+            named = frozenset(positions((key,) if is_whole(key) else key))
             if named in table:
-                raise PriorError(f"The set {_written(named)} is given more than once.")
-            if not _is_number(weight) or not 0 <= weight < math.inf:
-                raise PriorError(f"The set {_written(named)} has the weight {weight!r}; weights are at least 0.")
+                raise PriorError(f"The set {written(named)} is given more than once.")
+            if not is_number(weight) or not 0 <= weight < math.inf:
+                raise PriorError(f"The set {written(named)} has the weight {weight!r}; weights are at least 0.")
             table[named] = float(weight)
         object.__setattr__(self, "weights", table)
 
@@ -153,11 +167,12 @@ class SetTable(SetPrior):
         >>> bs.SetTable({(0,): 1.0}).log_weights(1).tolist()
         [-inf, 0.0]
         """
+        check_number(n_features)
         weights = np.zeros(2**n_features)
         for named, weight in self.weights.items():
             if max(named, default=-1) >= n_features:
                 raise PriorError(
-                    f"The set {_written(named)} holds feature {max(named)}, but there are {n_features}, counted "
+                    f"The set {written(named)} holds feature {max(named)}, but there are {n_features}, counted "
                     "from 0."
                 )
             weights[mask_of(named)] = weight
@@ -197,48 +212,43 @@ class CallablePrior(SetPrior):
         >>> CallablePrior(lambda features: 1.0 - 2.0 * len(features), log=True).log_weights(1).tolist()
         [1.0, -1.0]
         """
-        values = numbers_of_sets(self.function, n_features, "prior")
+        values = asked_of_sets(self.function, n_features, "prior", PriorError)
         if self.log:
             return values
         if not (values >= 0).all():
             first = members(int(np.flatnonzero(~(values >= 0))[0]))
             raise PriorError(
-                f"The prior function gave the set {_written(first)} a weight below 0. Weights are at least 0; for "
+                f"The prior function gave the set {written(first)} a weight below 0. Weights are at least 0; for "
                 "log weights say log=True."
             )
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(values))
 
 
-def numbers_of_sets(function: Callable[[frozenset[int]], Any], n_features: int, what: str) -> FloatArray:
-    """Ask a function for a number for every set, by bit mask.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.priors import numbers_of_sets
-    >>> numbers_of_sets(len, 2, "prior").tolist()
-    [0.0, 1.0, 1.0, 2.0]
-    """
-    values = np.empty(2**n_features)
-    for mask in range(values.size):
-        features = frozenset(members(mask))
-        given = function(features)
-        if not _is_number(given) or math.isnan(given):
-            raise PriorError(f"The {what} function gave {given!r} for the set {_written(features)}, not a number.")
-        values[mask] = given
-    return values
-
-
 def as_prior(prior: Any) -> SetPrior:
-    """Return the prior over sets; a number or one per feature means :class:`ProductPrior`.
+    """Return the prior over sets that is meant.
+
+    Parameters
+    ----------
+    prior
+        A :class:`SetPrior`; a number or one per feature for a :class:`ProductPrior`; a mapping for a
+        :class:`SetTable`; a function for a :class:`CallablePrior`.
 
     Examples
     --------
     >>> from bayesieve.feature_sets.priors import as_prior
     >>> as_prior(0.1).prior_probability
     0.1
+    >>> as_prior({(0, 1): 1.0}).log_weights(2).tolist()
+    [-inf, -inf, -inf, 0.0]
     """
-    return prior if isinstance(prior, SetPrior) else ProductPrior(prior)
+    if isinstance(prior, SetPrior):
+        return prior
+    if isinstance(prior, type):
+        raise PriorError(f"A prior is needed, such as SizePrior.fixed(2); {prior.__name__} is the class of one.")
+    if isinstance(prior, Mapping):
+        return SetTable(prior)
+    return CallablePrior(prior) if callable(prior) else ProductPrior(prior)
 
 
 def _numbers(name: str, value: npt.ArrayLike, n: int, each: str) -> FloatArray:
@@ -254,25 +264,7 @@ def _numbers(name: str, value: npt.ArrayLike, n: int, each: str) -> FloatArray:
 
 
 def _edge(edge: Any) -> tuple[int, int]:
-    ends = _positions(edge)
+    ends = frozenset(positions(edge))
     if len(ends) != 2:
         raise PriorError(f"An edge joins two different features, such as (0, 3); {edge!r} does not.")
     return max(ends), min(ends)
-
-
-def _positions(features: Any) -> frozenset[int]:
-    if isinstance(features, (int, np.integer)) and not isinstance(features, bool):
-        features = (features,)
-    whole = not isinstance(features, str) and isinstance(features, Iterable)
-    places = tuple(features) if whole else (None,)
-    if not all(isinstance(f, (int, np.integer)) and not isinstance(f, bool) and f >= 0 for f in places):
-        raise PriorError(f"Sets are given by the positions of their features, such as (0, 2), not {features!r}.")
-    return frozenset(int(f) for f in places)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number, np.bool_))
-
-
-def _written(features: Iterable[int]) -> str:
-    return "{" + ", ".join(map(str, sorted(features))) + "}"

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
+from bayesieve.feature_sets.given import check_number, given_for_sets, positions
 from bayesieve.feature_sets.masks import log_sum, mask_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -57,11 +58,15 @@ class SetPrior(abc.ABC):
         >>> np.exp(prior.log_probability(3)).round(6).tolist()
         [0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]
         """
-        log_weights = np.asarray(self.log_weights(n_features), dtype=np.float64)
-        if log_weights.shape != (2**n_features,) or np.isnan(log_weights).any() or (log_weights == np.inf).any():
+        check_number(n_features)
+        log_weights = np.asarray(self.log_weights(n_features))
+        if log_weights.shape != (2**n_features,):
             raise PriorError(
-                f"A prior over the sets of {n_features} features needs {2**n_features} log weights below infinity."
+                f"A prior over the sets of {n_features} features needs {2**n_features:,} log weights, by bit "
+                f"mask; {type(self).__name__} gave an array of shape {log_weights.shape}."
             )
+        if n_features:
+            log_weights = given_for_sets(log_weights, "log weight", PriorError)
         total = log_sum(log_weights)
         if total == -np.inf:
             raise PriorError("The prior gives every set of features the probability 0.")
@@ -78,7 +83,7 @@ class SetPrior(abc.ABC):
         >>> np.exp(prior.log_probability(3)).round(6).tolist()
         [0.0, 0.0, 0.0, 0.5, 0.0, 0.5, 0.0, 0.0]
         """
-        return Conditioned(self, tuple(markers), tuple(non_markers))
+        return Conditioned(self, positions(markers), positions(non_markers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +110,9 @@ class Conditioned(SetPrior):
 
     def log_weights(self, n_features: int) -> FloatArray:
         """Log weight of every set, by bit mask."""
+        check_number(n_features)
         for f in (*self.markers, *self.non_markers):
-            if not 0 <= f < n_features:
+            if f >= n_features:
                 raise PriorError(f"There is no feature at position {f}: there are {n_features}, counted from 0.")
         if both := set(self.markers) & set(self.non_markers):
             raise PriorError(f"Feature {min(both)} cannot be known as a marker and as none.")

@@ -57,7 +57,7 @@ class Fixed:
     @property
     def words(self) -> str:
         """The law in words."""
-        return f"exactly {self.size:,} markers"
+        return f"exactly {self.size:,} marker{'' if self.size == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class AtMost:
     @property
     def words(self) -> str:
         """The law in words."""
-        return f"at most {self.size:,} markers, each number equally probable"
+        return f"at most {self.size:,} marker{'' if self.size == 1 else 's'}, each number equally probable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +180,17 @@ class Function:
 
     def log_per_set(self, n_features: int) -> FloatArray:
         """Log weight of one set of each size."""
-        try:
-            weights = [float(self.weight(k)) for k in range(n_features + 1)]
-        except (TypeError, ValueError, ArithmeticError) as error:
-            raise PriorError(
-                f"The function of the number of markers could not be evaluated for 0 to {n_features}: {error}. It "
-                "takes a number of markers and returns its weight."
-            ) from None
+        weights = [self._weight(k) for k in range(n_features + 1)]
         return _log(np.array(checked_weights(weights))) - log_choose(n_features)
+
+    def _weight(self, k: int) -> float:
+        try:
+            return float(self.weight(k))
+        except Exception as problem:
+            raise PriorError(
+                f"The function of the number of markers failed for {k} ({type(problem).__name__}: {problem}). It "
+                "takes a number of markers, from 0 to that of all features, and returns its weight."
+            ) from problem
 
     @property
     def words(self) -> str:

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from bayesieve.errors import DataError, PriorError, RuleError
 from bayesieve.feature_sets.size_laws import running_sum
-from bayesieve.feature_sets.size_prior import SizePrior
+from bayesieve.feature_sets.size_prior import SizePrior, about_size
 from bayesieve.feature_sets.symmetric import SymmetricSums
 from bayesieve.posterior import CountLaw, ErrorAnalysis, FeaturePosterior
 from bayesieve.posterior.error_analysis import as_mask
-from bayesieve.posterior.finding import Remark
+from bayesieve.posterior.finding import PriorRemark
+from bayesieve.posterior.marginals import Marginals
 from bayesieve.selection import FalseDiscovery, MostProbable, Rule, Selection, as_rule
 from bayesieve.selection.selection import prefix
 
@@ -24,7 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SizePosterior:
+class SizePosterior(Marginals):
     r"""What the data say under a prior on the number of markers; see :func:`with_size_prior`.
 
     Parameters
@@ -70,6 +71,21 @@ class SizePosterior:
         self.log_size_probability.flags.writeable = self.unknown.flags.writeable = False
 
     @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.posterior.n_features
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Feature names; made up as ``x0``, ``x1``, ... when none were given."""
+        return self.posterior.names
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """Marginal log-odds of every feature."""
+        return self.posterior.log_odds
+
+    @property
     def size_probability(self) -> FloatArray:
         """Probability of 0, 1, ... markers given the data."""
         return np.exp(self.log_size_probability)
@@ -78,11 +94,6 @@ class SizePosterior:
     def number_of_markers(self) -> CountLaw:
         """Law of the number of markers, with its mean, quantiles and intervals."""
         return CountLaw.of_masses(self.size_probability)
-
-    @property
-    def expected_markers(self) -> float:
-        r"""Expected number of markers :math:`E(|\bar G| \mid S)`, equation (2.8)."""
-        return self.number_of_markers.mean
 
     @property
     def mode(self) -> int:
@@ -118,7 +129,8 @@ class SizePosterior:
         ('x0',)
         """
         log_factors = np.sort(self.posterior.log_bayes_factor[self.unknown])[::-1]
-        scores = self._log_per_set[self.n_known_markers :][: log_factors.size + 1] + running_sum(log_factors)
+        per_set = self.prior.log_per_set(self.n_features)[self.n_known_markers :][: log_factors.size + 1]
+        scores = per_set + running_sum(log_factors)
         if size is None:
             return prefix(self.posterior, self.n_known_markers + int(scores.argmax()), "the most probable set")
         rule = MostProbable(size)  # checks that it is a number
@@ -127,13 +139,8 @@ class SizePosterior:
             raise RuleError(f"Sets of {size} features are impossible under this prior: {self.prior.words}.")
         return rule.select(self.posterior)
 
-    def log_probability(self, features: npt.ArrayLike | Sequence[Any] | ErrorAnalysis) -> float:
-        r"""Log probability that these are all the markers and nothing else is, :math:`\log p(G \mid S)`.
-
-        Parameters
-        ----------
-        features
-            A mask, indices, names or a selection.
+    def log_probability_of(self, features: npt.ArrayLike | Sequence[Any] | ErrorAnalysis) -> float:
+        r"""Log probability that these (a mask, indices, names, a selection) are the markers and nothing else is.
 
         Examples
         --------
@@ -141,29 +148,20 @@ class SizePosterior:
         >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
         >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
         >>> found = bs.with_size_prior(posterior, bs.SizePrior.fixed(1))
-        >>> round(found.log_probability([0]) + found.log_probability([1]), 3) < 0
+        >>> found.log_probability_of([0]) > found.log_probability_of([1])
         True
         """
-        mask = self._mask(features)
+        mask = as_mask(self, features)
         known = ~self.unknown
         if (mask[known] != (self.posterior.prior_log_odds == np.inf)[known]).any():  # type: ignore[index]
             return -np.inf
-        if self.sums is None:
-            return 0.0
-        inside, sums = mask[self.unknown], self.sums
-        terms = sums.log_factor * (inside.astype(np.float64) - (sums.reference.sign < 0))
-        return float(sums.log_per_set[int(inside.sum())] + terms.sum() - sums.log_total)
+        return 0.0 if self.sums is None else self.sums.log_probability(mask[self.unknown])
 
     def false_positives(self, features: npt.ArrayLike | Sequence[Any] | ErrorAnalysis) -> CountLaw:
         r"""Exact law of the number of non-markers in a list, features not being independent.
 
         The numbers :math:`t` of markers inside and :math:`m` outside have the joint probability
-        :math:`\propto e^{c_{t+m}} e_t(x_G) e_m(x_B)`.
-
-        Parameters
-        ----------
-        features
-            A mask, indices, names or a selection.
+        :math:`\propto e^{c_{t+m}} e_t(x_G) e_m(x_B)`. The list is a mask, indices, names or a selection.
 
         Examples
         --------
@@ -173,7 +171,7 @@ class SizePosterior:
         >>> bs.with_size_prior(posterior, bs.SizePrior.fixed(1)).false_positives([0, 1]).interval(0.9)
         (1, 1)
         """
-        mask = self._mask(features)
+        mask = as_mask(self, features)
         wrong = int((mask & ~self.unknown & (self.posterior.prior_log_odds == -np.inf)).sum())
         inside = np.ones(1) if self.sums is None else self.sums.number_in(mask[self.unknown])
         return CountLaw.of_masses(np.concatenate([np.zeros(wrong), inside[::-1]]))
@@ -199,12 +197,40 @@ class SizePosterior:
             )
         return rule.select(self.posterior)
 
-    @property
-    def _log_per_set(self) -> FloatArray:
-        return self.prior.log_per_set(self.posterior.n_features)
+    def to_dict(self) -> dict[str, Any]:
+        """Table of all features as columns, in feature order: that of ``posterior``.
 
-    def _mask(self, features: Any) -> BoolArray:
-        return as_mask(self.posterior, features.mask if isinstance(features, ErrorAnalysis) else features)
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> bs.with_size_prior(posterior, bs.SizePrior.fixed(1)).to_dict()["rank"].tolist()
+        [1, 2]
+        """
+        return self.posterior.to_dict()
+
+    def summary(self) -> str:
+        """Tell the result in a few lines of plain text.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> print(bs.with_size_prior(posterior, bs.SizePrior.fixed(1)).summary())
+        2 features, 1 with a probability over 0.5; the most probable set has 1.
+        The prior is on the number of markers: exactly 1 marker. Given the data 1.0 are expected, with a 90%
+        interval of 1 to 1.
+        Under this prior features are not independent: ask false_positives() of the size posterior.
+        """
+        probable, best = int((self.log_odds > 0).sum()), self.most_probable_set().n_selected
+        first = f"{self.n_features:,} features, {probable:,} with a probability over 0.5; "
+        remark = about_size(self.prior, self.number_of_markers, self.posterior.model)
+        return "\n".join([f"{first}the most probable set has {best:,}.", *remark.sentences])
+
+    def __str__(self) -> str:
+        return self.summary()
 
 
 def with_size_prior(
@@ -252,7 +278,13 @@ def with_size_prior(
     unknown, n_known = np.isfinite(before), int((before == np.inf).sum())
     sizes = slice(n_known, n_known + int(unknown.sum()) + 1)
     log_per_set = prior.log_per_set(n)[sizes]
-    _check(posterior.log_bayes_factor[unknown], log_per_set, prior, before)
+    if (log_per_set == -np.inf).all():
+        raise PriorError(
+            f"The prior on the number of markers ({prior.words}) contradicts the {n_known} features known to be "
+            f"markers and the {(before == -np.inf).sum()} known to be none."
+        )
+    if n_odd := int((~np.isfinite(posterior.log_bayes_factor[unknown])).sum()):
+        raise DataError(f"{n_odd} features have an infinite or undefined Bayes factor. Leave them out by take().")
     log_sizes, sums = np.full(n + 1, -np.inf), None
     log_sizes[n_known] = 0.0
     if unknown.any():
@@ -262,23 +294,7 @@ def with_size_prior(
         log_sizes[sizes] = sums.log_size_probability
         before[unknown] = sums.log_odds_before(n_threads)
     before.flags.writeable = False
-    findings = (*posterior.findings, _remark(prior, CountLaw.of_masses(np.exp(log_sizes))))
+    kept = tuple(finding for finding in posterior.findings if not isinstance(finding, PriorRemark))
+    findings = (*kept, about_size(prior, CountLaw.of_masses(np.exp(log_sizes)), posterior.model))
     marginal = replace(posterior, prior_log_odds=before, findings=findings)
     return SizePosterior(marginal, prior, log_sizes, sums, unknown, n_known)
-
-
-def _check(log_factor: FloatArray, log_per_set: FloatArray, prior: SizePrior, before: FloatArray) -> None:
-    if n_odd := int((~np.isfinite(log_factor)).sum()):
-        raise DataError(f"{n_odd} features have an infinite or undefined Bayes factor. Leave them out by take().")
-    if (log_per_set == -np.inf).all():
-        raise PriorError(
-            f"The prior on the number of markers ({prior.words}) contradicts the {(before == np.inf).sum()} "
-            f"features known to be markers and the {(before == -np.inf).sum()} known to be none."
-        )
-
-
-def _remark(prior: SizePrior, law: CountLaw) -> Remark:
-    low, high = law.interval(0.9)
-    number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
-    dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
-    return Remark((f"The prior is on the number of markers: {prior.words}. {number}", dependent))

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
 
 from bayesieve.errors import PriorError
+from bayesieve.feature_sets.given import check_number, checked_whole, is_number, is_whole
+from bayesieve.feature_sets.masks import log_sum, set_sizes
 from bayesieve.feature_sets.set_prior import SetPrior
 from bayesieve.feature_sets.size_laws import (
     AtMost,
@@ -27,6 +28,9 @@ from bayesieve.feature_sets.size_laws import (
     checked_weights,
     log_choose,
 )
+from bayesieve.models import GaussianModel, Model
+from bayesieve.posterior import CountLaw
+from bayesieve.posterior.finding import PriorRemark
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -99,7 +103,7 @@ class SizePrior(SetPrior):
         >>> np.exp(bs.SizePrior.binomial(0.5).log_sizes(2)).round(6).tolist()
         [0.25, 0.5, 0.25]
         """
-        if not _number(prior_probability) or not 0 <= prior_probability <= 1:
+        if not _real(prior_probability) or not 0 <= prior_probability <= 1:
             raise PriorError(f"prior_probability must lie between 0 and 1, not {prior_probability!r}.")
         return cls(Binomial(float(prior_probability)))
 
@@ -113,7 +117,7 @@ class SizePrior(SetPrior):
         >>> round(bs.SizePrior.beta_binomial(1, 99).prior_probability(500), 9)
         0.01
         """
-        if not all(_number(value) and 0 < value < math.inf for value in (a, b)):
+        if not all(_real(value) and 0 < value < math.inf for value in (a, b)):
             raise PriorError(f"a and b of a beta-binomial prior must be positive numbers, not {a!r} and {b!r}.")
         return cls(BetaBinomial(float(a), float(b)))
 
@@ -140,8 +144,9 @@ class SizePrior(SetPrior):
         >>> np.exp(bs.SizePrior.uniform().log_per_set(2)).round(6).tolist()
         [0.333333, 0.166667, 0.333333]
         """
+        checked_whole("n_features", n_features)
         weights = self.law.log_per_set(n_features)
-        total = logsumexp(weights + log_choose(n_features))
+        total = log_sum(weights + log_choose(n_features))
         if total == -np.inf:
             raise PriorError(f"The prior on the number of markers gives no weight to 0 to {n_features} markers.")
         return np.asarray(weights - total, dtype=np.float64)
@@ -167,10 +172,8 @@ class SizePrior(SetPrior):
         >>> np.exp(bs.SizePrior.fixed(1).log_weights(2)).round(6).tolist()
         [0.0, 0.5, 0.5, 0.0]
         """
-        sizes = np.zeros(1, dtype=np.intp)
-        for _ in range(n_features):
-            sizes = np.concatenate([sizes, sizes + 1])
-        return self.log_per_set(n_features)[sizes]
+        check_number(n_features)
+        return self.log_per_set(n_features)[set_sizes(n_features)]
 
     def prior_probability(self, n_features: int) -> float:
         """Prior probability that any one feature is a marker: the expected share of markers.
@@ -181,8 +184,7 @@ class SizePrior(SetPrior):
         >>> bs.SizePrior.fixed(5).prior_probability(100)
         0.05
         """
-        if n_features < 1:
-            raise PriorError("A share of markers needs at least one feature.")
+        checked_whole("n_features", n_features, 1)
         share = np.arange(n_features + 1) / n_features
         return float(share @ np.exp(self.log_sizes(n_features)))
 
@@ -192,11 +194,35 @@ class SizePrior(SetPrior):
         return str(self.law.words)
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+def about_size(prior: SizePrior, law: CountLaw, model: Model) -> PriorRemark:
+    """Say what was believed about the number of markers, and what is believed now.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.feature_sets.size_prior import about_size
+    >>> law, model = bs.CountLaw.of_masses([0.0] * 7 + [1.0]), bs.GaussianModel.proper()
+    >>> about_size(bs.SizePrior.fixed(7), law, model).sentences[0]
+    'The prior is on the number of markers: exactly 7 markers. Given the data 7.0 are expected, with a 90% interval
+    of 7 to 7.'
+    """
+    low, high = law.interval(0.9)
+    number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
+    dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
+    said = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
+    if isinstance(model, GaussianModel) and not model.is_proper:
+        said.append(
+            "Under an improper prior the number of markers is one given its prior_ratio: another ratio, another "
+            "number."
+        )
+    return PriorRemark(tuple(said))
+
+
+def _real(value: Any) -> bool:
+    return is_number(value) and not isinstance(value, (bool, np.bool_))
 
 
 def _whole(size: Any) -> int:
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0:
+    if not is_whole(size) or size < 0:
         raise PriorError(f"A number of markers must be a whole number of at least 0, not {size!r}.")
     return int(size)

@@ -16,14 +16,9 @@ from typing import Any
 import numpy as np
 
 from bayesieve.errors import OptionError
-from bayesieve.feature_sets.masks import (
-    MOST_FEATURES,
-    FloatArray,
-    check_number,
-    mask_of,
-    set_sizes,
-    sums_over_sets,
-)
+from bayesieve.feature_sets.given import check_number, is_number, is_whole
+from bayesieve.feature_sets.masks import FloatArray, mask_of, set_sizes, sums_over_sets
+from bayesieve.posterior.over_sets import MOST_FEATURES
 from bayesieve.stats.compiled import compiled
 
 _MOST_AVERAGED = 16
@@ -215,11 +210,31 @@ def as_structures(structure: Any, n_features: int) -> tuple[Structure, Structure
     >>> as_structures([[0, 2]], 3)[0]
     Partition(blocks=(5, 2))
     """
-    pair = isinstance(structure, tuple) and len(structure) == 2 and not any(map(_is_block, structure))
-    good, bad = structure if pair else (structure, structure)
+    good, bad = _pair(structure)
     found = _as_structure(good, n_features), _as_structure(bad, n_features)
     check_number(n_features, min(each.most_features for each in found))
     return found
+
+
+def all_independent(structure: Any) -> bool:
+    """Whether every feature stands alone, among markers and among the others.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.structures import Diagonal, all_independent
+    >>> all_independent("diagonal"), all_independent((Diagonal(), "diagonal")), all_independent("joint")
+    (True, True, False)
+    """
+    return all(
+        isinstance(NAMED.get(part) if isinstance(part, str) else part, Diagonal) for part in _pair(structure)
+    )
+
+
+def _pair(structure: Any) -> tuple[Any, Any]:
+    """Return the structures of markers and of the others."""
+    if isinstance(structure, tuple) and len(structure) == 2 and not any(map(_is_block, structure)):
+        return structure
+    return structure, structure
 
 
 NAMED: dict[str, Structure] = {"diagonal": Diagonal(), "joint": Joint(), "average": Average()}
@@ -254,13 +269,15 @@ def _is_block(value: Any) -> bool:
     """Whether this is a sequence of positions, at least one."""
     if isinstance(value, (str, Structure)) or not isinstance(value, Sequence | np.ndarray) or not len(value):
         return False
-    return all(isinstance(f, (int, np.integer)) and not isinstance(f, bool) for f in value)
+    return all(map(is_whole, value))
 
 
 def _log_cohesion(cohesion: Callable[[int], float] | None, size: int) -> float:
-    value = 1.0 if cohesion is None else float(cohesion(size))
-    if not 0.0 < value < math.inf:
-        raise OptionError(f"The cohesion of a block of {size} features must be positive and finite, not {value}.")
+    value = 1.0 if cohesion is None else cohesion(size)
+    if not is_number(value) or not 0.0 < value < math.inf:
+        raise OptionError(
+            f"The cohesion of a block of {size} features must be positive and finite, not {value!r}."
+        )
     return math.log(value)
 
 

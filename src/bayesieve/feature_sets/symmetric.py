@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.feature_sets.masks import log_sum
 from bayesieve.feature_sets.tilting import Reference, Window, coins, cover
 from bayesieve.stats.compiled import compiled
 from bayesieve.stats.threads import for_each, n_threads_for, share
@@ -74,16 +75,29 @@ class SymmetricSums:
     @property
     def log_total(self) -> float:
         r""":math:`\log \sum_k e^{c_k} e_k`, the reference divided out."""
-        terms = self.log_terms
-        top = terms.max()
-        return float(top + np.log(np.exp(terms - top).sum()))
+        return float(log_sum(self.log_terms))
 
     @property
     def log_size_probability(self) -> FloatArray:
         """Log posterior probability of every number of markers; minus infinity where it does not matter."""
         terms = self.log_terms
-        terms -= terms.max()
-        return np.asarray(terms - np.log(np.exp(terms).sum()))
+        terms -= terms.max()  # first, so that the largest are exact
+        return np.asarray(terms - log_sum(terms))
+
+    def log_probability(self, mask: BoolArray) -> float:
+        r"""Log probability that the features of a mask are all the markers and nothing else is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> from bayesieve.feature_sets.symmetric import SymmetricSums
+        >>> sums = SymmetricSums.of(np.log([3.0, 1.0]), bs.SizePrior.uniform().log_per_set(2))
+        >>> float(np.exp(sums.log_probability(np.array([True, False]))).round(6))
+        0.25
+        """
+        terms = self.log_factor * (mask.astype(np.float64) - (self.reference.sign < 0))
+        return float(self.log_per_set[int(mask.sum())] + terms.sum() - self.log_total)
 
     def log_odds_before(self, n_threads: int | None = None) -> FloatArray:
         """Log-odds of every feature given the data of all others but not its own.

@@ -58,6 +58,11 @@ class Reference:
         sign = np.where(log_factor + tilt > 0, -1.0, 1.0)
         return cls(sign, int((sign < 0).sum()))
 
+    @classmethod
+    def none(cls, n_features: int) -> Reference:
+        """Take nothing out."""
+        return cls(np.ones(n_features), 0)
+
     def log_factors(self, log_factor: FloatArray, tilt: float) -> FloatArray:
         r"""Return :math:`\log(1 + x_f e^\tau)`, for the reference less :math:`\log x_f`."""
         return np.logaddexp(0.0, self.sign * (log_factor + tilt)) + np.where(self.sign < 0, tilt, 0.0)
@@ -182,30 +187,39 @@ def cover(
     >>> len(windows), np.exp(polynomial - polynomial[0]).round(9).tolist()
     (1, [1.0, 3.0, 2.0])
     """
+    found, bulk = _find(log_factor, log_per_set, start)
+    reference = Reference.at(log_factor, bulk.tilt)  # what has the most weight is then held most exactly
+    windows = tuple(window.scaled(log_factor, reference) for window in found)
+    polynomial = np.full(log_factor.size + 1, np.nan)
+    for window in windows:
+        polynomial[window.first : window.last + 1] = window.log_polynomial()
+    return windows, reference, polynomial
+
+
+def _find(log_factor: FloatArray, log_per_set: FloatArray, start: float) -> tuple[list[Window], Window]:
+    """Place windows until the rest is negligible; also return the one where most weight lies.
+
+    Polynomials are needed roughly here, and are made without a reference.
+    """
     n = log_factor.size
     possible = np.flatnonzero(log_per_set > -np.inf)
     place = int(min(np.clip(expit(log_factor + start).sum(), possible[0], possible[-1]), n - 1))
     levels, choose = np.quantile(log_factor, np.linspace(0.0, 1.0, _N_LEVELS)), log_choose(n)
-    reference = Reference.at(log_factor, start)
     served, polynomial = np.zeros(n, dtype=bool), np.full(n + 1, np.nan)
     windows: list[Window] = []
     wanted: int | None = place
     while wanted is not None:
         tilt = tilt_to(log_factor, place + 0.5, windows[-1].tilt if windows else start)
-        window = _middle(coins(log_factor, tilt), tilt, served).scaled(log_factor, reference)
-        polynomial[window.first : window.last + 1] = window.log_polynomial()
-        served[window.first : window.last] = True
+        window = _middle(coins(log_factor, tilt), tilt, served)
         windows.append(window)
+        rough = window.scaled(log_factor, Reference.none(n))
+        polynomial[window.first : window.last + 1] = rough.log_polynomial()
+        served[window.first : window.last] = True
         wanted = _most_wanted(_bound(polynomial, choose), log_per_set, served, levels)
         if wanted is not None:
             place = _moved(wanted, served, int(0.45 * (window.last - window.first)))
     bulk = int(np.nanargmax(np.where(log_per_set > -np.inf, log_per_set + polynomial, np.nan)))
-    nearest = next(window for window in windows if window.first <= bulk <= window.last)
-    reference = Reference.at(log_factor, nearest.tilt)  # now that it is known where the bulk is
-    windows = [window.scaled(log_factor, reference) for window in windows]
-    for window in windows:
-        polynomial[window.first : window.last + 1] = window.log_polynomial()
-    return tuple(windows), reference, polynomial
+    return windows, next(window for window in windows if window.first <= bulk <= window.last)
 
 
 def _middle(law: PoissonBinomial, tilt: float, served: BoolArray) -> Window:
@@ -231,6 +245,12 @@ def _most_wanted(bound: FloatArray, log_per_set: FloatArray, served: BoolArray, 
 
     :math:`e_m` and :math:`e_{m+1} / x_f` bound :math:`e_m(x_{-f})`, and the lesser is at most twice as large.
     Its share is looked at in the odds of the weakest feature, the strongest, and some between.
+
+    The search ends after as many windows as there are numbers, at the latest. The next window is centred on a
+    number :math:`m` that no window serves (:func:`_moved` sees to that), by a law of mean :math:`m + 1/2`. Such a
+    law has its mode at :math:`m` or :math:`m + 1`, and at the other one at least a thousandth of that: otherwise,
+    being log-concave, it had next to nothing on that side of the mode, and its mean could not lie there. So both
+    are in its middle, and :math:`m` is served.
     """
     gain = np.full(served.size, -np.inf)
     for level in levels:

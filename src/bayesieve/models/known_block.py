@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, PriorError
-from bayesieve.models.normal_inverse_gamma import NormalInverseGamma, log_evidence
+from bayesieve.models.normal_inverse_gamma import NormalInverseGamma
 from bayesieve.models.normal_inverse_wishart import Block, checked_family, forward
 from bayesieve.stats import Moments
 from bayesieve.stats.scatter import Scatter
@@ -51,12 +51,8 @@ class KnownBlock:
     @classmethod
     def of(cls, prior: NormalInverseGamma, group: Scatter) -> KnownBlock:
         """Prepare the known features of one group; the prior must be proper."""
+        check_proper(prior)
         block = Block.of(prior, group)
-        if not block.proper:
-            raise PriorError(
-                "An improper prior leaves open what blocks of different sizes weigh against each other. Use a "
-                "proper one, such as that of GaussianModel.proper()."
-            )
         factor = block.factor()
         return cls(block, factor, forward(factor, block.shift[:, None])[:, 0])
 
@@ -89,26 +85,6 @@ class KnownBlock:
         gain = 0.5 * ((block.dof + n) * alone - (block.dof + block.size + n) * left + block.size * np.log(share))
         return np.asarray(self._constant(form) + gain)
 
-    def conditional_log_evidence(self, prior: NormalInverseGamma, candidates: Moments, cross: Any) -> FloatArray:
-        r"""Log evidence of each candidate given the known features, :math:`\log p(K \cup \{f\}) - \log p(K)`.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.models.known_block import KnownBlock
-        >>> from bayesieve.models.normal_inverse_wishart import block_log_evidence
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> both = Scatter.from_matrix([[0.1, 0.3], [-0.4, -0.2], [0.3, 0.1], [0.8, 1.0]], ["a"] * 4)
-        >>> prior = bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1)
-        >>> known, candidate = both.take([0]), both.take([1]).moments()
-        >>> block = KnownBlock.of(prior, known)
-        >>> given = block.conditional_log_evidence(prior, candidate, both.products[0, :1, 1:])
-        >>> difference = block_log_evidence(prior, both) - block_log_evidence(prior, known)
-        >>> bool(abs(given[0] - difference) < 1e-12)
-        True
-        """
-        return np.asarray(log_evidence(prior, candidates) + self.log_gain(prior, candidates, cross))
-
     def _constant(self, form: float) -> float:
         """Return the part of the gain that is the same for all candidates."""
         k = self.block.size
@@ -123,3 +99,19 @@ class KnownBlock:
             raise PriorError("Candidates and known features need the same variance_dof and mean_strength.")
         if candidates.count.shape != (1,) or int(candidates.count[0]) != block.count:
             raise DataError(f"Candidates need all of the {block.count} values that the known features have.")
+
+
+def check_proper(prior: NormalInverseGamma) -> None:
+    """Raise unless a prior can weigh blocks of different sizes against each other.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.known_block import check_proper
+    >>> check_proper(bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1))
+    """
+    if not prior.is_proper:
+        raise PriorError(
+            "An improper prior leaves open what blocks of different sizes weigh against each other, and so it has "
+            "no say about who belongs with the known features. Use a proper one, such as GaussianModel.proper()."
+        )

@@ -93,6 +93,11 @@ class NormalInverseGamma:
         return bool(self.proper.all())
 
     @property
+    def is_jeffreys(self) -> bool:
+        """Whether this is Jeffreys' prior for every feature: all hyper-parameters but the location are 0."""
+        return not any(map(any_nonzero, (self.variance_dof, self.variance_scale, self.mean_strength)))
+
+    @property
     def n_features(self) -> int | None:
         """Number of features the hyper-parameters are given for; None if all are plain numbers."""
         sizes = {

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import DataError, PriorError
 from bayesieve.models.normal_inverse_gamma import NormalInverseGamma
-from bayesieve.models.subset_kernels import walk_subsets
+from bayesieve.models.subset_kernels import set_sizes, sums_over_sets, walk_subsets
 from bayesieve.stats.scatter import Scatter
 
 FloatArray = npt.NDArray[np.float64]
@@ -98,11 +98,8 @@ def subset_log_evidence(prior: NormalInverseGamma, group: Scatter) -> FloatArray
     block.factor()  # raises if the scatter is singular and the prior does not help
     log_det, form = np.empty(2**d), np.empty(2**d)
     walk_subsets(block.matrix, block.shift, block.least, log_det, form)
-    sizes, sums = np.zeros(1, np.int64), np.zeros((2, 1))
-    for f in range(d):
-        sizes = np.concatenate([sizes, sizes + 1])
-        sums = np.concatenate([sums, sums + block.logs[:, f : f + 1]], axis=1)
-    return np.asarray(block.log_evidence(sizes, sums, log_det, form))
+    sums = [sums_over_sets(logs) for logs in block.logs]
+    return np.asarray(block.log_evidence(set_sizes(d), sums, log_det, form))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,13 +208,12 @@ def checked_family(prior: NormalInverseGamma, n_features: int) -> tuple[float, f
                 "variance_scale and mean_location may differ between features."
             )
     dof, strength = (float(np.ravel(value)[0]) for value in (prior.variance_dof, prior.mean_strength))
-    jeffreys = not (dof or strength or np.any(prior.variance_scale))
-    if not (prior.is_proper or jeffreys):
+    if not (prior.is_proper or prior.is_jeffreys):
         raise PriorError(
             "The prior of a block must be proper (variance_dof, variance_scale and mean_strength above 0) or "
             "Jeffreys' (all of them 0)."
         )
-    return dof, strength, not jeffreys
+    return dof, strength, prior.is_proper
 
 
 def forward(factor: FloatArray, right: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Determinants of every principal submatrix of a symmetric matrix, by one walk through all subsets."""
+"""Arithmetic over all sets of a few features: array entry ``g`` belongs to the set with the bits of ``g``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,50 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesieve.stats.compiled import compiled
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def sums_over_sets(inside: npt.ArrayLike, outside: npt.ArrayLike = 0.0) -> FloatArray:
+    r"""Return :math:`\sum_{f \in G} a_f + \sum_{f \notin G} b_f` for every set, by doubling.
+
+    Parameters
+    ----------
+    inside
+        One number per feature, for the sets that hold it.
+    outside
+        The same for the sets without it; 0 by default.
+
+    Examples
+    --------
+    >>> from bayesieve.models.subset_kernels import sums_over_sets
+    >>> sums_over_sets([1.0, 10.0], [0.0, 5.0]).tolist()
+    [5.0, 6.0, 10.0, 11.0]
+    """
+    a = np.asarray(inside, dtype=np.float64)
+    b = np.broadcast_to(np.asarray(outside, dtype=np.float64), a.shape)
+    sums = np.zeros(1)
+    for with_it, without in zip(a.tolist(), b.tolist(), strict=True):
+        sums = np.concatenate((sums + without, sums + with_it))
+    return sums
+
+
+def set_sizes(n_features: int) -> npt.NDArray[np.int64]:
+    """Return the number of features in every set.
+
+    Examples
+    --------
+    >>> from bayesieve.models.subset_kernels import set_sizes
+    >>> set_sizes(2).tolist()
+    [0, 1, 1, 2]
+    """
+    sizes = np.zeros(1, np.int64)
+    for _ in range(n_features):
+        sizes = np.concatenate((sizes, sizes + 1))
+    return sizes
 
 
 @compiled()

@@ -92,10 +92,8 @@ def is_jeffreys(model: Model) -> bool:
     >>> is_jeffreys(bs.GaussianModel.jeffreys()), is_jeffreys(bs.GaussianModel.proper())
     (True, False)
     """
-    return isinstance(model, GaussianModel) and not any(
-        np.any(value)
-        for prior in (*model.class_priors, model.pooled_prior)
-        for value in (prior.variance_dof, prior.variance_scale, prior.mean_strength)
+    return isinstance(model, GaussianModel) and all(
+        prior.is_jeffreys for prior in (*model.class_priors, model.pooled_prior)
     )
 
 

@@ -19,12 +19,12 @@ from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.models.prior_ratio import PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
 from bayesieve.posterior.logistic import checked_log_odds
+from bayesieve.posterior.over_sets import MOST_FEATURES, OverSets, OverSizes
 
 IntArray = npt.NDArray[np.int64]
 
 _SHARES = (0.1, 0.5, 0.9)
 _MOST_LISTED = 5
-_MOST_ENUMERATED = 20
 _SAME_POWER = 2e-3
 _VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
@@ -153,7 +153,7 @@ def consistency_report(
         raise PriorError(f"model must be a Model, for example GaussianModel.jeffreys(), not {model!r}.")
     if n_features is not None and (not isinstance(n_features, (int, np.integer)) or n_features < 1):
         raise PriorError(f"n_features must be a whole number of at least 1, not {n_features!r}.")
-    if hasattr(prior_probability, "log_weights"):
+    if isinstance(prior_probability, OverSets):
         condition_iv, never, always = _of_sets(prior_probability, n_features)
     else:
         odds = _prior_log_odds(prior_probability, n_features)
@@ -181,8 +181,7 @@ def _of_features(odds: Any, n_features: int | None) -> tuple[Condition, IntArray
             f"The prior probability is {number}, so that features are {fate} selected, whatever the data. The "
             f"selection is consistent only if {truth}."
         )
-        none = np.arange(0)
-        return Condition(None, sentence), *((places, none) if odds < 0 else (none, places))
+        return Condition(None, sentence), *((places, places[:0]) if odds < 0 else (places[:0], places))
     never, always = np.flatnonzero(odds == -np.inf), np.flatnonzero(odds == np.inf)
     if never.size + always.size == 0:
         sentence = "Prior probabilities lie between 0 and 1, so every set of features is possible beforehand."
@@ -192,19 +191,19 @@ def _of_features(odds: Any, n_features: int | None) -> tuple[Condition, IntArray
     return Condition(None, sentence), never, always
 
 
-def _of_sets(prior: Any, n_features: int | None) -> tuple[Condition, IntArray, IntArray]:
+def _of_sets(prior: OverSets, n_features: int | None) -> tuple[Condition, IntArray, IntArray]:
     """Condition (iv) for a prior over sets, by their sizes or one by one."""
     if n_features is None:
         raise PriorError("A prior over sets needs n_features, the number of features.")
     everything, nothing = np.arange(n_features), np.arange(0)
-    if hasattr(prior, "log_sizes"):
+    if isinstance(prior, OverSizes):
         sizes = np.flatnonzero(np.asarray(prior.log_sizes(n_features)) > -np.inf)
         n_possible, n_all, what = sizes.size, n_features + 1, "numbers of markers"
         never = everything if sizes.max() == 0 else nothing
         always = everything if sizes.min() == n_features else nothing
-    elif n_features > _MOST_ENUMERATED:
+    elif n_features > MOST_FEATURES:
         raise PriorError(
-            f"The sets of {n_features} features are too many to list (up to {_MOST_ENUMERATED} features will do). "
+            f"The sets of {n_features} features are too many to list (up to {MOST_FEATURES} features will do). "
             "Give a SizePrior or one prior probability per feature."
         )
     else:

@@ -12,13 +12,104 @@ import numpy.typing as npt
 from bayesieve.errors import RuleError
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.loss import Loss
+from bayesieve.posterior.marginals import Marginals, Named
 from bayesieve.posterior.poisson_binomial import PoissonBinomial
 
 BoolArray = npt.NDArray[np.bool_]
 
 
+class ExpectedErrors:
+    """Expected errors of a set of features: they follow from the marginals, independent features or not."""
+
+    __slots__ = ()
+
+    posterior: Marginals
+    mask: BoolArray
+
+    @property
+    def n_selected(self) -> int:
+        """Number of features in the set."""
+        return int(self.mask.sum())
+
+    @property
+    def expected_true_positives(self) -> float:
+        r"""Expected number of markers in the set, equation (3.5)."""
+        return float(self.posterior.probability[self.mask].sum())
+
+    @property
+    def expected_false_positives(self) -> float:
+        r"""Expected number of non-markers in the set, equation (3.6)."""
+        return float(self.posterior.null_probability[self.mask].sum())
+
+    @property
+    def expected_false_negatives(self) -> float:
+        """Expected number of markers left out."""
+        return float(self.posterior.probability[~self.mask].sum())
+
+    @property
+    def expected_true_negatives(self) -> float:
+        """Expected number of non-markers left out."""
+        return float(self.posterior.null_probability[~self.mask].sum())
+
+    @property
+    def expected_mislabelled(self) -> float:
+        """Expected number of wrong labels, false positives and false negatives together."""
+        return self.expected_false_positives + self.expected_false_negatives
+
+    @property
+    def expected_false_discovery_rate(self) -> float:
+        """Expected share of non-markers in the set; 0 if the set is empty."""
+        return self.expected_false_positives / self.n_selected if self.n_selected else 0.0
+
+    @property
+    def expected_false_omission_rate(self) -> float:
+        """Expected share of markers among the features left out; 0 if none is."""
+        n_left = self.mask.size - self.n_selected
+        return self.expected_false_negatives / n_left if n_left else 0.0
+
+    def risk(self, loss: Loss | None = None) -> float:
+        """Return the expected loss, equation (3.7); by default the expected number of wrong labels.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [6.8], [7.7], [8.1]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> risk = bs.ErrorAnalysis.of(posterior, [True]).risk()
+        >>> bool(risk == posterior.null_probability[0])
+        True
+        """
+        loss = loss or Loss()
+        return (
+            loss.true_positive * self.expected_true_positives
+            + loss.false_positive * self.expected_false_positives
+            + loss.false_negative * self.expected_false_negatives
+            + loss.true_negative * self.expected_true_negatives
+        )
+
+    def regret(self, loss: Loss | None = None) -> float:
+        """Return how much larger the risk is than the least possible, that of the minimal-risk set.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
+        >>> bs.ErrorAnalysis.of(posterior, [0]).regret()
+        0.0
+        >>> round(bs.ErrorAnalysis.of(posterior, [1]).regret(), 3)
+        1.996
+        """
+        loss = loss or Loss()
+        p, q = self.posterior.probability, self.posterior.null_probability
+        inside = loss.true_positive * p + loss.false_positive * q
+        outside = loss.false_negative * p + loss.true_negative * q
+        chosen = np.where(self.mask, inside, outside)
+        return float((chosen - np.minimum(inside, outside)).sum())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class ErrorAnalysis:
+class ErrorAnalysis(ExpectedErrors):
     """Expected errors of a set of features, and their exact laws.
 
     Expectations of counts hold whenever the probabilities are right. Laws, intervals and ratios
@@ -60,31 +151,6 @@ class ErrorAnalysis:
         return cls(posterior, as_mask(posterior, features))
 
     @property
-    def n_selected(self) -> int:
-        """Number of features in the set."""
-        return int(self.mask.sum())
-
-    @property
-    def expected_true_positives(self) -> float:
-        r"""Expected number of markers in the set, equation (3.5)."""
-        return float(self.posterior.probability[self.mask].sum())
-
-    @property
-    def expected_false_positives(self) -> float:
-        r"""Expected number of non-markers in the set, equation (3.6)."""
-        return float(self.posterior.null_probability[self.mask].sum())
-
-    @property
-    def expected_false_negatives(self) -> float:
-        """Expected number of markers left out."""
-        return float(self.posterior.probability[~self.mask].sum())
-
-    @property
-    def expected_true_negatives(self) -> float:
-        """Expected number of non-markers left out."""
-        return float(self.posterior.null_probability[~self.mask].sum())
-
-    @property
     def true_positives(self) -> PoissonBinomial:
         """Law of the number of markers in the set."""
         p, q = self.posterior.probability, self.posterior.null_probability
@@ -121,17 +187,6 @@ class ErrorAnalysis:
         return float(terms.sum())
 
     @property
-    def expected_false_discovery_rate(self) -> float:
-        """Expected share of non-markers in the set; 0 if the set is empty."""
-        return self.expected_false_positives / self.n_selected if self.n_selected else 0.0
-
-    @property
-    def expected_false_omission_rate(self) -> float:
-        """Expected share of markers among the features left out; 0 if none is."""
-        n_left = self.mask.size - self.n_selected
-        return self.expected_false_negatives / n_left if n_left else 0.0
-
-    @property
     def expected_sensitivity(self) -> float:
         r"""Expected share of the markers that the set holds, :math:`E[TP / (TP + FN)]`; 1 if there are none."""
         return _expected_share(self.true_positives, self.false_negatives)
@@ -165,26 +220,6 @@ class ErrorAnalysis:
             raise RuleError(f"A hit rate lies between 0 and 1; {hit_rate!r} was given.")
         return self.false_positives.cdf((1.0 - hit_rate) * self.n_selected + 1e-9)
 
-    def risk(self, loss: Loss | None = None) -> float:
-        """Return the expected loss, equation (3.7); by default the expected number of wrong labels.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1], [-0.4], [0.3], [6.8], [7.7], [8.1]]
-        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
-        >>> risk = bs.ErrorAnalysis.of(posterior, [True]).risk()
-        >>> bool(risk == posterior.null_probability[0])
-        True
-        """
-        loss = loss or Loss()
-        return (
-            loss.true_positive * self.expected_true_positives
-            + loss.false_positive * self.expected_false_positives
-            + loss.false_negative * self.expected_false_negatives
-            + loss.true_negative * self.expected_true_negatives
-        )
-
     def risk_sd(self, loss: Loss | None = None) -> float:
         """Return the standard deviation of the loss.
 
@@ -207,29 +242,9 @@ class ErrorAnalysis:
             )
         )
 
-    def regret(self, loss: Loss | None = None) -> float:
-        """Return how much larger the risk is than the least possible, that of the minimal-risk set.
 
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
-        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
-        >>> bs.ErrorAnalysis.of(posterior, [0]).regret()
-        0.0
-        >>> round(bs.ErrorAnalysis.of(posterior, [1]).regret(), 3)
-        1.996
-        """
-        loss = loss or Loss()
-        p, q = self.posterior.probability, self.posterior.null_probability
-        inside = loss.true_positive * p + loss.false_positive * q
-        outside = loss.false_negative * p + loss.true_negative * q
-        chosen = np.where(self.mask, inside, outside)
-        return float((chosen - np.minimum(inside, outside)).sum())
-
-
-def as_mask(posterior: FeaturePosterior, features: Any) -> BoolArray:
-    """Turn a mask, indices or names into a read-only mask.
+def as_mask(posterior: Named, features: Any) -> BoolArray:
+    """Turn a mask, indices, names or a selection into a read-only mask.
 
     Examples
     --------
@@ -240,7 +255,7 @@ def as_mask(posterior: FeaturePosterior, features: Any) -> BoolArray:
     [True]
     """
     try:
-        given = np.asarray(features)
+        given = np.asarray(features.mask if isinstance(features, ExpectedErrors) else features)
     except ValueError:  # a ragged list
         given = np.array(0.5)
     n = posterior.n_features

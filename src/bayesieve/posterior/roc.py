@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import RuleError
-from bayesieve.posterior.feature_posterior import FeaturePosterior
+from bayesieve.posterior.marginals import Marginals
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -22,7 +22,7 @@ class ExpectedROC:
     false_positives, true_positives
         The curve; both start at 0.
     true_positives_sd
-        Posterior standard deviation of the true positives (independent features).
+        Posterior standard deviation of the true positives, were features independent given the data.
 
     Examples
     --------
@@ -57,13 +57,13 @@ class ExpectedROC:
         return np.asarray(self.true_positives[1:] / (total if total > 0 else np.nan))
 
 
-def expected_roc(posterior: FeaturePosterior, ranking: npt.ArrayLike | None = None) -> ExpectedROC:
+def expected_roc(posterior: Marginals, ranking: npt.ArrayLike | None = None) -> ExpectedROC:
     """Expected ROC curve, equation (3.14), of the posterior's own ranking or of any other.
 
     Parameters
     ----------
     posterior
-        Where the probabilities come from.
+        Where the probabilities come from: a screen, or a posterior over sets.
     ranking
         Feature indices from best to worst; the posterior's ranking, which no other beats, by default.
 

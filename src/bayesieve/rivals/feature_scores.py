@@ -70,9 +70,7 @@ class FeatureScores:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z]\w*", self.method, re.ASCII):
-            raise DataError(
-                f"A method is named by letters, digits and underscores, not {self.method!r}."
-            )
+            raise DataError(f"A method is named by letters, digits and underscores, not {self.method!r}.")
         score = _column("score", self.score, None)
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "feature_names", checked_names(self.feature_names, score.size))

@@ -22,6 +22,7 @@ from bayesieve.posterior.multiple_testing import benjamini_hochberg
 from bayesieve.posterior.null_law import null_mean
 from bayesieve.posterior.null_table import tabulated_log_null_probability
 from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.rival import Rival
 from bayesieve.screening.evidence import check_range
 from bayesieve.screening.inputs import given
 from bayesieve.stats import Moments
@@ -216,3 +217,16 @@ def _warn(moments: Moments, statistic: FloatArray) -> None:
         DegenerateFeatureWarning,
         stacklevel=3,
     )
+
+
+def _of_moments(moments: Moments, *, law: str = "exact", p_values: bool = True) -> FeatureScores:
+    """The test as a rival; ``law`` is the ``method`` of :func:`pearson_neyman`, which ranks do not need."""
+    if p_values:
+        return pearson_neyman(moments, method=law)
+    _check(moments, None)
+    statistic = log_lambda(moments)
+    _warn(moments, statistic)
+    return FeatureScores("pearson_neyman", 0.0 - statistic, details={"log_lambda": statistic})
+
+
+RIVAL = Rival("pearson-neyman", "Pearson-Neyman", "moments", _of_moments)

@@ -11,6 +11,7 @@ import numpy as np
 from bayesieve.errors import RuleError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.poisson_binomial import convolve_coin
+from bayesieve.selection.bounds import within_share
 from bayesieve.selection.selection import Selection, checked_posterior, prefix
 from bayesieve.stats.compiled import compiled
 
@@ -65,7 +66,7 @@ class FalseDiscovery:
         null = checked_posterior(posterior).null_probability[posterior.ranking]
         if self.confidence is None:
             number = np.arange(1, null.size + 1)
-            allowed = np.cumsum(null) <= self.proportion * number * (1 + 1e-12) + 1e-300
+            allowed = within_share(np.cumsum(null), number, self.proportion)
             size = int(np.flatnonzero(allowed).max(initial=-1)) + 1
             return prefix(posterior, size, f"expected false-discovery rate at most {self.proportion:g}")
         marker = posterior.probability[posterior.ranking]

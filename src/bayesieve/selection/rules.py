@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesieve.errors import RuleError
 from bayesieve.posterior import FeaturePosterior, Loss
+from bayesieve.selection.bounds import within_number
 from bayesieve.selection.selection import Selection, checked_posterior, prefix
 
 
@@ -159,8 +160,7 @@ class NeymanPearson:
         """
         allowed = self.expected_false_positives
         cost = np.cumsum(checked_posterior(posterior).null_probability[posterior.ranking])
-        slack = 1e-12 * max(1.0, allowed) if allowed else 0.0
-        size = int(np.searchsorted(cost, allowed + slack, side="right"))
+        size = int(np.count_nonzero(within_number(cost, allowed)))
         return prefix(posterior, size, f"at most {allowed:g} false positives expected")
 
 

@@ -1,5 +1,6 @@
-"""Data with known truth: the synthetic model of section 6."""
+"""Data with known truth: the synthetic model of section 6, its variants, and designs drawn from a prior."""
 
-from bayesieve.simulation.synergetic import SynergeticModel, SyntheticData
+from bayesieve.simulation.data_model import DataModel, Kind, SyntheticData, SyntheticMoments
+from bayesieve.simulation.synergetic import SynergeticModel
 
-__all__ = ["SynergeticModel", "SyntheticData"]
+__all__ = ["DataModel", "Kind", "SynergeticModel", "SyntheticData", "SyntheticMoments"]

@@ -6,65 +6,26 @@ unknown subclasses make some of them mixtures.
 
 from __future__ import annotations
 
-import enum
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesieve.errors import DataError
+from bayesieve.simulation.data_model import (
+    FloatArray,
+    Kind,
+    Seed,
+    SyntheticData,
+    SyntheticMoments,
+    class_sizes_of,
+)
+from bayesieve.simulation.synergetic_layout import Layout, even_parts, orderly_layout, settle
+from bayesieve.simulation.synergetic_moments import draw_moments
+from bayesieve.simulation.synergetic_values import Noise, SynergeticValues
+from bayesieve.simulation.tiles import LAYOUT, generator, pieces, seed_sequence, whole
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
-
-class Kind(enum.IntEnum):
-    """What a synthetic feature is."""
-
-    GLOBAL_MARKER = 0
-    HETEROGENEOUS_MARKER_A = 1
-    HETEROGENEOUS_MARKER_B = 2
-    LOW_VARIANCE_NON_MARKER = 3
-    HIGH_VARIANCE_NON_MARKER = 4
-
-    @property
-    def words(self) -> str:
-        """The kind as people call it."""
-        return (
-            "global marker",
-            "heterogeneous marker",
-            "heterogeneous marker",
-            "no marker, low variance",
-            "no marker, high variance",
-        )[self]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SyntheticData:
-    """A synthetic data set and its truth.
-
-    Parameters
-    ----------
-    values
-        Samples x features.
-    labels
-        Class of every sample, 0 or 1.
-    kind
-        A :class:`Kind` per feature.
-    group
-        Group of variances per feature.
-    """
-
-    values: FloatArray
-    labels: IntArray
-    kind: npt.NDArray[np.int8]
-    group: npt.NDArray[np.int8]
-
-    @property
-    def true_markers(self) -> npt.NDArray[np.bool_]:
-        """True for the features whose distribution differs between the classes."""
-        return self.kind <= Kind.HETEROGENEOUS_MARKER_B
+__all__ = ["Kind", "Layout", "SynergeticModel", "SyntheticData"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +40,19 @@ class SynergeticModel:
         Correlation within a block, :math:`\rho`.
     class_variances
         For every group the variances :math:`(\sigma_{0,i}, \sigma_{1,i})`.
-    global_blocks, heterogeneous_blocks, low_variance_blocks, high_variance_features
+    global_blocks, low_variance_blocks, high_variance_features
         How many there are *per group*.
+    heterogeneous_blocks
+        The same for blocks of markers that differ in one subclass of class 1 only: a number, spread evenly
+        over the subclasses, or one number per subclass.
+    n_subclasses
+        Hidden subclasses of class 1, :math:`c`, as equal in size as can be; the first ones are the larger.
+    mean_shifts
+        The means :math:`\mu_1` of a block of markers where they differ from 0; :math:`1, 1/2, \dots, 1/k` when
+        not given.
+    mixture_shift, mixture_range
+        A high-variance non-marker is :math:`N(0, \sigma_{0,i})` with a probability drawn once per feature,
+        uniformly from this range, and :math:`N(\text{shift}, \sigma_{1,i})` otherwise.
 
     Examples
     --------
@@ -102,19 +74,16 @@ class SynergeticModel:
         (0.49, 0.64),
     )
     global_blocks: int = 1
-    heterogeneous_blocks: int = 4
+    heterogeneous_blocks: int | tuple[int, ...] = 4
     low_variance_blocks: int = 595
     high_variance_features: int = 2000
+    n_subclasses: int = 2
+    mean_shifts: tuple[float, ...] | None = None
+    mixture_shift: float = 1.0
+    mixture_range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        counts = (self.global_blocks, self.heterogeneous_blocks, self.low_variance_blocks,
-                  self.high_variance_features)  # fmt: skip
-        if self.block_size < 1 or min(counts) < 0 or self.n_features < 1:
-            raise DataError("Block size must be at least 1, other numbers at least 0, and some feature is needed.")
-        if not 0 <= self.correlation < 1:
-            raise DataError(f"correlation must lie in [0, 1), not {self.correlation}.")
-        if any(variance <= 0 for pair in self.class_variances for variance in pair):
-            raise DataError("Variances must be positive.")
+        settle(self)
 
     @property
     def n_groups(self) -> int:
@@ -122,101 +91,167 @@ class SynergeticModel:
         return len(self.class_variances)
 
     @property
+    def n_blocks(self) -> int:
+        """Number of correlated blocks, of markers and of non-markers."""
+        blocks = self.global_blocks + sum(self.blocks_by_subclass) + self.low_variance_blocks
+        return self.n_groups * blocks
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
-        blocks = self.global_blocks + self.heterogeneous_blocks + self.low_variance_blocks
-        return self.n_groups * (blocks * self.block_size + self.high_variance_features)
+        return self.n_blocks * self.block_size + self.n_groups * self.high_variance_features
 
     @property
     def n_markers(self) -> int:
         """Number of true markers."""
-        return self.n_groups * (self.global_blocks + self.heterogeneous_blocks) * self.block_size
+        blocks = self.global_blocks + sum(self.blocks_by_subclass)
+        return self.n_groups * blocks * self.block_size
 
-    def draw(self, n_samples: int, *, seed: int | None = None, shuffle: bool = True) -> SyntheticData:
-        """Draw a data set with equal classes; class 1 has two hidden subclasses.
+    @property
+    def blocks_by_subclass(self) -> tuple[int, ...]:
+        """Blocks of heterogeneous markers per group that differ in each subclass.
+
+        Examples
+        --------
+        >>> from bayesieve.simulation import SynergeticModel
+        >>> SynergeticModel().blocks_by_subclass, SynergeticModel(heterogeneous_blocks=3).blocks_by_subclass
+        ((2, 2), (2, 1))
+        """
+        given = self.heterogeneous_blocks
+        return given if isinstance(given, tuple) else even_parts(given, self.n_subclasses)
+
+    @property
+    def shifts(self) -> FloatArray:
+        r"""The means :math:`\mu_1` within a block.
+
+        Examples
+        --------
+        >>> from bayesieve.simulation import SynergeticModel
+        >>> SynergeticModel().shifts.round(3).tolist()
+        [1.0, 0.5, 0.333, 0.25, 0.2]
+        """
+        return (
+            1.0 / np.arange(1.0, self.block_size + 1) if self.mean_shifts is None else np.array(self.mean_shifts)
+        )
+
+    @property
+    def layout(self) -> Layout:
+        """What the features are in the orderly arrangement: blocks first, group after group."""
+        return orderly_layout(self)
+
+    def draw(
+        self,
+        n_samples: int | tuple[int, int],
+        *,
+        seed: Seed = None,
+        shuffle: bool = True,
+        n_threads: int | None = None,
+    ) -> SyntheticData:
+        """Draw a data set; the samples of class 0 come first, then the subclasses of class 1.
 
         Parameters
         ----------
         n_samples
-            Even number of samples.
+            Even number of samples, or the sizes of the two classes.
         seed
-            Same seed, same data.
+            Same seed, same data: a whole number or a NumPy seed sequence.
         shuffle
             Scatter the kinds of features over the columns.
+        n_threads
+            Threads to use; the values do not depend on them.
 
         Examples
         --------
         >>> from bayesieve.simulation import SynergeticModel
         >>> small = SynergeticModel(low_variance_blocks=2, high_variance_features=3)
-        >>> small.draw(10, seed=0).values.shape
-        (10, 152)
+        >>> small.draw(10, seed=0).values.shape, small.draw((4, 9), seed=0).values.shape
+        ((10, 152), (13, 152))
         """
-        if not isinstance(n_samples, (int, np.integer)) or n_samples < 2 or n_samples % 2:
-            raise DataError(f"n_samples must be even and at least 2, not {n_samples}.")
-        rng = np.random.default_rng(seed)
-        kind, group, block = self._layout()
+        return whole(self._values(n_samples, seed, shuffle), n_threads)
+
+    def chunks(
+        self,
+        n_samples: int | tuple[int, int],
+        *,
+        seed: Seed = None,
+        shuffle: bool = True,
+        by: str = "samples",
+        size: int | None = None,
+        n_threads: int | None = None,
+    ) -> Iterator[SyntheticData]:
+        """Draw the same data set as :meth:`draw` in pieces.
+
+        Parameters
+        ----------
+        n_samples, seed, shuffle, n_threads
+            As in :meth:`draw`.
+        by
+            ``"samples"`` or ``"features"``. The latter takes longer where columns are shuffled: what the
+            features of a block share is drawn again for every piece.
+        size
+            Samples or features per piece; some 32 MB when not given.
+
+        Examples
+        --------
+        >>> from bayesieve.simulation import SynergeticModel
+        >>> small = SynergeticModel(low_variance_blocks=2, high_variance_features=3)
+        >>> [piece.values.shape for piece in small.chunks(10, seed=0, by="features", size=100)]
+        [(10, 100), (10, 52)]
+        """
+        return pieces(self._values(n_samples, seed, shuffle), by, size, n_threads)
+
+    def draw_moments(
+        self, n_samples: int | tuple[int, int], *, seed: Seed = None, shuffle: bool = True
+    ) -> SyntheticMoments:
+        """Draw counts, means and centred squares directly, exactly as data would have them.
+
+        The time does not depend on the number of samples. The same seed gives the same features as
+        :meth:`draw`, in the same columns, but another sample of them.
+
+        Parameters
+        ----------
+        n_samples, seed, shuffle
+            As in :meth:`draw`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.simulation import SynergeticModel
+        >>> drawn = SynergeticModel().draw_moments(5000, seed=1)
+        >>> posterior = bs.screen(drawn.moments, prior_probability=0.005)
+        >>> int((posterior.probability > 0.5).sum())
+        98
+        """
+        sizes = class_sizes_of(n_samples)
+        sequence = seed_sequence(seed)
+        layout, share = self._arranged(sequence, shuffle)
+        return draw_moments(self, layout, share, sizes, sequence)
+
+    def noise(self) -> Noise | None:
+        """How noise departs from the Gaussian; here it does not.
+
+        Examples
+        --------
+        >>> from bayesieve.simulation import SynergeticModel
+        >>> SynergeticModel().noise() is None
+        True
+        """
+        return None
+
+    def _values(self, n_samples: Any, seed: Seed, shuffle: bool) -> SynergeticValues:
+        sizes = class_sizes_of(n_samples)
+        sequence = seed_sequence(seed)
+        return SynergeticValues(self, *self._arranged(sequence, shuffle), sizes, sequence, self.noise())
+
+    def _arranged(self, seed: np.random.SeedSequence, shuffle: bool) -> tuple[Layout, FloatArray]:
+        """Order of the columns, and the share of the first component in every high-variance feature."""
+        rng = generator(seed, LAYOUT)
+        layout = self.layout
+        share = np.ones(self.n_features)
+        in_blocks = self.n_blocks * self.block_size
+        share[in_blocks:] = rng.uniform(*self.mixture_range, self.n_features - in_blocks)
         if shuffle:
             order = rng.permutation(self.n_features)
-            kind, group, block = kind[order], group[order], block[order]
-        else:
-            order = np.arange(self.n_features)
-        values = self._noise(n_samples, block, rng)
-        variances = np.array(self.class_variances)
-        values *= np.sqrt(variances[group, 0])
-        labels = np.repeat([0, 1], n_samples // 2)
-        shift = 1.0 / (1.0 + order % self.block_size)  # only read for features in blocks, which lie aligned
-        ratio = np.sqrt(variances[group, 1] / variances[group, 0])
-        for column in np.flatnonzero(kind <= Kind.HETEROGENEOUS_MARKER_B).tolist():
-            different = self._different_samples(Kind(int(kind[column])), n_samples)
-            values[different, column] = values[different, column] * ratio[column] + shift[column]
-        self._mix(values, np.flatnonzero(kind == Kind.HIGH_VARIANCE_NON_MARKER), ratio, rng)
-        return SyntheticData(values, labels, kind, group)
-
-    def _layout(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], IntArray]:
-        """Kind, group and block (-1 for none) of the features in an orderly arrangement, blocks first."""
-        half = self.heterogeneous_blocks // 2
-        blocks = (
-            [Kind.GLOBAL_MARKER] * self.global_blocks
-            + [Kind.HETEROGENEOUS_MARKER_A] * half
-            + [Kind.HETEROGENEOUS_MARKER_B] * (self.heterogeneous_blocks - half)
-            + [Kind.LOW_VARIANCE_NON_MARKER] * self.low_variance_blocks
-        )
-        in_blocks = np.repeat(np.array(blocks * self.n_groups, dtype=np.int8), self.block_size)
-        n_alone = self.n_groups * self.high_variance_features
-        kind = np.concatenate([in_blocks, np.full(n_alone, Kind.HIGH_VARIANCE_NON_MARKER, dtype=np.int8)])
-        names = np.arange(self.n_groups, dtype=np.int8)
-        group = np.concatenate(
-            [np.repeat(names, len(blocks) * self.block_size), np.repeat(names, self.high_variance_features)]
-        )
-        block = np.full(kind.size, -1, dtype=np.int64)
-        block[: in_blocks.size] = np.arange(in_blocks.size) // self.block_size
-        return kind, group, block
-
-    def _noise(self, n_samples: int, block: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Standard normal values, correlated within blocks through a shared part."""
-        values = rng.standard_normal((n_samples, block.size))
-        shared = math.sqrt(self.correlation) * rng.standard_normal((n_samples, max(int(block.max()) + 1, 1)))
-        own = np.where(block >= 0, math.sqrt(1.0 - self.correlation), 1.0)
-        values *= own
-        inside = np.flatnonzero(block >= 0)
-        values[:, inside] += shared[:, block[inside]]
-        return values
-
-    @staticmethod
-    def _different_samples(kind: Kind, n_samples: int) -> slice:
-        """Samples of class 1 in which a marker of this kind differs from class 0."""
-        start = n_samples // 2
-        middle = start + math.ceil(start / 2)
-        return {
-            Kind.GLOBAL_MARKER: slice(start, None),
-            Kind.HETEROGENEOUS_MARKER_A: slice(middle, None),
-            Kind.HETEROGENEOUS_MARKER_B: slice(start, middle),
-        }[kind]
-
-    @staticmethod
-    def _mix(values: FloatArray, columns: IntArray, ratio: FloatArray, rng: np.random.Generator) -> None:
-        """Turn standard values into the two-component mixture of the high-variance non-markers."""
-        share = rng.random(columns.size)
-        second = rng.random((values.shape[0], columns.size)) >= share
-        part = values[:, columns]
-        values[:, columns] = np.where(second, 1.0 + part * ratio[columns], part)
+            layout, share = layout.taken(order), share[order]
+        share.flags.writeable = False
+        return layout, share

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, is_sparse
 from bayesieve.data.labels import checked_classes, union_of_classes
-from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.errors import DataError, LabelError
 from bayesieve.stats.checking import check_same_features, checked_moments
 from bayesieve.stats.compiled import compiled
+from bayesieve.stats.complete import complete_moments
 from bayesieve.stats.merging import merge
 from bayesieve.stats.moments import Moments
 
@@ -115,13 +116,7 @@ class Scatter:
             raise DataError(
                 f"All pairs of {d:,} features are too many to hold. Choose at most {_MOST_FEATURES:,} of them."
             )
-        try:
-            moments = Moments.from_labelled(matrix, n_threads=1)
-        except MissingValueError as error:
-            where = str(error).partition(" Pass ")[0]
-            raise MissingValueError(
-                f"{where} Features seen together need all values: fill them in first."
-            ) from None
+        moments = complete_moments(matrix, "Features seen together need all values", n_threads=1)
         values = matrix.values.toarray() if is_sparse(matrix.values) else np.asarray(matrix.values)
         products = np.zeros((len(moments.classes), d, d))
         for k, total in enumerate(products):

@@ -1,0 +1,167 @@
+"""``bayesieve compare``: several methods on the same table, side by side."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesieve.cli.config import plain_settings, write_settings
+from bayesieve.cli.inputs import Input, check_classes, read_input
+from bayesieve.cli.talk import Talk
+from bayesieve.cli.targets import check_targets
+from bayesieve.errors import LabelError, OptionError
+from bayesieve.io.results import check_ending, text_chunks, write_results
+from bayesieve.rivals.comparison import checked_methods, compare_methods
+from bayesieve.rivals.method_comparison import MethodComparison
+
+_WIDTH = 79
+_SHOWN = 10  # at most so many of every method
+
+
+def run_compare(settings: Mapping[str, Any]) -> None:
+    """Read, rank by every method, write and tell.
+
+    Parameters
+    ----------
+    settings
+        All options of the command by name.
+    """
+    talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
+    methods, top = checked_methods(settings["methods"]), _lengths(settings["top"])
+    if settings["out"] is not None:
+        check_ending(settings["out"])
+    check_targets(settings, ("out", "config_out"))
+    with talk.timed("read"):
+        given = read_input(settings, talk)
+    _check(given, methods)
+    with talk.timed("compare"):
+        found = compare_methods(
+            given.data,
+            methods=list(methods.values()),
+            top=top,
+            feature_names=given.feature_ids if given.sites else None,
+            missing=settings["missing"],
+            n_threads=settings["threads"],
+        )
+    with talk.timed("write"):
+        _write(settings["out"], found, given)
+    if settings["config_out"] is not None:
+        write_settings(settings["config_out"], "compare", plain_settings(settings))
+    _tell(talk, found, given, settings["out"])
+
+
+def _lengths(text: str | None) -> list[int] | None:
+    """Read the lengths of lists: 100, or 10,50,100."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
+    if not parts or not all(part.isdecimal() and int(part) for part in parts):
+        raise OptionError(f"--top takes whole numbers of at least 1, such as 100 or 10,50,100, not {text!r}.")
+    return [int(part) for part in parts]
+
+
+def _check(given: Input, methods: Mapping[str, Any]) -> None:
+    """Raise unless there are two classes, and values where a method needs them."""
+    check_classes(given)
+    if len(given.class_counts) > 2:
+        first, second = list(given.class_counts)[:2]
+        raise LabelError(
+            f"Methods are compared on two classes, but {given.path} has {len(given.class_counts)}. Pick or merge "
+            f'some, for example --classes "{first}; {second}".'
+        )
+    by_value = [name for name, method in methods.items() if method.uses == "values"]
+    if given.sites and by_value:
+        needs, it = ("needs", "it") if len(by_value) == 1 else ("need", "them")
+        raise OptionError(
+            f"{given.path} holds sums and no values, which {', '.join(by_value)} {needs}. Leave {it} out of "
+            "--methods, or compare the table itself."
+        )
+
+
+def _write(out: str | None, found: MethodComparison, given: Input) -> None:
+    table, order = found.to_dict(), found.ranking(found.methods[0])
+    if out is not None:
+        write_results(out, table, lambda: _about(found, given), order)
+        return
+    for chunk in text_chunks(table, order=order):
+        sys.stdout.buffer.write(chunk)
+    sys.stdout.flush()
+
+
+def _about(found: MethodComparison, given: Input) -> dict[str, Any]:
+    """What formats with a place for it say about the table."""
+    return {
+        "table": given.path,
+        "classes": dict(given.class_counts),
+        "transform": given.transform,
+        "methods": list(found.methods),
+        "overlap": {str(n): found.overlap(n).tolist() for n in found.top},
+        "top": list(found.top),
+    }
+
+
+def _tell(talk: Talk, found: MethodComparison, given: Input, out: str | None) -> None:
+    first, second = given.class_counts
+    _, *said = found.summary().splitlines()
+    counts = " and ".join(f"{label} ({count:,})" for label, count in given.class_counts.items())
+    paragraphs = [
+        [*given.described, f"Classes: {counts}; differences are {second} minus {first}."],
+        said,
+    ]
+    lines = []
+    for paragraph in paragraphs:
+        lines += [part for text in paragraph for part in _wrap(text)]
+        lines += [""] if paragraph else []
+    lines += [*_rank_table(found), "", *_overlap_table(found)]
+    if out is not None:
+        lines += ["", f"Wrote {found.n_features:,} rows to {out}."]
+    talk.say("result", "\n".join(lines), n_features=found.n_features, **_about(found, given))
+
+
+def _rank_table(found: MethodComparison) -> list[str]:
+    """Ranks of the features among the first of any method."""
+    most = min(_SHOWN, found.top[-1])
+    rows, names = found.union(most).tolist(), found.names
+    columns = [("feature", [_short(names[i]) for i in rows])]
+    columns += [
+        (name, [f"{ranks[i]:,}" for i in rows]) for name, ranks in zip(found.methods, found.ranks, strict=True)
+    ]
+    for name, head in (("mean_z", "mean z"), ("variance_z", "variance z")):
+        values = found.differences[name]
+        columns.append((head, ["-" if np.isnan(values[i]) else f"{values[i]:+.1f}" for i in rows]))
+    return [*_wrap(f"Ranks of the features among the {most} strongest of any method:"), *_aligned(columns)]
+
+
+def _overlap_table(found: MethodComparison) -> list[str]:
+    """Shared features of every two methods."""
+    n = found.top[-1]
+    shared = found.overlap(n)
+    columns = [("", list(found.methods))]
+    columns += [(name, [f"{count:,}" for count in shared[:, k]]) for k, name in enumerate(found.methods)]
+    return [*_wrap(f"Features that two methods share among their {n:,} strongest:"), *_aligned(columns)]
+
+
+def _aligned(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Lay out columns under their headings: the first to the left, the others to the right."""
+    widths = [max(len(head), *map(len, cells)) for head, cells in columns]
+    rows = zip(*([head, *cells] for head, cells in columns), strict=True)
+    return [
+        "  ".join(
+            f"{cell:<{width}}" if k == 0 else f"{cell:>{width}}"
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _short(name: str, most: int = 30) -> str:
+    return name if len(name) <= most else name[: most - 3] + "..."
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)

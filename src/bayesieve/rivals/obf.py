@@ -1,0 +1,94 @@
+"""The optimal Bayesian filter of section 6 among its rivals: under Jeffreys' prior (JP) and a proper one (PP)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesieve.models import GaussianModel
+from bayesieve.models.prior_ratio import PriorRatio
+from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.rival import Rival
+from bayesieve.screening import screen
+from bayesieve.stats import Moments
+
+
+def obf_jeffreys(
+    moments: Moments, *, prior_probability: Any = 0.005, prior_ratio: PriorRatio = 0.1
+) -> FeatureScores:
+    r"""Log-odds of every feature under Jeffreys' prior, equation (2.18): section 6's OBF-JP.
+
+    Parameters
+    ----------
+    moments
+        Moments of two classes.
+    prior_probability
+        Share of features believed to be markers, or one probability per feature.
+    prior_ratio
+        The paper's :math:`L`; see :class:`bayesieve.GaussianModel`.
+
+    Returns
+    -------
+    FeatureScores
+        The score is the log-odds, above 0 where a marker is the better guess; ``log_bayes_factor`` stands in
+        ``details``.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.obf import obf_jeffreys
+    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9], [1.0], [0.2]]
+    >>> scores = obf_jeffreys(bs.Moments.from_matrix(X, [0] * 5 + [1] * 6))
+    >>> scores.method, scores.score.round(4).tolist()
+    ('obf_jp', [-4.7975])
+    """
+    return _scores("obf_jp", moments, GaussianModel.jeffreys(prior_ratio), prior_probability)
+
+
+def obf_proper(
+    moments: Moments,
+    *,
+    prior_probability: Any = 0.005,
+    variance_dof: float = 3.0,
+    variance_scale: float = 0.5,
+    mean_strength: float = 0.1,
+    mean_locations: tuple[float, float] = (0.0, 0.2),
+) -> FeatureScores:
+    r"""Log-odds of every feature under the proper prior of section 6: OBF-PP.
+
+    Parameters
+    ----------
+    moments
+        Moments of two classes.
+    prior_probability
+        Share of features believed to be markers, or one probability per feature.
+    variance_dof, variance_scale, mean_strength, mean_locations
+        As for :meth:`bayesieve.GaussianModel.proper`.
+
+    Returns
+    -------
+    FeatureScores
+        The score is the log-odds, above 0 where a marker is the better guess; ``log_bayes_factor`` stands in
+        ``details``.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.obf import obf_proper
+    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
+    >>> obf_proper(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).method
+    'obf_pp'
+    """
+    model = GaussianModel.proper(
+        variance_dof=variance_dof, variance_scale=variance_scale, mean_strength=mean_strength,
+        mean_locations=tuple(mean_locations),
+    )  # fmt: skip
+    return _scores("obf_pp", moments, model, prior_probability)
+
+
+def _scores(method: str, moments: Moments, model: GaussianModel, prior_probability: Any) -> FeatureScores:
+    posterior = screen(moments, model=model, prior_probability=prior_probability)
+    return FeatureScores(method, posterior.log_odds, details={"log_bayes_factor": posterior.log_bayes_factor})
+
+
+JEFFREYS = Rival("obf-jp", "OBF-JP", "moments", obf_jeffreys)
+PROPER = Rival("obf-pp", "OBF-PP", "moments", obf_proper)

@@ -1,0 +1,191 @@
+"""What t-tests and distances of two Gaussian samples have in common: checks, warnings and p-values."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
+from bayesieve.posterior.multiple_testing import benjamini_hochberg
+from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.log_tails import log_student_tails
+from bayesieve.stats import Moments
+
+FloatArray = npt.NDArray[np.float64]
+
+RANKS_BY = ("p_value", "abs_t")
+_TINY = 1e-150
+_CAVEAT = "These p-values hold for Gaussian data."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoSamples:
+    """Moments of two classes as the formulas of tests want them.
+
+    Parameters
+    ----------
+    n0, n1
+        Values per feature, or one number for all features.
+    difference
+        Mean of the second class minus that of the first.
+    squares0, squares1
+        Sums of squares about the class means.
+    """
+
+    n0: FloatArray
+    n1: FloatArray
+    difference: FloatArray
+    squares0: FloatArray
+    squares1: FloatArray
+
+    @classmethod
+    def of(cls, moments: Moments, test: str, *, smallest: int = 2) -> TwoSamples:
+        """Check moments and take them apart.
+
+        Parameters
+        ----------
+        moments
+            Moments of two classes.
+        test
+            Who asks, at the beginning of a sentence.
+        smallest
+            Number of values that a class needs.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.rivals.two_samples import TwoSamples
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0], [6.0]], [0, 0, 1, 1])
+        >>> TwoSamples.of(moments, "The test").difference.tolist()
+        [3.5]
+        """
+        if not isinstance(moments, Moments):
+            raise DataError(f"{test} takes Moments, not {type(moments).__name__}; score() takes tables.")
+        _check_classes(moments, test, smallest)
+        _check_tiny(moments)
+        n0, n1 = moments.counts.astype(np.float64)
+        squares0, squares1 = moments.centred_squares
+        few = (n0 < smallest) | (n1 < smallest)
+        difference = moments.mean_difference
+        return cls(n0, n1, np.where(few, np.nan, difference) if few.any() else difference, squares0, squares1)
+
+    @property
+    def variances(self) -> tuple[FloatArray, FloatArray]:
+        """Unbiased variance of each class; NaN where a class has fewer than two values."""
+        freedom = (np.where(n > 1, n - 1.0, np.nan) for n in (self.n0, self.n1))
+        first, second = (x / d for x, d in zip((self.squares0, self.squares1), freedom, strict=True))
+        return first, second
+
+    @property
+    def pooled_dof(self) -> FloatArray:
+        """Degrees of freedom of the pooled variance: values less the classes that have any."""
+        return (self.n0 + self.n1) - ((self.n0 > 0).astype(np.float64) + (self.n1 > 0))
+
+    @property
+    def scale(self) -> FloatArray:
+        """Standard error of the difference in units of the common standard deviation."""
+        with np.errstate(divide="ignore"):
+            return np.sqrt(1.0 / self.n0 + 1.0 / self.n1)
+
+
+def t_scores(
+    method: str,
+    t: FloatArray,
+    dof: FloatArray,
+    difference: FloatArray,
+    *,
+    score: str = "p_value",
+    p_values: bool = True,
+    details: dict[str, Any] | None = None,
+) -> FeatureScores:
+    """Make scores of t statistics: p-values, ranks and the features without variance.
+
+    Parameters
+    ----------
+    method
+        Name of the method.
+    t, dof
+        Statistics and their degrees of freedom (one number if all are alike).
+    difference
+        Differences of means: where it is 0 and so is the variance, the p-value is 1.
+    score
+        ``"p_value"``: minus the log p-value; ``"abs_t"``: the absolute statistic.
+    p_values
+        Whether p-values are wanted where ranks do not need them.
+    details
+        Further columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rivals.two_samples import t_scores
+    >>> t_scores("example", np.array([2.0, -5.0]), np.array([10.0]), np.ones(2)).score.round(2).tolist()
+    [2.61, 7.53]
+    """
+    if score not in RANKS_BY:
+        raise OptionError(f"score must be one of {', '.join(map(repr, RANKS_BY))}, not {score!r}.")
+    alike = dof.size == 1 or bool((dof == dof[0]).all())
+    same = np.isnan(t) & (difference == 0)  # no variance and no difference: nothing speaks against equality
+    plain = np.where(same, 0.0, np.abs(t))
+    columns = {"t": t, "dof": np.broadcast_to(dof, t.shape), **(details or {})}
+    if not p_values and (score == "abs_t" or alike):
+        return FeatureScores(method, plain, details=columns)
+    log_p = log_student_tails(plain, np.where(np.isnan(dof) & np.isfinite(difference), 1.0, dof))
+    sure = plain == np.inf
+    adjusted = benjamini_hochberg(np.where(sure, np.nan, np.exp(log_p))) if sure.any() else None
+    ranked = plain if score == "abs_t" else 0.0 - log_p
+    return FeatureScores(method, ranked, None, log_p, columns, _CAVEAT, adjusted)
+
+
+def warn_degenerate(n_features: int, *parts: tuple[npt.NDArray[np.bool_], str]) -> None:
+    """Warn once of all features that a method could not treat like the others.
+
+    Parameters
+    ----------
+    n_features
+        Number of features.
+    parts
+        Masks of features (shapes that broadcast), each with what is said of them.
+    """
+    found = [(int(np.broadcast_to(mask, (n_features,)).sum()), words) for mask, words in parts if mask.any()]
+    if found:
+        warnings.warn(
+            f"{sum(number for number, _ in found)} of {n_features} features have no usable variance "
+            f"({'; '.join(f'{number} {words}' for number, words in found)}).",
+            DegenerateFeatureWarning,
+            stacklevel=4,
+        )
+
+
+def _check_classes(moments: Moments, test: str, smallest: int) -> None:
+    classes, counts = moments.classes, moments.counts
+    if len(classes) != 2:
+        raise LabelError(
+            f"{test} compares two classes, not {len(classes)} ({', '.join(map(str, classes[:5]))}). Take the "
+            "samples of two of them; screen() compares more."
+        )
+    for label, n in zip(classes, counts, strict=True):
+        if np.max(n) < smallest:
+            raise LabelError(
+                f"{test} needs at least {smallest} sample{'s' if smallest > 1 else ''} of each class, but class "
+                f"{label!r} has {int(np.max(n))}. Merge classes, or add samples."
+            )
+    if np.max(counts.sum(axis=0)) < 3:
+        raise LabelError(f"{test} needs at least 3 samples to see a variance. Add samples.")
+
+
+def _check_tiny(moments: Moments) -> None:
+    """Raise if values only seem constant because they are so small that their squares are 0."""
+    flat = moments.centred_squares == 0
+    if not flat.any():
+        return
+    vanished = flat & (moments.mean != 0) & (np.abs(moments.mean) < _TINY)
+    if vanished.any():
+        raise DataError(
+            f"The values of {int(vanished.any(axis=0).sum())} feature(s) are so small that their squares vanish. "
+            "Multiply the table by a constant so that values stay above 1e-150."
+        )

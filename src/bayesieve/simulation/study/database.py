@@ -1,0 +1,253 @@
+"""The SQLite file of a study: one row for each data set and method, safe against being killed at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from bayesieve.errors import FileError, OptionError
+from bayesieve.simulation.study.continuing import differences, together, warn_about_version
+from bayesieve.simulation.study.design import StudyDesign
+from bayesieve.simulation.study.measures import measure_names
+from bayesieve.simulation.study.methods import Row
+
+_FORMAT = "bayesieve study 1"
+FILE_NAME = "study.sqlite"
+
+
+class Database:
+    """An open store; one process writes to it, others may read.
+
+    Rows of a batch are committed together: after a crash each batch is there as a whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file, or a folder in which it is called ``study.sqlite``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.simulation.study import built_in
+    >>> from bayesieve.simulation.study.database import Database
+    >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+    ...     store.prepare(built_in("figure-1b"))
+    ...     store.add([(100, 0, "bd", {"correct": 19870.0})])
+    ...     store.done()
+    {(100, 0, 'bd')}
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = file_of(path)
+        with self._told():
+            self._connection = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
+            try:
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def prepare(self, design: StudyDesign) -> None:
+        """Begin a study, or check that the one in the file is the same and may go on; it may grow.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.errors import OptionError
+        >>> from bayesieve.simulation.study import built_in
+        >>> from bayesieve.simulation.study.database import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("figure-1b"))
+        ...     store.prepare(built_in("figure-1b").changed(iterations=700))
+        ...     try:
+        ...         store.prepare(built_in("figure-1b").changed(seed=2))
+        ...     except OptionError as error:
+        ...         print("refused")
+        refused
+        """
+        with self._told(), self._transaction():
+            held = self._meta()
+            if held:
+                old = self._design(held)
+                self._check_same(old, design)
+                warn_about_version(held["bayesieve"], self.path)
+                design = together(old, design)
+            else:
+                self._create(design)
+            self._write_meta("design", json.dumps(design.to_dict(), sort_keys=True))
+        self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def design(self) -> StudyDesign:
+        """Return the study that the file holds.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.simulation.study import built_in
+        >>> from bayesieve.simulation.study.database import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("table-1"))
+        ...     store.design() == built_in("table-1")
+        True
+        """
+        with self._told():
+            held = self._meta()
+        if not held:
+            raise FileError(f"{self.path} holds no study yet.")
+        return self._design(held)
+
+    def version(self) -> str:
+        """Version of the library that began the study.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.simulation.study import built_in
+        >>> from bayesieve.simulation.study.database import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("table-1"))
+        ...     store.version() != ""
+        True
+        """
+        with self._told():
+            return self._meta().get("bayesieve", "")
+
+    def done(self) -> set[tuple[int, int, str]]:
+        """Return which method has been run on which data set: numbers of samples, iterations, methods.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.simulation.study import built_in
+        >>> from bayesieve.simulation.study.database import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("table-1"))
+        ...     store.done()
+        set()
+        """
+        with self._told():
+            return set(self._connection.execute("SELECT n, iteration, method FROM results"))
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Store a batch; what is there already stays as it is.
+
+        Examples
+        --------
+        See the class.
+        """
+        with self._told(), self._transaction():
+            for n, iteration, method, measured in rows:
+                names = ", ".join(f'"{name}"' for name in measured)
+                marks = ", ".join("?" * (3 + len(measured)))
+                self._connection.execute(
+                    f"INSERT OR IGNORE INTO results (n, iteration, method, {names}) VALUES ({marks})",
+                    (n, iteration, method, *measured.values()),
+                )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return all rows as columns, ordered by number of samples, iteration and method.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.simulation.study import built_in
+        >>> from bayesieve.simulation.study.database import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("figure-1b"))
+        ...     list(store.columns())[:4]
+        ['n', 'iteration', 'method', 'correct']
+        """
+        with self._told():
+            cursor = self._connection.execute("SELECT * FROM results ORDER BY n, iteration, method")
+            names = [entry[0] for entry in cursor.description]
+            rows = cursor.fetchall()
+        return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what SQLite says in a sentence."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise FileError(
+                f"The store {self.path} cannot be used: {error}. Choose a folder that may be written to and has "
+                "room, and run one study at a time on it."
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{self.path} is not the store of a study: {error}. Choose another name.") from None
+
+    def _create(self, design: StudyDesign) -> None:
+        if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise FileError(f"{self.path} holds something else than a study. Choose another name.")
+        from numpy import __version__ as numpy_version  # noqa: PLC0415
+
+        from bayesieve import __version__  # noqa: PLC0415 - the package imports this room lazily
+
+        measures = ", ".join(f'"{name}" REAL' for name in measure_names(design.measures))
+        self._connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        self._connection.execute(
+            f"CREATE TABLE results (n INTEGER, iteration INTEGER, method TEXT, {measures}, "
+            "PRIMARY KEY (n, iteration, method)) WITHOUT ROWID"
+        )
+        for key, value in (("format", _FORMAT), ("bayesieve", __version__), ("numpy", numpy_version)):
+            self._write_meta(key, value)
+
+    def _meta(self) -> dict[str, str]:
+        found = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        if found is None:
+            return {}
+        held = dict(self._connection.execute("SELECT key, value FROM meta"))
+        if held.get("format") != _FORMAT:
+            raise FileError(f"{self.path} was not written by a study of this version. Choose another name.")
+        return held
+
+    def _write_meta(self, key: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def _design(self, held: dict[str, str]) -> StudyDesign:
+        return StudyDesign.from_dict(json.loads(held["design"]), str(self.path))
+
+    def _check_same(self, old: StudyDesign, new: StudyDesign) -> None:
+        found = differences(old, new)
+        if found:
+            raise OptionError(
+                f"{self.path} holds another study than the one asked for: {'; '.join(found[:4])}. Choose another "
+                "folder or name; sizes, iterations and methods may be added to a study, the rest may not change."
+            )
+
+
+def file_of(path: str | os.PathLike[str]) -> Path:
+    """Return the file of a store, given as such or as its folder.
+
+    Examples
+    --------
+    >>> from bayesieve.simulation.study.database import file_of
+    >>> file_of("mine.sqlite").name
+    'mine.sqlite'
+    """
+    given = Path(path)
+    return given / FILE_NAME if given.is_dir() else given
