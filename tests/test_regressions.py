@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import scipy.sparse as sp
 from posteriors import posterior_of
 
 import bayesieve as bs
+from bayesieve.io.results import write_results
 
 LAYOUTS = {
     "C": np.asarray,
@@ -146,3 +149,12 @@ def test_certain_features_do_not_pass_by_chance():
 
 def test_recall_without_markers_is_not_a_number():
     assert np.isnan(bs.expected_roc(posterior_of([0.0, 0.0]).with_prior(0.0)).recall).all()
+
+
+def test_json_results_may_end_in_an_object(tmp_path):
+    path = tmp_path / "x.json"
+    about = {"classes": {"p": 3, "q": {"r": 4}}}
+    write_results(path, lambda rows: {"feature": ["a", "b"]}, lambda: about, np.arange(2))
+    found = json.loads(path.read_text())
+    assert found["classes"] == about["classes"]
+    assert [row["feature"] for row in found["features"]] == ["a", "b"]

@@ -84,3 +84,9 @@ def test_tables_that_scikit_learn_does_not_take(run, r1):
 def test_wrong_options(r1, options):
     with pytest.raises(bs.OptionError, match="must be a whole number of at least"):
         mutual_info_classif(LabelledMatrix.from_arrays(*r1), **options)
+
+
+def test_mutual_information_of_a_constant_feature_is_no_number(rng):
+    X = np.column_stack([rng.normal(size=12), np.full(12, 3.0)])
+    scores = bs.score(X, [0, 1] * 6, method="mutual-info")
+    assert np.isnan(scores.score).tolist() == [False, True]

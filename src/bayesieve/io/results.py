@@ -171,7 +171,7 @@ def _json(columns: Columns, about: About) -> str:
         ", ".join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True))
         for row in zip(*cells, strict=True)
     )
-    head = json.dumps(about, ensure_ascii=False, indent=1, default=str).rstrip("}\n ")
+    head = json.dumps(about, ensure_ascii=False, indent=1, default=str).removesuffix("}").rstrip("\n")
     comma = "," if len(about) else ""
     return head + f'{comma}\n "features": [\n  {{' + "},\n  {".join(rows) + "}\n ]\n}\n"
 

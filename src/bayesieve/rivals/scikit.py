@@ -106,7 +106,16 @@ def mutual_info_classif(
             raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     _check(matrix, "mutual-info", 2)
     estimate = theirs(matrix.values, matrix.labels.codes, n_neighbors=int(n_neighbors), random_state=int(seed))
-    return FeatureScores("mutual_info", estimate, matrix.feature_names)
+    same = _constant(matrix.values)
+    return FeatureScores("mutual_info", np.where(same, np.nan, estimate), matrix.feature_names)
+
+
+def _constant(values: Any) -> npt.NDArray[np.bool_]:
+    """Which features have one value only; the noise that scikit-learn adds would make something of them."""
+    least, most = values.min(axis=0), values.max(axis=0)
+    if hasattr(least, "toarray"):
+        least, most = least.toarray(), most.toarray()
+    return np.equal(np.ravel(least), np.ravel(most))
 
 
 def _check(matrix: LabelledMatrix, method: str, fewest: int) -> None:
