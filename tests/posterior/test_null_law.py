@@ -58,7 +58,7 @@ BY_QUADRATURE = [
 
 
 def log_p_by_quadrature(n0, n1, x, digits=30, pieces=4):
-    """Log P(Lambda <= exp(-x)) as an integral over V of the law of T given V, in mpmath (B2 of the specification).
+    """Log P(Lambda <= exp(-x)) as an integral over V of the law of T given V, in mpmath.
 
     No moments and no path in the complex plane: beta laws only. The range splits where T would have to exceed 1.
     """
@@ -115,11 +115,24 @@ def log_p_by_quadrature(n0, n1, x, digits=30, pieces=4):
         return top + mp.log(inside + sum(mp.exp(each - top) for each in outside))
 
 
-@pytest.mark.parametrize("case", [(4, 5, 3.8466393963), (28, 210, 12.0), (2, 30, 40.0)])
+@pytest.mark.parametrize(
+    "case", [(4, 5, 3.8466393963), (28, 210, 12.0), (2, 30, 40.0), (25, 25, 30.0), (100, 100, 3.0)]
+)
 def test_log_p_by_mpmath_quadrature_on_the_spot(case):
     n0, n1, x = case
     expected = float(log_p_by_quadrature(*case, digits=20, pieces=2))
     assert float(log_null_probability(-x, n0, n1)) == pytest.approx(expected, rel=1e-13)
+
+
+def test_reference_p_value_by_two_million_dirichlet_draws(rng):
+    """Shares of sums of squares within and between classes of 4 and 5; an earlier run of this size gave 0.06780."""
+    within0, within1, between = rng.standard_gamma([[1.5], [2.0], [0.5]], size=(3, 2_000_000))
+    total = within0 + within1 + between
+    log_lambda = 2.0 * np.log(within0 / total / 4.0) + 2.5 * np.log(within1 / total / 5.0) + 4.5 * np.log(9.0)
+    share, expected = np.mean(log_lambda <= -3.8466393963), 0.0676054451
+    error = np.sqrt(expected * (1.0 - expected) / 2_000_000)
+    assert share == pytest.approx(expected, abs=4 * error)
+    assert expected == pytest.approx(0.06780, abs=4 * error)
 
 
 @pytest.mark.parametrize("law", [log_null_probability, tabulated_log_null_probability])
