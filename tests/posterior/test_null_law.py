@@ -125,7 +125,7 @@ def test_log_p_by_mpmath_quadrature_on_the_spot(case):
 
 
 def test_reference_p_value_by_two_million_dirichlet_draws(rng):
-    """Shares of sums of squares within and between classes of 4 and 5; an earlier run of this size gave 0.06780."""
+    """Shares of sums of squares within and between classes of 4 and 5; another such run gave 0.06780."""
     within0, within1, between = rng.standard_gamma([[1.5], [2.0], [0.5]], size=(3, 2_000_000))
     total = within0 + within1 + between
     log_lambda = 2.0 * np.log(within0 / total / 4.0) + 2.5 * np.log(within1 / total / 5.0) + 4.5 * np.log(9.0)
