@@ -250,3 +250,33 @@ def test_a_rival_from_a_file_or_a_module(data, tmp_path, monkeypatch):
 def test_a_rival_is_checked(arguments, said):
     with pytest.raises(OptionError, match=said):
         Rival(*arguments)
+
+
+@pytest.mark.parametrize("text", ["import nothing_of_that_name\n", "x = = 3\n", "1 / 0\n"])
+def test_a_file_that_cannot_be_loaded_is_named(tmp_path, text):
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    with pytest.raises(bs.OptionError, match=r"mine\.py cannot be loaded"):
+        rival(f"{path}:RIVAL")
+
+
+@pytest.mark.parametrize("place", [":x", ".x:Y"])
+def test_a_place_that_is_none(place):
+    with pytest.raises(bs.OptionError):
+        rival(place)
+
+
+def test_a_method_must_return_scores(rng):
+    mine = bs.Rival("mine", "Mine", "moments", lambda moments: [1.0])
+    with pytest.raises(bs.OptionError, match="mine returned list"):
+        bs.score(rng.normal(size=(8, 2)), [0, 1] * 4, method=mine)
+
+
+def test_a_method_of_ones_own_that_fails_names_its_file(tmp_path, rng):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import bayesieve as bs\n\n\ndef run(moments):\n    return 1 / 0\n\n\n"
+        'RIVAL = bs.Rival("mine", "Mine", "moments", run)\n'
+    )
+    with pytest.raises(bs.OptionError, match=r"mine of .*mine\.py failed: ZeroDivisionError"):
+        bs.score(rng.normal(size=(8, 2)), [0, 1] * 4, method=f"{path}:RIVAL")

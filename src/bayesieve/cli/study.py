@@ -14,7 +14,6 @@ from bayesieve.cli.endings import EndingError
 from bayesieve.cli.study_tables import study_lines
 from bayesieve.cli.talk import Talk
 from bayesieve.errors import FileError, MissingExtraError, OptionError
-from bayesieve.io.results import write_results
 from bayesieve.simulation.study import StudyDesign, StudyResults, built_in, built_in_names, run_study
 from bayesieve.simulation.study.database import FILE_NAME
 from bayesieve.simulation.study.runner import due_units, n_workers
@@ -158,14 +157,13 @@ def _duration(seconds: float) -> str:
 
 
 def _report(results: StudyResults, folder: Path, talk: Talk) -> None:
-    """Write figures, tables and a summary; where figures cannot be drawn the table alone."""
-    from bayesieve.simulation.study.report import means_table, write_report  # noqa: PLC0415 - loads matplotlib
+    """Write figures, tables and a summary; where figures cannot be drawn, the rest."""
+    from bayesieve.simulation.study.report import write_report  # noqa: PLC0415 - loads matplotlib
 
     try:
         files = write_report(results, folder, command=shlex.join(["bayesieve", *sys.argv[1:]]))
     except MissingExtraError as error:
-        write_results(folder / "results.csv", means_table(results).to_dict(as_series=False), dict)
-        talk.say("report", f"Wrote {folder / 'results.csv'}, but no figures and no summary: {error}")
+        talk.say("report", f"Wrote {folder / 'summary.html'} (also .md) and results.csv, but no figures: {error}")
         return
     names = sorted({path.stem for path in files if path.suffix in (".png", ".svg", ".pdf")})
     figures = f" and {_counted(len(names), 'figure')} ({', '.join(names)})" if names else ""

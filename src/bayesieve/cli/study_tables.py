@@ -22,10 +22,10 @@ def study_lines(results: StudyResults) -> list[str]:
 
 def _accuracy(results: StudyResults) -> list[str]:
     means = results.means("correct")
-    found = {(row["title"], row["n"]): row for row in means.iter_rows(named=True)}
+    found = {(row["method"], row["n"]): row for row in means.iter_rows(named=True)}
 
-    def cell(title: str, n: int) -> str:
-        row = found.get((title, n))
+    def cell(name: str, n: int) -> str:
+        row = found.get((name, n))
         return "" if row is None else f"{row['mean']:,.1f} ({row['standard_error']:.1f})"
 
     n_features = model_of(results.design).n_features
@@ -36,11 +36,11 @@ def _accuracy(results: StudyResults) -> list[str]:
 def _calibration(results: StudyResults) -> list[str]:
     pairs = [results.means(name) for name in ("expected_false_positives", "false_positives")]
     expected, true = (
-        {(row["title"], row["n"]): row["mean"] for row in means.iter_rows(named=True)} for means in pairs
+        {(row["method"], row["n"]): row["mean"] for row in means.iter_rows(named=True)} for means in pairs
     )
 
-    def cell(title: str, n: int) -> str:
-        where = title, n
+    def cell(name: str, n: int) -> str:
+        where = name, n
         return f"{expected[where]:,.2f} / {true[where]:,.2f}" if where in expected and where in true else ""
 
     return ["False positives in the list, expected / true: means over iterations.", *_table(results, cell)]
@@ -65,10 +65,9 @@ def _costs(results: StudyResults) -> list[str]:
 def _table(results: StudyResults, cell: Callable[[str, int], str]) -> list[str]:
     """Methods by numbers of samples, of which some are shown."""
     sizes = _some(sorted(set(results.wide["n"])))
-    titles = [method.title for method in results.design.methods]
     rows = [
         ["method", *(f"n = {n:,}" for n in sizes)],
-        *([title, *(cell(title, n) for n in sizes)] for title in titles),
+        *([method.title, *(cell(method.name, n) for n in sizes)] for method in results.design.methods),
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

@@ -14,6 +14,7 @@ from typing import Any
 from bayesieve.data import Label
 from bayesieve.errors import OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.guarded import guarded
 from bayesieve.rivals.inputs import two_class_moments, two_class_values
 
 USES = ("moments", "values")
@@ -154,6 +155,19 @@ def rival(name: str) -> Rival:
     return _loaded(f"bayesieve.rivals.{_HOMES[known]}")
 
 
+def is_built_in(found: Rival) -> bool:
+    """Whether a rival is one of the package, and not one of the user's own that goes by the same name.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from bayesieve.rivals.rival import is_built_in, rival
+    >>> is_built_in(rival("welch")), is_built_in(replace(rival("welch"), title="Mine"))
+    (True, False)
+    """
+    return found.name in _HOMES and found is rival(found.name)
+
+
 def register(rival: Rival) -> None:
     """Make a rival known by its name in this process.
 
@@ -231,6 +245,8 @@ def score(
     else:
         matrix = two_class_values(X, y, chosen.name, classes, feature_names, missing)
         scores, names = chosen.run(matrix, n_threads=n_threads, **options), matrix.feature_names
+    if not isinstance(scores, FeatureScores):
+        raise OptionError(f"{chosen.name} returned {type(scores).__name__}; a method returns FeatureScores.")
     return scores if scores.feature_names == names else replace(scores, feature_names=names)
 
 
@@ -246,8 +262,12 @@ def _found_at(place: str) -> Rival:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return _checked(getattr(module, attribute, None), place)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise OptionError(f"{home} cannot be loaded: {type(error).__name__}: {error}.") from error
+    own = _checked(getattr(module, attribute, None), place)
+    return replace(own, run=guarded(own.run, own.name, home))
 
 
 def _loaded(place: str) -> Rival:
@@ -259,6 +279,8 @@ def _loaded(place: str) -> Rival:
         if error.name is None or not (home == error.name or home.startswith(f"{error.name}.")):
             raise
         raise OptionError(f"There is no module {home!r} with a method in it.") from None
+    except (TypeError, ValueError):
+        raise OptionError(f"{place!r} names no module. Write module:ATTRIBUTE or file.py:ATTRIBUTE.") from None
     return _checked(getattr(module, attribute, None), place)
 
 

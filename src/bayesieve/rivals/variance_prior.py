@@ -203,6 +203,11 @@ def _trend(e: FloatArray, z: FloatArray, used: npt.NDArray[np.bool_]) -> tuple[A
         centre, spread = _line(e)
         return np.full(z.shape, centre), spread
     knots = np.quantile(known, np.linspace(0.0, 1.0, size))
+    if (np.diff(knots) <= 0).any():
+        raise DataError(
+            f"A trend of the variances cannot be fitted: many of the {known.size} features share their mean. "
+            "Leave trend out."
+        )
     basis = natural_spline(z, knots)
     coefficients, _, rank, _ = np.linalg.lstsq(basis[used], e, rcond=None)
     fitted = basis @ coefficients

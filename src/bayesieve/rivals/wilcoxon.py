@@ -31,6 +31,7 @@ IntArray = npt.NDArray[np.int64]
 
 LAWS = ("auto", "normal")
 _SMALL = 8  # values in the smaller class up to which the exact law is used, as in SciPy
+_MOST_PAIRS = 100_000  # beyond, the exact law would be long and the normal one is as good
 _CAVEAT = "The rank-sum test sees one class lying above the other; it hardly sees a difference in spread."
 
 
@@ -92,7 +93,8 @@ class _RankSum:
         z = np.where(tested, np.sign(ahead) * _standardised(np.abs(ahead), ties, counts), np.nan)
         log_p = log_normal_tails(z) + 0.0  # no minus zero
         if self.exact:
-            small = np.flatnonzero(tested & (ties == 0) & (counts.min(axis=0) <= _SMALL))
+            few = (counts.min(axis=0) <= _SMALL) & (pairs <= _MOST_PAIRS)
+            small = np.flatnonzero(tested & (ties == 0) & few)
             log_p[small] = _exact_log_p(np.maximum(u, pairs - u)[small], counts[:, small])
         details = {"u": np.where(tested, u, np.nan), "z": z, "auc": auc}
         return FeatureScores(self.name, 0.0 - log_p, names, log_p, details, _CAVEAT)

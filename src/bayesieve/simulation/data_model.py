@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, OptionError
+from bayesieve.errors import BayesieveError, DataError, OptionError
 from bayesieve.stats import Moments
 
 FloatArray = npt.NDArray[np.float64]
@@ -217,7 +217,13 @@ def data_model(name: str, /, **constants: Any) -> DataModel:
         raise OptionError(
             f"Data model {name!r} has no constant {unknown[0]!r}; its constants are {', '.join(known)}."
         )
-    model: DataModel = build(**{key: frozen(value) for key, value in constants.items()})
+    try:
+        model: DataModel = build(**{key: frozen(value) for key, value in constants.items()})
+    except (TypeError, ValueError) as error:
+        if isinstance(error, BayesieveError):
+            raise
+        given = ", ".join(f"{key} = {value!r}" for key, value in constants.items())
+        raise OptionError(f"Data model {name!r} cannot be made of {given}: {error}.") from error
     return model
 
 

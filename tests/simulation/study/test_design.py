@@ -155,3 +155,25 @@ def test_definitions_are_plain_and_hold_what_decides_the_numbers():
     assert design.changed(seed=9).definition != design.definition
     with pytest.raises(OptionError, match="numbers, texts, lists"):
         _ = small_study(constants={"a": object()}).definition
+
+
+def test_methods_of_the_same_title_are_told_apart(tmp_path):
+    text = "sizes = [20]\niterations = 1\n" + "".join(
+        f'[[methods]]\nname = "w{k}"\nscores = "welch"\nn_selected = {k}\n' for k in (5, 50)
+    )
+    (tmp_path / "two.toml").write_text(text)
+    design = read_design(tmp_path / "two.toml")
+    assert [method.title for method in design.methods] == ["Welch t (w5)", "Welch t (w50)"]
+
+
+def test_a_file_with_a_rival_is_not_run_to_read_the_study(tmp_path):
+    (tmp_path / "mine.py").write_text("raise SystemExit('was run')\n")
+    text = f'sizes = [20]\n[[methods]]\nscores = "{tmp_path / "mine.py"}:RIVAL"\n'
+    (tmp_path / "one.toml").write_text(text)
+    assert read_design(tmp_path / "one.toml").methods[0].title == "mine"
+
+
+@pytest.mark.parametrize("title", [5, None, ["a"]])
+def test_titles_are_texts(title):
+    with pytest.raises(OptionError, match="must be a text"):
+        Method("m", title, "welch")

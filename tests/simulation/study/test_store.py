@@ -133,3 +133,17 @@ def test_results_are_those_asked_for_and_the_store_keeps_all(tmp_path):
     assert loaded.design.sizes == (20, 40, 60)
     assert reproducible(loaded).equals(reproducible(wide))
     assert loaded.version == wide.version != ""
+
+
+def test_a_method_without_results_may_be_mended(tmp_path):
+    wrong, right = (
+        small_study(methods=(Method("a", "A", "obf-jp", "mnc", options={"prior_probability": p}),))
+        for p in (0.2, 0.3)
+    )
+    for design in (wrong, right):
+        with Database(tmp_path / "study.sqlite") as store:
+            store.prepare(design)
+    results = run_study(right, tmp_path, workers=1, iterations=1)
+    assert results.design.methods[0].options == {"prior_probability": 0.3}
+    with pytest.raises(OptionError, match="holds another study"):
+        run_study(wrong, tmp_path, workers=1)

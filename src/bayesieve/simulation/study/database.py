@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -82,14 +83,15 @@ class Database:
         with self._told(), self._transaction():
             held = self._meta()
             if held:
-                old = self._design(held)
+                old = self._with_results(self._design(held), design)
                 self._check_same(old, design)
                 warn_about_version(held["bayesieve"], self.path)
                 design = together(old, design)
             else:
                 self._create(design)
             self._write_meta("design", json.dumps(design.to_dict(), sort_keys=True))
-        self._connection.execute("PRAGMA journal_mode = WAL")
+        with self._told():
+            self._connection.execute("PRAGMA journal_mode = WAL")
 
     def design(self) -> StudyDesign:
         """Return the study that the file holds.
@@ -182,10 +184,11 @@ class Database:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._connection.execute("COMMIT")
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            if self._connection.in_transaction:  # SQLite may have gone back by itself
+                self._connection.execute("ROLLBACK")
             raise
-        self._connection.execute("COMMIT")
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -230,6 +233,12 @@ class Database:
 
     def _design(self, held: dict[str, str]) -> StudyDesign:
         return StudyDesign.from_dict(json.loads(held["design"]), str(self.path))
+
+    def _with_results(self, old: StudyDesign, new: StudyDesign) -> StudyDesign:
+        """Return the stored study without methods that have no results yet: these may still be mended."""
+        there = {name for (name,) in self._connection.execute("SELECT DISTINCT method FROM results")}
+        kept = tuple(method for method in old.methods if method.name in there)
+        return replace(old, methods=kept or new.methods)
 
     def _check_same(self, old: StudyDesign, new: StudyDesign) -> None:
         found = differences(old, new)

@@ -38,6 +38,7 @@ _DASHES: tuple[Any, ...] = (
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
 _DPI = 120
 _STYLE: Any = {
+    "text.parse_math": False,  # titles are plain text, dollars and all
     "font.family": "DejaVu Sans",
     "font.size": 8.5,
     "axes.titlesize": 9.0,

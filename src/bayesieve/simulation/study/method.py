@@ -54,6 +54,8 @@ class Method:
 
     def __post_init__(self) -> None:
         check_name("method", self.name)
+        if not isinstance(self.title, str):
+            raise OptionError(f"The title of {self.name} must be a text, not {self.title!r}.")
         check_rule(self.rule)
         check_whole(f"n_selected of {self.name}", self.n_selected, 0)
         if not isinstance(self.options, Mapping):

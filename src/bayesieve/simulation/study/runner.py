@@ -96,7 +96,7 @@ def n_workers(design: StudyDesign, workers: int | None) -> int:
         return 1 if "costs" in design.measures else n_threads_for(None, 1 << 30)
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise OptionError(f"workers must be a whole number of at least 1, not {workers!r}.")
-    return workers
+    return 1 if "costs" in design.measures else workers
 
 
 def due_units(design: StudyDesign, done: set[tuple[int, int, str]]) -> list[Unit]:

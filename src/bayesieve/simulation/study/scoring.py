@@ -17,7 +17,7 @@ from bayesieve.errors import OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.rival import Rival
+from bayesieve.rivals.rival import Rival, is_built_in
 from bayesieve.screening import screen
 from bayesieve.simulation.study.method import Method
 from bayesieve.simulation.study.rules import parsed_rule
@@ -81,7 +81,7 @@ def gives_log_odds(rival: Rival) -> bool:
     >>> gives_log_odds(rival("wilcoxon"))
     False
     """
-    return rival.name in _MODELS
+    return rival.name in _MODELS and is_built_in(rival)
 
 
 class Scoring:
@@ -117,7 +117,7 @@ class Scoring:
         self._sorted = {
             name: method
             for name, method in zip(names, methods, strict=True)
-            if name in _SORTED and names.count(name) == 1
+            if name in _SORTED and names.count(name) == 1 and is_built_in(rivals[method.name])
         }
 
     def of(self, method: Method) -> Scored:

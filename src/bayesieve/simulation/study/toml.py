@@ -8,7 +8,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +70,10 @@ def design_from(settings: Mapping[str, Any], where: str) -> StudyDesign:
         raise OptionError(f"{where}: methods are tables, each under a line [[methods]].")
     _check_kinds(given, where)
     given["sizes"] = _sizes(given["sizes"], where)
-    made = tuple(_method(each, f"{where}, method {k + 1}") for k, each in enumerate(methods))
-    return StudyDesign(methods=made, **given)
+    made = [_method(each, f"{where}, method {k + 1}") for k, each in enumerate(methods)]
+    titles = [method.title for method in made]
+    named = (replace(m, title=f"{m.title} ({m.name})") if titles.count(m.title) > 1 else m for m in made)
+    return StudyDesign(methods=tuple(named), **given)
 
 
 def _method(settings: Mapping[str, Any], where: str) -> Method:
@@ -84,7 +86,8 @@ def _method(settings: Mapping[str, Any], where: str) -> Method:
     counted = parsed_rule(rule)[0] == "top"
     given.setdefault("name", plain if counted else f"{str(rule).replace(':', '-')}-{plain}")
     if "title" not in given:
-        title = rival(given["scores"]).title
+        own = ":" in given["scores"] or given["scores"].endswith(".py")  # not run merely to be listed
+        title = plain if own else rival(given["scores"]).title
         given["title"] = title if counted else f"{title}, {str(rule).upper().replace(':', ' ')}"
     if given.get("sizes") is not None:
         given["sizes"] = _sizes(given["sizes"], where)
