@@ -141,7 +141,7 @@ def test_a_failure_says_which_method_and_where(tmp_path):
     )
     design = small_study(methods=(Method("mine", "Mine", str(path)),))
     with pytest.raises(
-        BayesieveError, match="'mine' failed with 40 samples in iteration 3: .*ZeroDivisionError: no luck"
+        BayesieveError, match=r"'mine' failed with 40 samples in iteration 3: .*ZeroDivisionError: no luck"
     ):
         rows_of(design)
     with pytest.raises(BayesieveError, match="has no p-values"):

@@ -253,7 +253,7 @@ def test_a_worker_that_dies_loses_nothing_else(deadly, tmp_path):
 def test_a_method_that_fails_loses_nothing_else(deadly, tmp_path):
     design, _ = deadly("raise ValueError('bad day')")
     with pytest.raises(
-        BayesieveError, match="'mine' failed with 40 samples in iteration 2: .*ValueError: bad day"
+        BayesieveError, match=r"'mine' failed with 40 samples in iteration 2: .*ValueError: bad day"
     ):
         run_study(design, tmp_path, workers=2)
     kept = stored(tmp_path)
