@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,21 +15,18 @@ from bayesieve.models.degenerate import Degeneracy
 from bayesieve.posterior.block_evidence import BlockEvidence
 from bayesieve.posterior.differences import Differences
 from bayesieve.posterior.finding import Finding, OfThePrior
-from bayesieve.posterior.logistic import checked_log_odds, expit, log_expit
+from bayesieve.posterior.logistic import checked_log_odds, log_expit
+from bayesieve.posterior.marginals import Marginals
 from bayesieve.posterior.table import posterior_table
 from bayesieve.stats import Moments
 from bayesieve.stats.statistics import ClassStatistics
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeaturePosterior:
+class FeaturePosterior(Marginals):
     r"""Log-odds of being a marker for every feature, and what they came from.
 
     Log-odds are the primary quantity: probabilities saturate at 1, log-odds never do.
@@ -100,16 +97,6 @@ class FeaturePosterior:
         return self.prior_log_odds + self.log_bayes_factor
 
     @property
-    def probability(self) -> FloatArray:
-        r"""Probability of being a marker, :math:`\pi^*(f)`, equation (2.14)."""
-        return expit(self.log_odds)
-
-    @property
-    def null_probability(self) -> FloatArray:
-        r"""Probability of not being a marker, :math:`1 - \pi^*(f)`, accurate when it is tiny."""
-        return expit(-self.log_odds)
-
-    @property
     def log_probability(self) -> FloatArray:
         r""":math:`\log \pi^*(f)`, accurate at both ends."""
         return log_expit(self.log_odds)
@@ -118,23 +105,6 @@ class FeaturePosterior:
     def log_null_probability(self) -> FloatArray:
         r""":math:`\log(1 - \pi^*(f))`, accurate at both ends."""
         return log_expit(-self.log_odds)
-
-    @property
-    def ranking(self) -> npt.NDArray[np.int64]:
-        """Feature indices from the strongest to the weakest; ties in feature order."""
-        return np.argsort(-self.log_odds, kind="stable")
-
-    @property
-    def rank(self) -> npt.NDArray[np.int64]:
-        """Rank of every feature, 1 for the strongest."""
-        ranks = np.empty(self.n_features, dtype=np.int64)
-        ranks[self.ranking] = np.arange(1, self.n_features + 1)
-        return ranks
-
-    @property
-    def expected_markers(self) -> float:
-        r"""Expected number of markers, :math:`E(|\bar G| \mid S) = \sum_f \pi^*(f)`, equation (2.8)."""
-        return float(self.probability.sum())
 
     @property
     def degenerate(self) -> BoolArray:
@@ -245,34 +215,6 @@ class FeaturePosterior:
         ['rank', 'feature', 'log_odds', 'probability', 'log_bayes_factor']
         """
         return posterior_table(self)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
-        >>> bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()).to_pandas().shape[0]
-        1
-        """
-        import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
-        >>> bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()).to_polars().height
-        1
-        """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        return pl.DataFrame(self.to_dict())
 
 
 def _taken(value: float | FloatArray, places: npt.NDArray[np.int64]) -> float | FloatArray:

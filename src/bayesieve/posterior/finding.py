@@ -60,43 +60,6 @@ def check_same_features(what: str, names: tuple[str, ...] | None, n: int, poster
 
 
 @dataclass(frozen=True, slots=True)
-class PriorRemark:
-    """Sentences about the prior, to be dropped when another one is put in its place.
-
-    Parameters
-    ----------
-    sentences
-        What is to be said.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.finding import PriorRemark
-    >>> PriorRemark(("The prior is on the number of markers.",)).reweighed(0.0)
-    (None, 0.0)
-    """
-
-    sentences: tuple[str, ...]
-
-    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
-        """No columns."""
-        del posterior
-        return {}
-
-    def take(self, places: Any) -> PriorRemark:
-        """The same for some of the features."""
-        del places
-        return self
-
-    def notes(self) -> list[str]:
-        """Sentences for the summary."""
-        return list(self.sentences)
-
-    def reweighed(self, prior_log_odds: Any) -> tuple[None, Any]:
-        """Nothing is left of it under another prior."""
-        return None, prior_log_odds
-
-
-@dataclass(frozen=True, slots=True)
 class Remark:
     """Sentences for the summary, without columns.
 
@@ -119,7 +82,7 @@ class Remark:
         del posterior
         return {}
 
-    def take(self, places: Any) -> Remark:
+    def take(self, places: Any) -> Self:
         """The same for some of the features."""
         del places
         return self
@@ -127,3 +90,19 @@ class Remark:
     def notes(self) -> list[str]:
         """Sentences for the summary."""
         return list(self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class PriorRemark(Remark):
+    """Sentences about the prior, to be dropped when another one is put in its place.
+
+    Examples
+    --------
+    >>> from bayesieve.posterior.finding import PriorRemark
+    >>> PriorRemark(("The prior is on the number of markers.",)).reweighed(0.0)
+    (None, 0.0)
+    """
+
+    def reweighed(self, prior_log_odds: Any) -> tuple[None, Any]:
+        """Nothing is left of it under another prior."""
+        return None, prior_log_odds

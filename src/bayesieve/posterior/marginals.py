@@ -36,7 +36,7 @@ class Named(Protocol):
 class Marginals(Named, Protocol):
     """Log-odds of every feature, and what follows from them alone.
 
-    A :class:`~bayesieve.FeaturePosterior` is one by its form; posteriors over sets inherit the rest from here.
+    Every posterior inherits from here: of independent features, of sets, and of sizes.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Marginals(Named, Protocol):
 
     @property
     def probability(self) -> FloatArray:
-        r"""Probability of being a marker, :math:`\pi^*(f)`, equation (2.7)."""
+        r"""Probability of being a marker, :math:`\pi^*(f)`, equations (2.7) and (2.14)."""
         return expit(self.log_odds)
 
     @property
