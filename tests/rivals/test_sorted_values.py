@@ -11,6 +11,8 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.rivals.rival import rival, score
 from bayesieve.rivals.sorted_values import SORTED_RIVALS, sorted_scores
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*hold many equal values")  # wanted here
+
 
 def columns(scores):
     return [scores.score, *scores.details.values()] + ([] if scores.log_p_value is None else [scores.log_p_value])

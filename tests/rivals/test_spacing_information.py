@@ -19,6 +19,8 @@ from bayesieve.rivals.spacing_information import (
     spacing_method,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*hold many equal values")  # wanted here
+
 
 def information(X, y, **options):
     return spacing_information(LabelledMatrix.from_arrays(X, y), **options).score
@@ -250,3 +252,16 @@ def test_a_warning_counts_features_without_a_score(ties, said):
 def test_an_order_too_high_for_the_smaller_class(r1):
     with pytest.raises(bs.LabelError, match="mi needs at least 5 samples of each class, but class 0 has 4"):
         information(*r1, order=4)
+
+
+@pytest.mark.filterwarnings("error")
+def test_features_whose_ties_decide_are_announced_and_the_others_are_not():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=60), rng.integers(0, 5, 60), np.ones(60)])
+    y = [0] * 30 + [1] * 30
+    with pytest.warns(bs.DataWarning, match=r"^1 of 3 features hold many equal values") as said:
+        bs.score(X, y, method="mi")
+    assert len(said) == 1
+    for ties in ("jitter", "drop"):
+        bs.score(X[:, :2], y, method="mi", ties=ties)
+    bs.score(X[:, :1], y, method="mi")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bayesieve.models import GaussianModel
 from bayesieve.models.prior_ratio import PriorRatio
+from bayesieve.posterior import FeaturePosterior
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.rival import Rival
 from bayesieve.screening import screen
 from bayesieve.stats import Moments
+
+OBF_MODELS: dict[str, Callable[..., GaussianModel]] = {
+    "obf-jp": GaussianModel.jeffreys,
+    "obf-pp": GaussianModel.proper,
+}
 
 
 def obf_jeffreys(
@@ -41,7 +48,7 @@ def obf_jeffreys(
     >>> scores.method, scores.score.round(4).tolist()
     ('obf_jp', [-4.7975])
     """
-    return _scores("obf_jp", moments, GaussianModel.jeffreys(prior_ratio), prior_probability)
+    return _scores("obf-jp", moments, prior_probability=prior_probability, prior_ratio=prior_ratio)
 
 
 def obf_proper(
@@ -78,16 +85,45 @@ def obf_proper(
     >>> obf_proper(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).method
     'obf_pp'
     """
-    model = GaussianModel.proper(
-        variance_dof=variance_dof, variance_scale=variance_scale, mean_strength=mean_strength,
-        mean_locations=tuple(mean_locations),
+    return _scores(
+        "obf-pp", moments, prior_probability=prior_probability, variance_dof=variance_dof,
+        variance_scale=variance_scale, mean_strength=mean_strength, mean_locations=mean_locations,
     )  # fmt: skip
-    return _scores("obf_pp", moments, model, prior_probability)
 
 
-def _scores(method: str, moments: Moments, model: GaussianModel, prior_probability: Any) -> FeatureScores:
-    posterior = screen(moments, model=model, prior_probability=prior_probability)
-    return FeatureScores(method, posterior.log_odds, details={"log_bayes_factor": posterior.log_bayes_factor})
+def obf_posterior(
+    name: str, moments: Moments, *, prior_probability: Any = 0.005, **options: Any
+) -> FeaturePosterior:
+    """Screen moments under the prior that a name of :data:`OBF_MODELS` stands for.
+
+    Parameters
+    ----------
+    name
+        ``"obf-jp"`` or ``"obf-pp"``.
+    moments
+        Moments of two classes.
+    prior_probability
+        Share of features believed to be markers, or one probability per feature.
+    **options
+        Those of the prior; lists, as files hold them, are taken as tuples.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.obf import obf_posterior
+    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
+    >>> obf_posterior("obf-pp", bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).n_features
+    1
+    """
+    told = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
+    return screen(moments, model=OBF_MODELS[name](**told), prior_probability=prior_probability)
+
+
+def _scores(name: str, moments: Moments, **options: Any) -> FeatureScores:
+    found = obf_posterior(name, moments, **options)
+    return FeatureScores(
+        name.replace("-", "_"), found.log_odds, details={"log_bayes_factor": found.log_bayes_factor}
+    )
 
 
 JEFFREYS = Rival("obf-jp", "OBF-JP", "moments", obf_jeffreys)

@@ -15,6 +15,7 @@ n - m terms but divides by n, so that the unit of measurement matters: values ti
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy.typing as npt
 from scipy.special import digamma
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import OptionError
+from bayesieve.errors import DataWarning, OptionError
 from bayesieve.rivals import sorted_kernels as kernels
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.rival import Rival
@@ -34,6 +35,7 @@ IntArray = npt.NDArray[np.int64]
 
 VARIANTS = ("invariant", "literal")
 TIES = ("floor", "jitter", "drop")
+_MANY_TIES = 0.2  # share of spacings of 0 from which on scores cannot be compared
 
 
 def spacing_information(
@@ -128,11 +130,13 @@ class _Spacings:
         sums = np.full((6, tile.counts.shape[1]), np.nan)
         pooled, _ = tile.merged
         kernels.spacings(tile.first, tile.second, pooled, tile.counts, self.order, self.ties == "drop", sums)
-        return sums
+        return np.vstack([sums, _ties(tile, pooled)])
 
     def scores(self, found: FloatArray, counts: IntArray, names: tuple[str, ...] | None) -> FeatureScores:
         sizes = counts.astype(np.float64)
         n = sizes.sum(axis=0)
+        if self.ties == "floor":
+            _warn_of_ties(found[6] > _MANY_TIES * n)
         with np.errstate(divide="ignore", invalid="ignore"):  # features with nothing to say
             whole = self._entropy(found[0], found[1], n)
             parts = [self._entropy(found[2 * k + 2], found[2 * k + 3], sizes[k]) for k in range(2)]
@@ -146,6 +150,29 @@ class _Spacings:
         if self.variant == "literal":
             return (total + number * np.log(n / self.order)) / n
         return np.asarray(total / number + digamma(n + 1.0))
+
+
+def _ties(tile: SortedTile, pooled: FloatArray) -> IntArray:
+    """Count the spacings of 0 of features that vary in both classes; the others are announced as such."""
+    rows = np.arange(pooled.shape[0])
+    vary = np.ones(rows.size, dtype=bool)
+    for values, count in zip((tile.first, tile.second), tile.counts, strict=True):
+        vary &= values[rows, np.maximum(count - 1, 0)] > values[:, 0]
+    present = np.arange(1, pooled.shape[1]) < tile.counts.sum(axis=0)[:, None]
+    equal = (pooled[:, 1:] == pooled[:, :-1]) & present
+    return np.where(vary, equal.sum(axis=1), 0)
+
+
+def _warn_of_ties(tied: npt.NDArray[np.bool_]) -> None:
+    """Warn where the floor in place of spacings of 0 decides the score."""
+    if tied.any():
+        warnings.warn(
+            f"{int(tied.sum())} of {tied.size} features hold many equal values, so that their spacings tell of "
+            "rounding and not of the classes; their mutual information is far too large. Leave them out, or use a "
+            "method that takes ties, such as 'wilcoxon'.",
+            DataWarning,
+            stacklevel=4,
+        )
 
 
 def spacing_method(*, variant: str = "invariant", order: int = 1, ties: str = "floor", seed: int = 0) -> _Spacings:

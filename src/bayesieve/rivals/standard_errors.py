@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import fdtr, fdtrc, polygamma, psi, stdtr
 
+from bayesieve.rivals.two_samples import unequal_variances
 from bayesieve.stats import Moments
 
 FloatArray = npt.NDArray[np.float64]
 
-VARIANCES_DIFFER, MEANS_MAY_NOT = (
-    1e-4,
-    0.05,
-)  # p-values: below the first of the F test, above the second of Welch's
+VARIANCES_DIFFER = 1e-4  # p-values of the F test below it
+MEANS_MAY_NOT = 0.05  # p-values of Welch's t test above it
 
 
 def mean_z(moments: Moments) -> FloatArray:
@@ -38,9 +37,7 @@ def mean_z(moments: Moments) -> FloatArray:
     >>> mean_z(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).round(7).tolist()
     [3.0911865]
     """
-    with np.errstate(divide="ignore", invalid="ignore"):  # features without variance or without values
-        squared = moments.variance / moments.counts
-        return np.asarray(moments.mean_difference / np.sqrt(squared[0] + squared[1]))
+    return unequal_variances(moments.mean_difference, *moments.variance, *moments.counts)[0]
 
 
 def variance_z(moments: Moments) -> FloatArray:
@@ -104,8 +101,7 @@ def variance_alone(moments: Moments) -> npt.NDArray[np.bool_]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = moments.variance[1] / moments.variance[0]
         of_variance = 2 * np.minimum(*(law(freedom[1], freedom[0], ratio) for law in (fdtr, fdtrc)))
-        squared = moments.variance / moments.counts
-        share = squared / (squared[0] + squared[1])
-        of_mean = 2 * stdtr(1 / (share * share / freedom).sum(axis=0), -np.abs(mean_z(moments)))
+        t, dof = unequal_variances(moments.mean_difference, *moments.variance, *moments.counts)
+        of_mean = 2 * stdtr(dof, -np.abs(t))
         varies = (ratio > 0) & (ratio < np.inf)
     return np.asarray(varies & (of_variance < VARIANCES_DIFFER) & (of_mean > MEANS_MAY_NOT))

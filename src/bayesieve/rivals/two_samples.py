@@ -92,6 +92,29 @@ class TwoSamples:
             return np.sqrt(1.0 / self.n0 + 1.0 / self.n1)
 
 
+def unequal_variances(
+    difference: Any, variance0: Any, variance1: Any, n0: Any, n1: Any
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return Welch's t and its degrees of freedom.
+
+    .. math::
+        t = \frac{m_1 - m_0}{\sqrt{a + b}}, \qquad
+        d = \frac{(a + b)^2}{a^2 / (n_0 - 1) + b^2 / (n_1 - 1)}, \qquad a = v_0/n_0,\; b = v_1/n_1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rivals.two_samples import unequal_variances
+    >>> unequal_variances(*np.array([[2.0], [1.0], [1.0], [2.0], [2.0]]))
+    (array([2.]), array([2.]))
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # features without variance or without values
+        a, b = variance0 / n0, variance1 / n1
+        first, second = a / (a + b), b / (a + b)
+        dof = 1.0 / (first * first / (n0 - 1.0) + second * second / (n1 - 1.0))
+        return np.asarray(difference / np.sqrt(a + b)), np.asarray(dof)
+
+
 def t_scores(
     method: str,
     t: FloatArray,

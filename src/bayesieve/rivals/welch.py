@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.rival import Rival
-from bayesieve.rivals.two_samples import TwoSamples, t_scores, warn_degenerate
+from bayesieve.rivals.two_samples import TwoSamples, t_scores, unequal_variances, warn_degenerate
 from bayesieve.stats import Moments
 
 
@@ -47,17 +47,13 @@ def welch_t(moments: Moments, *, score: str = "p_value", p_values: bool = True) 
     """
     pair = TwoSamples.of(moments, "Welch's t-test")
     variance0, variance1 = pair.variances
-    a, b = variance0 / pair.n0, variance1 / pair.n1
-    total = a + b
-    with np.errstate(divide="ignore", invalid="ignore"):  # features without variance or without values
-        t = pair.difference / np.sqrt(total)
-        first, second = a / total, b / total
-        dof = 1.0 / (first * first / (pair.n0 - 1.0) + second * second / (pair.n1 - 1.0))
+    t, dof = unequal_variances(pair.difference, variance0, variance1, pair.n0, pair.n1)
+    flat = variance0 + variance1 == 0
     untested = np.isnan(pair.difference)
     warn_degenerate(
         t.size,
-        ((total == 0) & (pair.difference != 0), "constant in each class, with a p-value of 0"),
-        ((total == 0) & (pair.difference == 0), "constant in all samples, with a p-value of 1"),
+        (flat & (pair.difference != 0), "constant in each class, with a p-value of 0"),
+        (flat & (pair.difference == 0), "constant in all samples, with a p-value of 1"),
         (untested, "not tested: too few values in a class"),
     )
     return t_scores("welch", t, dof, pair.difference, score=score, p_values=p_values)

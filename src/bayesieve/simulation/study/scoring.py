@@ -7,27 +7,23 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import OptionError
-from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.obf import OBF_MODELS, obf_posterior
 from bayesieve.rivals.rival import Rival, is_built_in
-from bayesieve.screening import screen
+from bayesieve.rivals.sorted_values import SORTED_RIVALS, sorted_scores
 from bayesieve.simulation.study.method import Method
 from bayesieve.simulation.study.rules import parsed_rule
 from bayesieve.stats import Moments
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-
-_MODELS: dict[str, Any] = {"obf-jp": GaussianModel.jeffreys, "obf-pp": GaussianModel.proper}
-_SORTED = ("mi", "mi-literal", "nmc", "wilcoxon")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +77,7 @@ def gives_log_odds(rival: Rival) -> bool:
     >>> gives_log_odds(rival("wilcoxon"))
     False
     """
-    return rival.name in _MODELS and is_built_in(rival)
+    return rival.name in OBF_MODELS and is_built_in(rival)
 
 
 class Scoring:
@@ -117,7 +113,7 @@ class Scoring:
         self._sorted = {
             name: method
             for name, method in zip(names, methods, strict=True)
-            if name in _SORTED and names.count(name) == 1 and is_built_in(rivals[method.name])
+            if name in SORTED_RIVALS and names.count(name) == 1 and is_built_in(rivals[method.name])
         }
 
     def of(self, method: Method) -> Scored:
@@ -138,8 +134,6 @@ class Scoring:
         return self._found[key]
 
     def _sort_once(self) -> None:
-        from bayesieve.rivals.sorted_values import sorted_scores  # noqa: PLC0415 - compiles kernels
-
         start = time.perf_counter()
         options = {name: method.options for name, method in self._sorted.items()}
         found = sorted_scores(_values(self._data), list(options), options=options, n_threads=1)
@@ -150,7 +144,7 @@ class Scoring:
     def _scored(self, method: Method) -> tuple[FloatArray, FeaturePosterior | None, FeatureScores | None]:
         chosen, options = self._rivals[method.name], dict(method.options)
         if gives_log_odds(chosen):
-            posterior = _posterior(_MODELS[chosen.name], self._data.moments, **options)
+            posterior = obf_posterior(chosen.name, self._data.moments, **options)
             return posterior.log_odds, posterior, None
         if not _needs_p_values(method) and _may_skip_p_values(chosen):
             options.setdefault("p_values", False)
@@ -159,13 +153,6 @@ class Scoring:
         else:
             found = chosen.run(_values(self._data), n_threads=1, **options)
         return found.score, None, found
-
-
-def _posterior(
-    model: Any, moments: Moments, *, prior_probability: float = 0.005, **options: Any
-) -> FeaturePosterior:
-    told = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-    return screen(moments, model=model(**told), prior_probability=prior_probability)
 
 
 def _values(data: Drawn) -> LabelledMatrix:
