@@ -20,6 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 _SEED = 20_191_105
 _DRAWS, _FEW, _AT_ONCE, _MOST_ROUNDS = 400_000, 20_000, 8_192, 300
+_AT_ONCE_BY_LAW, _NODES = 2**20, 20_000
 
 
 def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
@@ -47,14 +48,66 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
     >>> round(expected_by_chance(posterior, 0.0), 1)
     11.1
     """
+    return float(chance_curve(posterior, [cut])[0])
+
+
+def chance_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray:
+    """:func:`expected_by_chance` at many cuts, for little more than the cost of one.
+
+    Parameters
+    ----------
+    posterior
+        A screen.
+    cuts
+        Cuts on the posterior log-odds, in any order.
+
+    Returns
+    -------
+    numpy.ndarray
+        One number per cut; NaN if the model does not know how to draw non-markers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.chance import chance_curve
+    >>> X = np.random.default_rng(0).normal(size=(50, 20_000))
+    >>> posterior = bs.screen(X, [0] * 25 + [1] * 25, prior_probability=0.005)
+    >>> chance_curve(posterior, [-np.inf, 0.0, 5.0]).round(2).tolist()
+    [20000.0, 11.11, 0.1]
+    """
+    at = np.asarray(cuts, dtype=np.float64).ravel()
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
     usable = np.flatnonzero(by_chance(posterior))
-    if np.isinf(cut):  # nothing reaches the one end, only a prior probability of 0 misses the other
-        return 0.0 if cut > 0 else float((prior[usable] > -np.inf).sum())
-    cuts = cut - prior[usable]
-    if _follows_lambda(posterior):
-        return _by_law(posterior, usable, cuts)
-    return _by_drawing(posterior, usable, cuts)
+    finite = np.isfinite(at)  # nothing reaches the one end, only a prior probability of 0 misses the other
+    found = np.where(at > 0, 0.0, float((prior[usable] > -np.inf).sum()))
+    if finite.any():
+        work = _by_law if follows_lambda(posterior) else _by_drawing
+        found[finite] = work(posterior, usable, prior[usable], at[finite])
+    return found
+
+
+def least_log_odds(posterior: FeaturePosterior) -> FloatArray:
+    """Log-odds that some features cannot fall below, where these follow from lambda; none for other screens.
+
+    :func:`chance_curve` has a kink at each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.chance import least_log_odds
+    >>> posterior = bs.screen(np.random.default_rng(0).normal(size=(50, 1000)), [0] * 25 + [1] * 25)
+    >>> bool(least_log_odds(posterior)[0] < posterior.log_odds.min() < least_log_odds(posterior)[0] + 0.01)
+    True
+    """
+    if not follows_lambda(posterior):
+        return np.empty(0)
+    usable = np.flatnonzero(by_chance(posterior))
+    prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))[usable]
+    n0, n1, offset, _ = _distinct(posterior, usable, prior)
+    least = np.unique(jeffreys_constant(n0, n1) + offset)
+    return np.asarray(least[np.isfinite(least)])
 
 
 def by_chance(posterior: FeaturePosterior) -> npt.NDArray[np.bool_]:
@@ -73,8 +126,16 @@ def by_chance(posterior: FeaturePosterior) -> npt.NDArray[np.bool_]:
     return np.equal(posterior.degenerate_codes, 0) & (np.asarray(posterior.prior_log_odds) < np.inf)
 
 
-def _follows_lambda(posterior: FeaturePosterior) -> bool:
-    """Whether log-odds are a function of one two-class Pearson-Neyman statistic."""
+def follows_lambda(posterior: FeaturePosterior) -> bool:
+    """Whether log-odds are a function of one two-class Pearson-Neyman statistic.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.chance import follows_lambda
+    >>> follows_lambda(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5))
+    True
+    """
     plain = posterior.comparison is None or (
         isinstance(posterior.comparison, Comparison) and len(posterior.comparison.parts) == 1
     )
@@ -97,42 +158,84 @@ def is_jeffreys(model: Model) -> bool:
     )
 
 
-def _by_law(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float:
-    """Add up the null size of every distinct (class sizes, cut)."""
+def _by_law(
+    posterior: FeaturePosterior, usable: npt.NDArray[np.int64], prior: FloatArray, cuts: FloatArray
+) -> FloatArray:
+    """Add up the null size of every distinct (class sizes, prior odds times prior ratio)."""
     from bayesieve.posterior.null_table import tabulated_log_null_probability  # noqa: PLC0415 - SciPy is slow
 
+    n0, n1, offset, number = _distinct(posterior, usable, prior)
+    highest = jeffreys_constant(n0, n1) + offset  # log-odds where lambda is 1
+    found = np.zeros(cuts.size)
+    step = max(1, _AT_ONCE_BY_LAW // max(n0.size, 1))
+    for rows in _of_equal_sizes(n0, n1) if n0.size * cuts.size > _AT_ONCE_BY_LAW else [slice(None)]:
+        small, large = n0[rows].astype(int), n1[rows].astype(int)
+        table = None
+        if highest[rows].size * cuts.size > 4 * _NODES:
+            most = np.max(cuts.max() - highest[rows], initial=1.0, where=np.isfinite(highest[rows]))
+            nodes = -np.expm1(np.linspace(np.log1p(most), 0.0, _NODES))
+            table = nodes, tabulated_log_null_probability(nodes, small[0], large[0])
+        for lo in range(0, cuts.size, step):
+            log_lambda = highest[rows] - cuts[lo : lo + step, None]
+            log_p = (
+                tabulated_log_null_probability(log_lambda, small, large)
+                if table is None
+                else np.where(log_lambda > -np.inf, np.interp(log_lambda, *table), -np.inf)
+            )
+            found[lo : lo + step] += np.exp(log_p) @ number[rows]
+    return found
+
+
+def _of_equal_sizes(n0: FloatArray, n1: FloatArray) -> list[npt.NDArray[np.int64]]:
+    _, which, counts = np.unique(np.stack([n0, n1]), axis=1, return_inverse=True, return_counts=True)
+    return np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(counts)[:-1])
+
+
+def _distinct(
+    posterior: FeaturePosterior, usable: npt.NDArray[np.int64], prior: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Class sizes, and log of prior odds times prior ratio, that occur, and how many features have them."""
     moments, model = posterior.moments, posterior.model
     assert isinstance(model, GaussianModel)
-    n = posterior.n_features
     with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
         log_ratio = np.asarray(model.log_prior_ratio(moments))
-    if moments.count.ndim == 1 and not log_ratio.ndim and cuts.size and (cuts == cuts[0]).all():
-        distinct, number = np.array([[*moments.count, cuts[0] - log_ratio]]).T, np.array([usable.size])
+    if moments.count.ndim == 1 and not log_ratio.ndim and prior.size and (prior == prior[0]).all():
+        distinct, number = np.array([[*moments.count, prior[0] + log_ratio]]).T, np.array([usable.size])
     else:
         sizes = np.broadcast_to(moments.counts, moments.mean.shape)[:, usable]
-        log_ratio = np.broadcast_to(log_ratio, (n,))[usable]
-        cases = np.stack([*sizes.astype(np.float64), cuts - log_ratio])
+        log_ratio = np.broadcast_to(log_ratio, (posterior.n_features,))[usable]
+        cases = np.stack([*sizes.astype(np.float64), prior + log_ratio])
         distinct, number = np.unique(cases, axis=1, return_counts=True)
-    n0, n1, threshold = distinct
-    log_lambda = jeffreys_constant(n0, n1) - threshold
-    return float(number @ np.exp(tabulated_log_null_probability(log_lambda, n0.astype(int), n1.astype(int))))
+    n0, n1, offset = distinct
+    return n0, n1, offset, number.astype(np.float64)
 
 
-def _by_drawing(posterior: FeaturePosterior, usable: npt.NDArray[np.int64], cuts: FloatArray) -> float:
-    """Draw non-markers; NaN for a model that does not know how to."""
+def _by_drawing(
+    posterior: FeaturePosterior, usable: npt.NDArray[np.int64], prior: FloatArray, cuts: FloatArray
+) -> FloatArray:
+    """Draw non-markers, once for all cuts; NaN for a model that does not know how to."""
     comparison = posterior.comparison or _plain(posterior)
     rng, n = np.random.default_rng(_SEED), posterior.n_features
     draws = max(_DRAWS // comparison.cost, _FEW)
     copies = max(1, min(draws, _AT_ONCE) // n)  # few features are drawn many times at once
     rounds = int(np.clip(-(-draws // (n * copies)), 1, _MOST_ROUNDS))
     many = comparison if copies == 1 else comparison.take(np.tile(np.arange(n), copies))
-    passed = 0
+    passed = np.zeros(cuts.size)
     for _ in range(rounds):
         log_bf = many.null_log_bayes_factor(rng)
         if log_bf is None:
-            return float("nan")
-        passed += int((log_bf.reshape(copies, n)[:, usable] > cuts).sum())
-    return passed / (rounds * copies)
+            return np.full(cuts.size, np.nan)
+        log_odds = prior + log_bf.reshape(copies, n)[:, usable]
+        passed += _number_over(log_odds.ravel(), cuts)
+    return np.asarray(passed / (rounds * copies))
+
+
+def _number_over(values: FloatArray, cuts: FloatArray) -> npt.NDArray[np.int64]:
+    """How many values, of those that are numbers, lie over each cut."""
+    if cuts.size == 1:
+        return np.array([np.count_nonzero(values > cuts[0])])
+    ordered = np.sort(values[~np.isnan(values)])
+    return np.asarray(ordered.size - np.searchsorted(ordered, cuts, side="right"))
 
 
 def _plain(posterior: FeaturePosterior) -> Comparison:

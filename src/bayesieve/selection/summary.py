@@ -23,37 +23,92 @@ def summary_lines(selection: Selection) -> list[str]:
     >>> print(bs.MinimalRisk(0.5).select(posterior).summary().splitlines()[1].split(",")[0])
     Nothing passes the cut: the best feature
     """
-    posterior = selection.posterior
-    said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
-    groups = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    posterior, groups = selection.posterior, compared_groups(selection)
+    said = "classes" if len(posterior.classes) > 1 else "pairs"
     lines = [
         f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}); "
-        f"{'classes' if len(said) > 1 else 'pairs'} {groups}."
+        f"{said} {groups}."
     ]
-    lines += _errors(selection) if selection.n_selected else _nothing(selection)
-    lines.append(f"Expected markers among all features: {posterior.expected_markers:,.1f}.")
-    n_degenerate = int(posterior.degenerate.sum())
-    if n_degenerate:
-        lines.append(f"{n_degenerate:,} features without usable variance are flagged as degenerate.")
-    if selection.n_tied_out:
-        lines.append(f"{selection.n_tied_out:,} features lie exactly at the cut and are left out.")
+    lines += found_lines(selection)
+    lines += flagged_lines(selection)
     lines += [note for finding in posterior.findings for note in finding.notes()]
     return [*lines, posterior.model.caveat] if posterior.model.caveat else lines
 
 
-def _errors(selection: Selection) -> list[str]:
+def compared_groups(selection: Selection) -> str:
+    """Classes with their numbers of samples.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.selection.summary import compared_groups
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> compared_groups(bs.MinimalRisk(0.5).select(posterior))
+    '0 (2) and 1 (2)'
+    """
+    posterior = selection.posterior
+    said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
+    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+
+
+def found_lines(selection: Selection, by_chance: float | None = None) -> list[str]:
+    """Errors that are expected of the list, or why there is none, and markers expected among all features.
+
+    Parameters
+    ----------
+    selection
+        The list.
+    by_chance
+        Its ``expected_by_chance``, if it has been worked out already.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.selection.summary import found_lines
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> found_lines(bs.FixedSize(1).select(posterior))[1]
+    'Markers missed: 0.0 expected.'
+    """
+    lines = _errors(selection, by_chance) if selection.n_selected else _nothing(selection)
+    return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
+
+
+def flagged_lines(selection: Selection) -> list[str]:
+    """Features that are degenerate, or left out although they lie at the cut.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.selection.summary import flagged_lines
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> flagged_lines(bs.FixedSize(1).select(posterior))
+    []
+    """
+    lines, n_degenerate = [], int(selection.posterior.degenerate.sum())
+    if n_degenerate:
+        features = "feature" if n_degenerate == 1 else "features"
+        are = "is" if n_degenerate == 1 else "are"
+        lines.append(f"{n_degenerate:,} {features} without usable variance {are} flagged as degenerate.")
+    if selection.n_tied_out:
+        said = "feature lies" if selection.n_tied_out == 1 else "features lie"
+        left = "is" if selection.n_tied_out == 1 else "are"
+        lines.append(f"{selection.n_tied_out:,} {said} exactly at the cut and {left} left out.")
+    return lines
+
+
+def _errors(selection: Selection, by_chance: float | None) -> list[str]:
     low, high = selection.false_positives.interval(0.9)
     return [
         f"False positives: {selection.expected_false_positives:,.1f} expected under the model "
-        f"(90% interval {low:,} to {high:,} if features are independent)" + _by_chance(selection),
+        f"(90% interval {low:,} to {high:,} if features are independent)" + _by_chance(selection, by_chance),
         f"Markers missed: {selection.expected_false_negatives:,.1f} expected.",
     ]
 
 
-def _by_chance(selection: Selection) -> str:
+def _by_chance(selection: Selection, by_chance: float | None) -> str:
     if not selection.posterior.calibrated:
         return ". These log-odds are the least over several looks, so these numbers are not calibrated."
-    by_chance = selection.expected_by_chance
+    by_chance = selection.expected_by_chance if by_chance is None else by_chance
     if np.isnan(by_chance):
         return "; how many would pass this cut by chance is not known for this model."
     kind = f"{selection.posterior.model.law} non-markers".strip()
