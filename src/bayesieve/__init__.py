@@ -74,6 +74,7 @@ _HOMES = {
     "SizePosterior": "feature_sets.size_posterior",
     "SizePrior": "feature_sets.size_prior",
     "StatisticsSet": "io.statistics",
+    "StoredResult": "io.stored",
     "compare_methods": "rivals.comparison",
     "consistency_report": "posterior.consistency",
     "effects": "posterior.effects",
@@ -87,6 +88,7 @@ _HOMES = {
     "merge_statistics": "io.federation",
     "pearson_neyman": "rivals.pearson_neyman",
     "permutations": "screening.permutations",
+    "read_result": "io.stored",
     "read_statistics": "io.statistics_file",
     "read_table": "io.reading",
     "score": "rivals.rival",
@@ -96,6 +98,8 @@ _HOMES = {
     "with_size_prior": "feature_sets.size_posterior",
     "write_statistics": "io.statistics_file",
 }
+
+_ROOMS = ("report",)  # modules that are used by their own name: bayesieve.report.write(...)
 
 __all__ = [
     "BayesieveError",
@@ -155,6 +159,7 @@ __all__ = [
     "SizePosterior",
     "SizePrior",
     "StatisticsSet",
+    "StoredResult",
     "compare_methods",
     "consistency_report",
     "effects",
@@ -168,6 +173,7 @@ __all__ = [
     "merge_statistics",
     "pearson_neyman",
     "permutations",
+    "read_result",
     "read_statistics",
     "read_table",
     "score",
@@ -209,6 +215,7 @@ if TYPE_CHECKING:
     from bayesieve.io.reading import read_table
     from bayesieve.io.statistics import SiteStatistics, StatisticsSet
     from bayesieve.io.statistics_file import read_statistics, write_statistics
+    from bayesieve.io.stored import StoredResult, read_result
     from bayesieve.models import GaussianModel, Model, NormalInverseGamma, log_evidence
     from bayesieve.models.categorical import CategoricalModel
     from bayesieve.models.negative_binomial import NegativeBinomialModel
@@ -245,6 +252,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"bayesieve.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'bayesieve' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"bayesieve.{_HOMES[name]}"), name)
@@ -253,4 +262,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *_HOMES, *_ROOMS})

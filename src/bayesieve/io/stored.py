@@ -1,0 +1,283 @@
+"""A stored result, as ``bayesieve screen --out`` wrote it, turned back into a posterior and its selection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import FileError
+from bayesieve.io.roles import check_distinct
+from bayesieve.io.stored_manifest import said_by_manifest
+from bayesieve.io.stored_model import Origin, model_of_counts, origin_of
+from bayesieve.io.stored_parts import (
+    OF_FRAGILITY,
+    StoredColumns,
+    Unrepeatable,
+    stored_fragility,
+)
+from bayesieve.io.stored_statistics import class_columns, stored_prior, stored_statistics
+from bayesieve.io.stored_table import StoredTable, read_stored_table
+from bayesieve.models.degenerate import Degeneracy
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior.block_evidence import BlockEvidence
+from bayesieve.posterior.finding import Finding
+from bayesieve.selection import FixedSize, MinimalRisk, Selection
+from bayesieve.stats import Moments
+
+FloatArray = npt.NDArray[np.float64]
+
+_NEEDED = ("feature", "log_odds", "log_bayes_factor")
+_HEAD = (*_NEEDED, "rank", "probability", "selected", "degenerate", "degenerate_reason", "transform")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredResult:
+    """What a result file holds.
+
+    Parameters
+    ----------
+    path
+        The file.
+    selection
+        The posterior and the list; features are in the order of their ranks.
+    transform
+        What was done to the values.
+    annotation
+        Columns that came from a table of annotations.
+    settings
+        Options of the screen, as far as the file or a manifest say them.
+    remarks
+        What had to be worked out, in words.
+    results_hash
+        SHA-256 of the results, empty if the file does not say it.
+    n_sites
+        How many sites hold each feature; None if the result is not of a statistics file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.results import write_results
+    >>> from bayesieve.io.stored import read_result
+    >>> X = np.random.default_rng(0).normal(size=(20, 50))
+    >>> selection = bs.FixedSize(3).select(bs.screen(X, ["a", "b"] * 10))
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
+    >>> write_results(path, selection.to_dict(), dict)
+    >>> stored = read_result(path)
+    >>> stored.selection.names == selection.names, stored.posterior.model.prior_ratio
+    (True, 0.1)
+    """
+
+    path: str
+    selection: Selection
+    transform: str
+    annotation: dict[str, list[str | None]]
+    settings: dict[str, Any]
+    remarks: tuple[str, ...]
+    results_hash: str = ""
+    n_sites: npt.NDArray[np.int64] | None = None
+
+    @property
+    def posterior(self) -> FeaturePosterior:
+        """The screen."""
+        return self.selection.posterior
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """Values of every class, of the feature that has most."""
+        counts = self.posterior.statistics.counts
+        return {str(c): int(n.max()) for c, n in zip(self.posterior.classes, counts, strict=True)}
+
+
+def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None) -> StoredResult:
+    """Read a table that ``bayesieve screen --out`` wrote: .csv, .tsv, .txt, .parquet or .json.
+
+    Parameters
+    ----------
+    path
+        The result table.
+    manifest
+        The manifest of the same run, which says what a text file has no place for: model, prior and rule.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.stored import read_result
+    >>> try:
+    ...     read_result("no-such-result.csv")
+    ... except bs.FileError as error:
+    ...     print(error)
+    There is no file no-such-result.csv. Check the name and the folder.
+    """
+    table = read_stored_table(path)
+    table.check_columns(_NEEDED)
+    check_distinct(table.path, table.texts("feature"), "feature")
+    table = _in_order(table)
+    said = dict(table.about)
+    if manifest is not None:
+        said |= said_by_manifest(manifest, table)
+    whole = said.get("n_features", table.n_rows)
+    if whole != table.n_rows:
+        raise FileError(
+            f"{table.path} holds {table.n_rows:,} features, but the result has {whole:,}: rows have been taken "
+            "out. What is expected of a list needs all features; give the whole table."
+        )
+    return _rebuilt(table, said)
+
+
+def _in_order(table: StoredTable) -> StoredTable:
+    """Bring the rows to the order of their ranks, and check that these are what the log-odds say."""
+    n, log_odds = table.n_rows, table.present("log_odds")
+    if "rank" not in table.columns:
+        return table.rows(np.argsort(-log_odds, kind="stable"))
+    rank = table.present("rank")
+    order = np.argsort(rank, kind="stable")
+    if not np.array_equal(rank[order], np.arange(1, n + 1)):
+        raise FileError(
+            f"{table.path} is not a whole result: its {n:,} rows have the ranks {rank.min():g} to {rank.max():g}, "
+            f"not every one from 1 to {n:,}. What is expected of a list needs all features; give the whole table."
+        )
+    rising = np.flatnonzero(np.diff(log_odds[order]) > 0)
+    if rising.size:
+        raise FileError(
+            f"{table.path}: ranks and log-odds contradict each other in {rising.size:,} "
+            f"place{'s' * (rising.size > 1)}, first at rank {int(rising[0]) + 2:,}. "
+            "The file has been changed; write it again with bayesieve screen --out."
+        )
+    return table if np.array_equal(order, np.arange(n)) else table.rows(order)
+
+
+def _rebuilt(table: StoredTable, said: Mapping[str, Any]) -> StoredResult:
+    settings = dict(said["settings"]) if isinstance(said.get("settings"), dict) else {}
+    own, others, n_sites = _parts(table)
+    log_bf, log_odds = table.present("log_bayes_factor"), table.present("log_odds")
+    if not np.isfinite(log_bf).all():
+        raise FileError(f"{table.path}: log Bayes factors must be finite. Write the file again.")
+    prior = stored_prior(
+        log_odds, log_bf, _number(settings.get("prior_probability", said.get("prior_probability")))
+    )
+    found = class_columns(own, list(map(str, said.get("classes", ()))))
+    statistics, codes = stored_statistics(table, found), _codes(table)
+    taken = (
+        {*_HEAD, *(name for columns in found.columns for name in columns)} if found.kind == "moments" else {*_HEAD}
+    )
+    if found.kind == "moments" and len(found.labels) == 2:
+        taken |= {"mean_difference", "log_variance_ratio"}
+    blocks = _blocks(table, own, prior, log_bf, settings)
+    rest = [name for name in own if name not in taken and not (blocks and _is_of_blocks(name))]
+    held = {name: table.as_it_is(name) for name in rest}
+    robust = bool(settings.get("robust", np.array_equal(held.get("least_log_odds", ()), log_odds)))
+    origin = _origin(statistics, log_bf, codes == 0, settings, blocks, robust=robust)
+    findings: list[Finding] = [blocks] if blocks else []
+    known = [note[:25] for finding in findings for note in finding.notes()]
+    notes = [str(note) for note in said.get("notes", ()) if str(note)[:25] not in known]
+    fragile = {name: held.pop(name) for name in OF_FRAGILITY if name in held}
+    of_fragility = [note for note in notes if "over the cut" in note or "removal" in note]
+    findings.append(StoredColumns(held, tuple(note for note in notes if note not in of_fragility)))
+    posterior = FeaturePosterior(
+        log_bf, prior, tuple(table.texts("feature")), codes, statistics, origin.model, origin.resolution,
+        origin.comparison, tuple(findings), not robust,
+    )  # fmt: skip
+    selection = _selection(table, posterior, said.get("rule"))
+    if len(fragile) == len(OF_FRAGILITY):
+        finding = stored_fragility(posterior, fragile, selection.mask, of_fragility)
+        selection = replace(selection, posterior=posterior.with_finding(finding))
+    transform = table.texts("transform")[0] if "transform" in own else str(said.get("transform", ""))
+    return StoredResult(
+        table.path, selection, transform, {name: table.optional_texts(name) for name in others}, settings,
+        (origin.remark,) if origin.remark else (), str(said.get("results_hash", "")), n_sites,
+    )  # fmt: skip
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _parts(table: StoredTable) -> tuple[list[str], list[str], npt.NDArray[np.int64] | None]:
+    """Columns of the result, columns of an annotation (they come last), and the number of sites."""
+    names = list(table.columns)
+    end = names.index("transform") + 1 if "transform" in names else len(names)
+    own, others, n_sites = names[:end], names[end:], None
+    if others[:1] == ["n_sites"]:
+        values = table.as_it_is("n_sites")
+        if isinstance(values, np.ndarray) and values.dtype.kind == "f" and (values == np.round(values)).all():
+            n_sites, others = values.astype(np.int64), others[1:]
+    return own, others, n_sites
+
+
+def _codes(table: StoredTable) -> npt.NDArray[np.int8]:
+    reasons = {flag.reason: flag for flag in Degeneracy}
+    said = table.texts("degenerate_reason") if "degenerate_reason" in table.columns else [""] * table.n_rows
+    codes = np.array([reasons.get(text, Degeneracy.NO_EVIDENCE) for text in said], dtype=np.int8)
+    if "degenerate" in table.columns:
+        flags = table.flags("degenerate")
+        codes[flags & (codes == 0)] = Degeneracy.NO_EVIDENCE
+        codes[~flags] = Degeneracy.NONE
+    return codes
+
+
+def _is_of_blocks(name: str) -> bool:
+    fixed = ("log_odds_pooled", "mean_difference_within", "log_variance_ratio_within", "log_odds_without_a_block")
+    return name in (*fixed, "without_block") or name.startswith("block_")
+
+
+def _blocks(
+    table: StoredTable, own: Sequence[str], prior: Any, log_bf: FloatArray, settings: Mapping[str, Any]
+) -> BlockEvidence | None:
+    """What every block says, if there are blocks."""
+    columns = [name for name in own if name.startswith("block_")]
+    if "log_odds_pooled" not in own or not columns:
+        return None
+    contributions = np.array([table.present(name) for name in columns])
+    within = [
+        table.numbers(name) for name in ("mean_difference_within", "log_variance_ratio_within") if name in own
+    ]
+    adds_up = np.allclose(contributions.sum(axis=0), log_bf, rtol=1e-6, atol=1e-6)
+    guess = "pairs" if not within and settings.get("pairs") else "own" if adds_up or not within else "shift"
+    model = "pairs" if guess == "pairs" else str(settings.get("block_model", guess))
+    return BlockEvidence(
+        tuple(name.removeprefix("block_") for name in columns), contributions,
+        np.asarray(table.present("log_odds_pooled") - prior), model,
+        np.array(within) if within else np.empty((0, 0)),
+    )  # fmt: skip
+
+
+def _origin(
+    statistics: Any, log_bf: FloatArray, usable: npt.NDArray[np.bool_], settings: Mapping[str, Any],
+    blocks: BlockEvidence | None, *, robust: bool,
+) -> Origin:  # fmt: skip
+    if isinstance(statistics, Moments):
+        pooled = log_bf if blocks is None else blocks.pooled_log_bayes_factor
+        return origin_of(statistics, pooled, usable, settings, blocks=blocks is not None, robust=robust)
+    return Origin(
+        model_of_counts(settings), Unrepeatable(), 0.0,
+        "A stored result of counts or categories holds no samples: the number of features that would pass by "
+        "chance is not known.",
+    )  # fmt: skip
+
+
+def _selection(table: StoredTable, posterior: FeaturePosterior, words: Any) -> Selection:
+    """The list of the file: of the probability over one half, or the first so and so many."""
+    plain = MinimalRisk(0.5).select(posterior)
+    if "selected" not in table.columns:
+        return plain
+    mask = table.flags("selected")
+    n = int(mask.sum())
+    if not mask[:n].all():
+        raise FileError(
+            f"{table.path}: the {n:,} selected features are not the {n:,} first of the ranking, as they are after "
+            "every rule; row "
+            f"{int(np.flatnonzero(~mask[:n])[0]) + 1:,} is left out. The column 'selected' has been changed."
+        )
+    found = plain if np.array_equal(mask, plain.mask) else FixedSize(n).select(posterior)
+    rule = str(words) if isinstance(words, str) and words else found.rule
+    return Selection(posterior, found.mask, rule, found.cut, found.n_tied_out)
