@@ -489,7 +489,7 @@ def test_degenerate_features_are_flagged_or_left_out(bayesieve):
     write("t.csv", in_rows(values, LABELS))
     flagged = bayesieve("screen", "t.csv", "--labels", "stage")
     assert listed(flagged).set_index("feature").loc["g2", "degenerate"]
-    assert "1 features without usable variance" in flagged.said
+    assert "1 feature without usable variance" in flagged.said
     excluded = listed(bayesieve("screen", "t.csv", "--labels", "stage", "--degenerate", "exclude"))
     assert excluded.set_index("feature").loc["g2", "log_bayes_factor"] == 0.0
     refused = bayesieve("screen", "t.csv", "--labels", "stage", "--degenerate", "raise")

@@ -13,6 +13,7 @@ from bayesieve.cli import options as o
 from bayesieve.cli.endings import endings
 from bayesieve.cli.enums import BlockModel, DegeneratePolicy, Join, MissingPolicy, ModelName, Transform
 from bayesieve.cli.options import plain_params
+from bayesieve.cli.report import figures, report
 from bayesieve.cli.synthetic import demo, simulate, study
 
 app = typer.Typer(
@@ -86,6 +87,8 @@ def screen(  # noqa: PLR0913, PLR0917 - every option of the command
     permutations: c.PermutationsOption = None,
     seed: c.SeedOption = None,
     out: o.Out = None,
+    report: o.Report = None,
+    report_values: o.ReportValues = None,
     features: o.Features = None,
     manifest: o.ManifestOption = None,
     config_out: o.ConfigOut = None,
@@ -210,5 +213,5 @@ def remove(
         run_remove(file, site, out, Talk(quiet, verbose, json_log))
 
 
-for command in (simulate, study, demo):
+for command in (report, figures, simulate, study, demo):
     app.command()(command)

@@ -16,6 +16,7 @@ from bayesieve.io.toml import read_toml
 _NOT_KEPT = {"config", "config_out"}
 _NOT_REPEATED = {
     "out",
+    "report",
     "manifest",
     "quiet",
     "verbose",

@@ -10,9 +10,11 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from bayesieve.cli.screen_report import check_report
 from bayesieve.cli.simulate import check_out, truth_path
 from bayesieve.cli.simulate import write_data as write_practice
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, OptionError
+from bayesieve.io.atomic import check_writable
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.table import class_statistics
@@ -23,7 +25,20 @@ from bayesieve.simulation import Kind, SynergeticModel, SyntheticData
 _PRIOR_PROBABILITY = 0.005
 
 
-def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = None) -> None:
+def report_file(wanted: bool, file: Path | None) -> Path | None:
+    """Return the file of the report: the one named after ``--report``, or one of its own."""
+    if file is not None and not wanted:
+        raise OptionError(f"The demo reads no file. If {file} is to be the report, say --report {file}.")
+    chosen = (file or Path("bayesieve-demo.html")) if wanted else None
+    check_report(chosen)
+    if chosen is not None:
+        check_writable(chosen)
+    return chosen
+
+
+def run_demo(
+    n_samples: int, seed: int, n_rows: int, write_data: Path | None = None, report: Path | None = None
+) -> None:
     """Draw the synthetic microarray of section 6, screen it and print what was found."""
     if n_samples % 2:
         raise DataError(
@@ -50,6 +65,9 @@ def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = N
     selection = MinimalRisk(0.5).select(posterior)
     console.print(_ranked_table(posterior, data, n_rows))
     console.print(_verdict(selection, data), soft_wrap=False)
+    if report is not None:
+        _write_report(selection, data, report, seed)
+        console.print(f"\nWrote the report to {report}; open it in a browser.", soft_wrap=True)
     console.print(
         f"\nTime: {again * 1e3:.1f} ms to screen {data.values.nbytes / 1e6:.0f} MB "
         f"(first call, which loads or compiles the kernels: {first:.2f} s)."
@@ -58,6 +76,40 @@ def run_demo(n_samples: int, seed: int, n_rows: int, write_data: Path | None = N
         "Next: bayesieve screen YOUR.csv --labels COLUMN does this for your own table (in Python, "
         "bayesieve.screen(X, y)); the README has examples."
     )
+
+
+def _write_report(selection: Selection, data: SyntheticData, path: Path, seed: int) -> None:
+    """Write the report, with the truth as a column beside the features."""
+    from bayesieve.report.commands import Commands  # noqa: PLC0415 - only for reports
+    from bayesieve.report.story import Story  # noqa: PLC0415
+    from bayesieve.report.writing import write_story  # noqa: PLC0415
+
+    n = data.labels.size
+    usual = Commands.of_arrays(selection.posterior)
+    lines = (
+        "import bayesieve as bs",
+        "from bayesieve.simulation import SynergeticModel",
+        f"data = SynergeticModel().draw({n}, seed={seed})",
+        usual.python[-1].replace("(X, y,", "(data.values, data.labels,"),
+    )
+    drawn = ("bayesieve", "demo", "--samples", str(n), "--seed", str(seed))
+    commands = Commands(
+        ("bayesieve", "screen", "practice.csv", "--labels", "class"), lines, (*drawn, "--report", str(path)),
+        before=" ".join((*drawn, "--write-data", "practice.csv")),
+    )  # fmt: skip
+    truth = [Kind(int(kind)).words for kind in data.kind]
+    story = Story.of(
+        selection,
+        rule=MinimalRisk(0.5),
+        data=data.values,
+        labels=data.labels,
+        annotation={"in truth": truth},
+        title="Synthetic microarray",
+        subtitle=f"The paper's synthetic data: {n} samples, {data.values.shape[1]:,} features, "
+        f'{int(data.true_markers.sum())} true markers; the column "in truth" tells them.',
+        commands=commands,
+    )
+    write_story(story, path)
 
 
 def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:

@@ -11,9 +11,6 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from bayesieve import __version__
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.talk import Talk
@@ -21,11 +18,11 @@ from bayesieve.cli.targets import files_read
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.io.atomic import replacing
 from bayesieve.selection import Selection
-from bayesieve.stats import Moments
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.selection.results_hash import results_hash
 
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
-_NOT_RESULTS = {"memory", "threads", "quiet", "verbose", "json_log", "out", "manifest", "config_out"}
+_NOT_RESULTS = {"memory", "threads", "quiet", "verbose", "json_log", "out", "report", "report_values", "manifest",
+                "config_out"}  # fmt: skip
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
@@ -34,37 +31,12 @@ def file_hash(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def results_hash(selection: Selection) -> str:
-    """SHA-256 of the results: feature ids, then log-odds, moments and the selection as little-endian bytes."""
-    posterior, digest = selection.posterior, hashlib.sha256()
-    names = posterior.names
-    for lo in range(0, len(names), 2**16):
-        digest.update("\0".join((*names[lo : lo + 2**16], "")).encode("utf-8", "surrogatepass"))
-    digest.update("\0".join(map(str, posterior.classes)).encode("utf-8", "surrogatepass"))
-    arrays = (
-        posterior.log_odds, *_of_statistics(posterior.statistics), posterior.degenerate_codes, selection.mask,
-    )  # fmt: skip
-    for array in arrays:
-        for row in np.atleast_2d(array):
-            digest.update(np.ascontiguousarray(row, dtype=array.dtype.newbyteorder("<")).data)
-    return digest.hexdigest()
-
-
-def _of_statistics(statistics: ClassStatistics) -> list[npt.NDArray[Any]]:
-    if isinstance(statistics, Moments):
-        counts = np.broadcast_to(statistics.counts, statistics.mean.shape)
-        return [counts, statistics.mean, statistics.centred_squares]
-    columns = statistics.describe([str(label) for label in statistics.classes])
-    return [np.asarray(column) for column in columns.values()]
-
-
-def write_manifest(
-    path: str | os.PathLike[str], command: str, settings: Mapping[str, Any], given: Input, talk: Talk,
-    selection: Selection,
-) -> None:  # fmt: skip
-    """Write everything that is needed to repeat a run and to see that it gave the same."""
+def manifest_content(
+    command: str, settings: Mapping[str, Any], given: Input, talk: Talk, selection: Selection
+) -> dict[str, Any]:
+    """Return everything that is needed to repeat a run and to see that it gave the same."""
     low, high = selection.false_positives.interval(0.9)
-    content = {
+    return {
         "format": "bayesieve-manifest",
         "schema_version": 1,
         "command": command,
@@ -100,5 +72,9 @@ def write_manifest(
         "platform": platform.platform(),
         "seconds": {name: round(seconds, 4) for name, seconds in talk.timings.items()},
     }
+
+
+def write_content(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Write a manifest."""
     with replacing(path) as file:
         file.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())

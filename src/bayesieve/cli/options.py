@@ -171,6 +171,22 @@ Features = Annotated[
     Path | None,
     option(OUTPUT, "--features", metavar="FILE", help="Table of feature annotations; its columns are added."),
 ]
+Report = Annotated[
+    Path | None,
+    option(
+        OUTPUT, "--report", metavar="FILE.html", help="Page with the list, live rules, charts and the whole table."
+    ),
+]
+ReportValues = Annotated[
+    int | None,
+    option(
+        OUTPUT,
+        "--report-values",
+        metavar="N",
+        help="Features whose values go into the report, 500 if not given; 0 for none.",
+        min=0,
+    ),
+]
 ManifestOption = Annotated[
     Path | None,
     option(OUTPUT, "--manifest", metavar="FILE", help="JSON file for hashes, settings, versions and timings."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.cli.annotations import Annotations, annotation_file
 from bayesieve.cli.choices import (
     check_findings,
     check_prior_name,
@@ -20,17 +22,18 @@ from bayesieve.cli.choices import (
 )
 from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.inputs import Input, check_classes, read_input
-from bayesieve.cli.manifest import results_hash, write_manifest
+from bayesieve.cli.manifest import manifest_content, write_content
+from bayesieve.cli.screen_report import check_report, write_report
 from bayesieve.cli.summary import summary_lines
 from bayesieve.cli.talk import Talk
 from bayesieve.cli.targets import check_targets
 from bayesieve.errors import FileError
-from bayesieve.io.columns import read_columns
 from bayesieve.io.results import check_ending, text_chunks, write_results
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import screen
 from bayesieve.selection import Rule, Selection
+from bayesieve.selection.results_hash import results_hash
 
 _RULE_NUMBERS = ("threshold", "n_selected", "expected_false_positives", "proportion", "confidence")
 
@@ -54,13 +57,18 @@ def run_screen(settings: Mapping[str, Any]) -> None:
     check_classes(given)
     with talk.timed("screen"):
         selection = selected(settings, given, model, rule, talk)
+    annotation = annotation_file(settings["features"], selection.posterior.names, settings["encoding"])
     with talk.timed("write"):
-        _write(settings, selection, given)
+        _write(settings, selection, given, annotation)
     plain = plain_settings(settings)
     if settings["config_out"] is not None:
         write_settings(settings["config_out"], "screen", plain)
+    if settings["report"] is not None:
+        content = manifest_content("screen", plain, given, talk, selection)
+        with talk.timed("report"):
+            write_report(settings, selection, rule, given, talk, annotation, content)
     if settings["manifest"] is not None:
-        write_manifest(settings["manifest"], "screen", plain, given, talk, selection)
+        write_content(settings["manifest"], manifest_content("screen", plain, given, talk, selection))
     _tell(talk, selection, given, settings)
 
 
@@ -134,29 +142,17 @@ def _check_outputs(settings: Mapping[str, Any]) -> None:
     """Find out before the work whether its fruits can be kept."""
     if settings["out"] is not None:
         check_ending(settings["out"])
-    check_targets(settings, ("out", "manifest", "config_out"))
+    check_report(settings["report"])
+    check_targets(settings, ("out", "report", "manifest", "config_out"))
     if settings["features"] is not None and not Path(settings["features"]).exists():
         raise FileError(f"There is no file {settings['features']} (--features). Check the name and the folder.")
 
 
-def _annotation(settings: Mapping[str, Any], selection: Selection) -> dict[str, dict[str, str | None]]:
-    """Columns of the annotation file, by feature id."""
-    path = settings["features"]
-    if path is None:
-        return {}
-    table, names = read_columns(path, encoding=settings["encoding"]), selection.posterior.names
-    key, known = table.id_column(names)
-    if not known:
-        raise FileError(
-            f"{path} (--features) names none of the features: it has ids like "
-            f"{table.column(table.names[0])[:1]}, the table {names[0]!r}. Use the same ids in both."
-        )
-    return {name: table.keyed(key, name) for name in table.names if name != key}
-
-
-def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> None:
+def _write(settings: Mapping[str, Any], selection: Selection, given: Input, annotation: Annotations) -> None:
+    """Write the table; to standard output if nothing else is to be written."""
+    if settings["out"] is None and settings["report"] is not None:
+        return
     ranking, rank = selection.posterior.ranking, selection.posterior.rank
-    annotation = _annotation(settings, selection)
 
     def columns(rows: npt.NDArray[np.int64]) -> dict[str, Any]:
         part = selection.take(rows).to_dict()
@@ -173,11 +169,13 @@ def _write(settings: Mapping[str, Any], selection: Selection, given: Input) -> N
             sys.stdout.buffer.write(chunk)
         sys.stdout.flush()
         return
-    write_results(settings["out"], columns, lambda: _about(selection, given), ranking)
+    write_results(settings["out"], columns, lambda: _about(selection, given, settings), ranking)
 
 
-def _about(selection: Selection, given: Input) -> dict[str, Any]:
+def _about(selection: Selection, given: Input, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What formats with a place for it say about the table."""
+    from bayesieve.cli.reporting import about_settings  # noqa: PLC0415 - most tables are text
+
     return {
         "table": given.path,
         "classes": {str(label): count for label, count in given.class_counts.items()},
@@ -187,6 +185,7 @@ def _about(selection: Selection, given: Input) -> dict[str, Any]:
         "expected_false_positives": selection.expected_false_positives,
         "expected_by_chance": selection.expected_by_chance,
         "results_hash": results_hash(selection),
+        **about_settings(selection, settings),
     }
 
 
@@ -194,6 +193,9 @@ def _tell(talk: Talk, selection: Selection, given: Input, settings: Mapping[str,
     lines = summary_lines(selection, given)
     if settings["out"] is not None:
         lines.append(f"Wrote {selection.posterior.n_features:,} rows to {settings['out']}.")
+    if settings["report"] is not None:
+        size = os.path.getsize(settings["report"]) / 1e6
+        lines.append(f"Wrote the report to {settings['report']} ({size:,.1f} MB); open it in a browser.")
     low, high = selection.false_positives.interval(0.9)
     talk.say(
         "result",

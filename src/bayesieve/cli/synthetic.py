@@ -91,6 +91,17 @@ def study(  # noqa: PLR0913, PLR0917 - every option of the command
 
 
 def demo(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE.html]",
+            help="With --report: the file, bayesieve-demo.html if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also write a report to look at: bayesieve demo --report demo.html")
+    ] = False,
     samples: Annotated[int, typer.Option(help="Even number of samples.", min=4)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic data.", min=0)] = 1,
     top: Annotated[int, typer.Option(help="Rows of the table.", min=1)] = 15,
@@ -101,6 +112,6 @@ def demo(
 ) -> None:
     """Screen the paper's synthetic microarray: 20,000 features, 100 of them true markers."""
     with endings():
-        from bayesieve.cli.demo import run_demo  # noqa: PLC0415 - imports numba and more
+        from bayesieve.cli.demo import report_file, run_demo  # noqa: PLC0415 - imports numba and more
 
-        run_demo(samples, seed, top, write_data)
+        run_demo(samples, seed, top, write_data, report_file(report, file))

@@ -1,0 +1,249 @@
+"""What a report is written of: a result table, a statistics file, or the manifest of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesieve.cli.annotations import annotation_file
+from bayesieve.cli.choices import chosen_probability
+from bayesieve.cli.inputs import Input, counted
+from bayesieve.cli.rerun import (
+    RULE_NUMBERS,
+    check_inputs,
+    compared,
+    recorded_settings,
+    rule_of,
+    screen_defaults,
+    screened,
+)
+from bayesieve.cli.talk import Talk
+from bayesieve.errors import BayesieveError, OptionError
+from bayesieve.io.statistics_file import is_statistics_file, read_statistics
+from bayesieve.io.stored import read_result
+from bayesieve.io.stored_manifest import read_manifest
+from bayesieve.io.stored_table import read_json
+from bayesieve.io.text.opening import check_file, plain_suffix
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.report.commands import Commands, model_words
+from bayesieve.report.prior_state import prior_probability, ratio_state
+from bayesieve.report.sites import SiteView
+from bayesieve.selection import MinimalRisk, Rule, Selection
+
+_FOR_STATISTICS = ("classes", "blocks")
+
+
+@dataclass(slots=True)
+class Source:
+    """What is known of a result.
+
+    Parameters
+    ----------
+    selection, rule
+        The list, and its rule if that is known.
+    described
+        Sentences about where it comes from.
+    class_counts, transform
+        Of the data.
+    commands
+        How to get the result again.
+    data
+        What was screened, if it was screened now.
+    annotation
+        Columns about the features.
+    sites
+        The strongest features site by site.
+    manifest
+        The manifest of the run.
+    """
+
+    selection: Selection
+    rule: Rule | None
+    described: list[str]
+    class_counts: dict[str, int]
+    transform: str
+    commands: Commands
+    data: Any = None
+    annotation: dict[str, Any] = field(default_factory=dict)
+    sites: SiteView | None = None
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+
+def source_of(settings: Mapping[str, Any], talk: Talk) -> Source:
+    """Read a result, or make it: a statistics file is screened, a manifest is run again."""
+    path = os.fspath(settings["result"])
+    check_file(path)
+    ending = plain_suffix(path)
+    if ending in (".html", ".htm"):
+        raise OptionError(f"{path} is a report already. Name what it is to be written of: a result table.")
+    if ending in (".parquet", ".pq") and is_statistics_file(path):
+        return _of_statistics(path, settings, talk)
+    _check_no_others(path, settings)
+    if ending == ".json" and _is_manifest(path):
+        return _of_manifest(path, settings, talk)
+    return _of_table(path, settings, talk)
+
+
+def _is_manifest(path: str) -> bool:
+    content = read_json(path)
+    return isinstance(content, dict) and content.get("format") == "bayesieve-manifest"
+
+
+def _check_no_others(path: str, settings: Mapping[str, Any]) -> None:
+    given = [name for name in _FOR_STATISTICS if settings.get(name) is not None]
+    if given:
+        raise OptionError(
+            f"--{given[0]} is for statistics files, which are screened first; {path} is a result already. Leave "
+            "it out, or screen the data again."
+        )
+
+
+def _of_table(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
+    with talk.timed("read"):
+        stored = read_result(path, settings.get("manifest"))
+    recorded = _recorded_rule(stored.settings, stored.selection)
+    selection, rule = _decided(stored.selection, recorded, settings)
+    posterior = selection.posterior
+    manifest = {} if settings.get("manifest") is None else read_manifest(settings["manifest"])
+    described = [
+        f"{path}: a result of bayesieve screen, {counted(posterior.n_features, 'feature')}"
+        + (f", transform {stored.transform}." if stored.transform else "."),
+        *map(str, manifest.get("described", ())),
+        *stored.remarks,
+    ]
+    if "table" in stored.settings:
+        commands = Commands.of_settings("screen", stored.settings, screen_defaults(), posterior)
+    else:
+        commands = Commands(
+            ("bayesieve", "report", path),
+            (
+                "import bayesieve as bs",
+                f"posterior = bs.read_result({path!r}).posterior",
+            ),
+        )
+    annotation: dict[str, Any] = dict(stored.annotation)
+    if stored.n_sites is not None:
+        annotation = {"n_sites": stored.n_sites, **annotation}
+    return Source(
+        selection, rule, described, stored.class_counts, stored.transform or "none", commands,
+        annotation=annotation, manifest=manifest,
+    )  # fmt: skip
+
+
+def _recorded_rule(settings: Mapping[str, Any], selection: Selection) -> Rule | None:
+    """Return the rule of the settings, if it gives the list."""
+    if not settings:
+        return None
+    try:
+        rule = rule_of(settings)
+        same = bool((rule.select(selection.posterior).mask == selection.mask).all())
+    except (BayesieveError, TypeError, KeyError):
+        return None
+    return rule if same else None
+
+
+def _decided(
+    selection: Selection, recorded: Rule | None, settings: Mapping[str, Any]
+) -> tuple[Selection, Rule | None]:
+    """Apply the rule and the prior of the command line, where they were given, to a result."""
+    posterior, probability, ratio = selection.posterior, settings["prior_probability"], settings["prior_ratio"]
+    if ratio is not None:
+        posterior = _with_ratio(posterior, ratio)
+    if probability is not None:
+        posterior = posterior.with_prior(chosen_probability(probability, posterior.names))
+    if any(settings[name] is not None for name in ("criterion", *RULE_NUMBERS)):
+        rule: Rule | None = rule_of(settings)
+    elif posterior is not selection.posterior:
+        rule = recorded or MinimalRisk(0.5)
+    else:
+        rule = recorded
+    return (selection, None) if rule is None else (rule.select(posterior), rule)
+
+
+def _with_ratio(posterior: FeaturePosterior, text: str) -> FeaturePosterior:
+    """Put another prior ratio in the place of the one that a result has."""
+    state = ratio_state(posterior)
+    if state.value is None:
+        raise OptionError(f"--prior-ratio does not apply to this result. {state.reason}")
+    try:
+        ratio = float(text)
+    except ValueError:
+        ratio = math.nan
+    if not 0.0 < ratio < math.inf:
+        raise OptionError(f"--prior-ratio must be a positive number here, not {text!r}; names need the data.")
+    moved = np.asarray(posterior.log_bayes_factor + state.power * math.log(ratio / state.value))
+    model: Any = posterior.model
+    return dataclasses.replace(
+        posterior, log_bayes_factor=moved, model=dataclasses.replace(model, prior_ratio=ratio)
+    )
+
+
+def _of_manifest(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
+    if settings.get("manifest") is not None:
+        raise OptionError(f"{path} is a manifest itself; --manifest goes with a result table. Leave it out.")
+    content = read_manifest(path)
+    recorded = recorded_settings(content, path)
+    n_inputs = check_inputs(content, path)
+    given, rule, selection = screened(recorded, talk)
+    said = compared(content, path, selection, n_inputs)
+    chosen, now = _decided(selection, rule, settings)
+    return _from_input(given, chosen, now, recorded, [*given.described, said], content)
+
+
+def _of_statistics(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
+    if settings.get("manifest") is not None:
+        raise OptionError(f"{path} is a statistics file; --manifest goes with a result table. Leave it out.")
+    names = ("classes", "blocks", "prior_probability", "prior_ratio", "criterion", *RULE_NUMBERS)
+    given_options = {name: settings[name] for name in names if settings.get(name) is not None}
+    every = screen_defaults() | {"table": path} | given_options
+    given, rule, selection = screened(every, talk)
+    return _from_input(given, selection, rule, every, list(given.described), {})
+
+
+def _from_input(
+    given: Input, selection: Selection, rule: Rule | None, settings: Mapping[str, Any], described: list[str],
+    manifest: dict[str, Any],
+) -> Source:  # fmt: skip
+    """What was screened now, with sites if it has several."""
+    posterior = selection.posterior
+    commands = Commands.of_settings("screen", settings, screen_defaults(), posterior)
+    annotation: dict[str, Any] = {}
+    if given.sites:
+        annotation = {"n_sites": np.asarray(given.n_sites)}
+        commands = Commands(commands.cli, _python_of_sites(given, posterior))
+    annotation |= annotation_file(settings.get("features"), posterior.names, settings.get("encoding"))
+    data = None if given.sites else given.data
+    return Source(
+        selection, rule, described, given.class_counts, given.transform, commands, data, annotation,
+        sites_of(given, posterior), manifest,
+    )  # fmt: skip
+
+
+def sites_of(given: Input, posterior: FeaturePosterior) -> SiteView | None:
+    """Look at sites of a statistics file, or at blocks, one by one; None if there are not several."""
+    if not given.sites:
+        return SiteView.of_blocks(posterior)
+    if len(given.sites) == 1:
+        return None
+    if given.blocks is not None:
+        return SiteView.of(posterior, given.blocks)
+    found = read_statistics(given.path).by_site()
+    return SiteView.of(posterior, {site: moments.pick(list(given.classes)) for site, moments in found.items()})
+
+
+def _python_of_sites(given: Input, posterior: FeaturePosterior) -> tuple[str, ...]:
+    blocks = ", blocks=statistics.by_site()" if given.blocks is not None else ""
+    prior = prior_probability(posterior)
+    return (
+        "import bayesieve as bs",
+        f"statistics = bs.read_statistics({given.path!r})",
+        f"posterior = bs.screen(statistics.pooled(), model={model_words(posterior)}, "
+        f"prior_probability={'prior_probability' if prior is None else repr(prior)}, "
+        f"feature_names=statistics.feature_ids{blocks})",
+    )

@@ -1,0 +1,129 @@
+"""Numbers and texts as the page reads them: typed arrays in base64, JSON that is safe inside a script element."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_TYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4", "u2": "<u2", "u1": "u1"}
+_FEW_LEVELS = 2**16
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+def encoded(values: npt.ArrayLike, kind: str) -> dict[str, str]:
+    """Return an array as ``{"type": ..., "data": base64}``, little-endian.
+
+    Parameters
+    ----------
+    values
+        The numbers.
+    kind
+        ``"f8"``, ``"f4"``, ``"i4"``, ``"u2"`` or ``"u1"``.
+
+    Examples
+    --------
+    >>> from bayesieve.report.encoding import encoded
+    >>> encoded([1, 2], "u2")
+    {'type': 'u2', 'data': 'AQACAA=='}
+    """
+    with np.errstate(over="ignore"):  # what is too large for 32 bits is shown as infinite
+        array = np.ascontiguousarray(np.asarray(values), dtype=_TYPES[kind])
+    return {"type": kind, "data": base64.b64encode(array.data if array.size else b"").decode("ascii")}
+
+
+def decoded(array: Mapping[str, str]) -> npt.NDArray[Any]:
+    """Return the numbers of what :func:`encoded` made.
+
+    Examples
+    --------
+    >>> from bayesieve.report.encoding import decoded, encoded
+    >>> decoded(encoded([0.5, float("nan")], "f8")).tolist()
+    [0.5, nan]
+    """
+    return np.frombuffer(base64.b64decode(array["data"]), dtype=_TYPES[array["type"]])
+
+
+def encoded_number(values: npt.ArrayLike, *, exact: bool = False) -> dict[str, str]:
+    """Encode numbers in as few bytes as show them: whole ones as they are, others to seven digits.
+
+    Parameters
+    ----------
+    values
+        Numbers.
+    exact
+        Whether 32 bits are too few if they would lose tiny or huge numbers, as of p-values.
+
+    Examples
+    --------
+    >>> from bayesieve.report.encoding import encoded_number
+    >>> [encoded_number(each)["type"] for each in ([1, 200], [1, 70_000], [-1, 2], [0.5])]
+    ['u1', 'i4', 'i4', 'f4']
+    >>> encoded_number([1e-90], exact=True)["type"]
+    'f8'
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "iub" and array.size:
+        low, high = int(array.min()), int(array.max())
+        for kind in ("u1", "u2", "i4"):
+            limits = np.iinfo(np.dtype(_TYPES[kind]))
+            if limits.min <= low and high <= limits.max:
+                return encoded(array, kind)
+        return encoded(array, "f8")
+    if exact:
+        size = np.abs(array[np.isfinite(array) & (array != 0)])
+        if size.size and (size.min() < 1e-37 or size.max() > 1e38):
+            return encoded(array, "f8")
+    return encoded(array, "f4")
+
+
+def encoded_text(values: Sequence[Any]) -> dict[str, Any]:
+    """Encode a column of texts: as numbers of their levels where texts recur, else as they are.
+
+    Examples
+    --------
+    >>> from bayesieve.report.encoding import encoded_text
+    >>> encoded_text(["mean", "both", "mean", "mean"])["levels"]
+    ['mean', 'both']
+    >>> encoded_text(["a", None])
+    {'kind': 'text', 'values': ['a', '']}
+    """
+    texts = ["" if value is None else str(value) for value in values]
+    levels = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    if len(levels) > min(_FEW_LEVELS, len(texts) // 2):
+        return {"kind": "text", "values": texts}
+    codes = np.fromiter((levels[text] for text in texts), np.int64, len(texts))
+    return {"kind": "text", "levels": list(levels), "codes": encoded(codes, "u1" if len(levels) <= 256 else "u2")}
+
+
+def finite(value: Any) -> float | None:
+    """Return a number that JSON knows, None for one that is not finite.
+
+    Examples
+    --------
+    >>> from bayesieve.report.encoding import finite
+    >>> finite(0.5), finite(float("nan"))
+    (0.5, None)
+    """
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def script_json(content: Any) -> str:
+    r"""Write JSON that may stand inside a script element: no ``<``, ``>`` or ``&``, and ASCII only.
+
+    Examples
+    --------
+    >>> from bayesieve.report.encoding import script_json
+    >>> print(script_json({"name": "</script>&\u2028"}))
+    {"name":"\u003c/script\u003e\u0026\u2028"}
+    """
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text

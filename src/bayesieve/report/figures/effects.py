@@ -1,0 +1,169 @@
+"""The map of effects: where every feature lies, coloured by its log-odds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.report.effect import Effect, effect_of
+from bayesieve.report.figures.labels import name_points
+from bayesieve.report.figures.lists import drawable, selected
+from bayesieve.report.figures.places import places_of
+from bayesieve.report.figures.style import (
+    BLACK,
+    COLUMN,
+    PALE,
+    SCALE,
+    drawing_on,
+    plain_legend,
+    room_above,
+    titles,
+    write,
+)
+from bayesieve.selection import Selection
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def effect_map(
+    found: FeaturePosterior | Selection,
+    ax: Axes | None = None,
+    *,
+    n_labels: int = 8,
+    highlight: Sequence[str | int] = (),
+    colour_bar: bool = True,
+) -> Axes:
+    """Draw every feature by how much the classes differ in mean and in variance, coloured by log-odds.
+
+    Features that are not selected are grey and, however many, become a picture of 300 dots per inch inside an
+    SVG or PDF file. Pairs, counts and categories have one effect, drawn against the log-odds.
+
+    Parameters
+    ----------
+    found
+        A posterior (then features that are more probably markers than not are selected) or a selection.
+    ax
+        Where to draw; a new figure of one column's width by default.
+    n_labels
+        How many of the strongest selected features are named, where there is room.
+    highlight
+        Further features to name and ring, selected or not.
+    colour_bar
+        Whether to tell what the colours mean, where they are not told by an axis.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes; ``ax.figure`` is the figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import bayesieve as bs
+    >>> from bayesieve.report import figures
+    >>> X = np.random.default_rng(0).normal(size=(40, 50))
+    >>> X[20:, 0] += 3.0
+    >>> ax = figures.effect_map(bs.screen(X, ["a"] * 20 + ["b"] * 20), Figure().subplots())
+    >>> ax.get_ylabel()
+    'log variance ratio, b over a'
+    """
+    selection = selected(found)
+    posterior = selection.posterior
+    effect = effect_of(posterior)
+    ringed = places_of(posterior, highlight)
+    with drawing_on(ax, COLUMN, 2.75) as drawn:
+        if effect is None:
+            write(drawn, 0.5, 0.5, "This model has no effect to draw.", across=True, ha="center", va="center")
+            drawn.set_axis_off()
+            return drawn
+        x, y = effect.x, drawable(posterior.log_odds) if effect.y is None else effect.y
+        _points(drawn, selection, x, y, colour_bar and effect.kind == "map")
+        titles(drawn, effect.x_title, effect.y_title)
+        _frame(drawn, effect, selection.cut)
+        _note(drawn, x, y, selection)
+        _names(drawn, selection, (x, y), n_labels, ringed)
+    return drawn
+
+
+def _points(ax: Axes, selection: Selection, x: FloatArray, y: FloatArray, colour_bar: bool) -> None:
+    there = np.isfinite(x) & np.isfinite(y)
+    rest = there & ~selection.mask
+    ax.scatter(x[rest], y[rest], s=4.0, c=PALE, lw=0, alpha=0.6, rasterized=True, zorder=2,
+               label=f"not selected ({int((~selection.mask).sum()):,})")  # fmt: skip
+    chosen = selection.indices[::-1]
+    chosen = chosen[there[chosen]]  # the strongest are drawn last
+    if not chosen.size:
+        return
+    log_odds = drawable(selection.posterior.log_odds)[chosen]
+    low = float(min(log_odds.min(), selection.cut if np.isfinite(selection.cut) else log_odds.min()))
+    many = chosen.size > 2_000
+    drawn = ax.scatter(x[chosen], y[chosen], c=log_odds, s=9.0, lw=0.0, cmap=_colours(), zorder=3,
+                       norm=_norm(low, float(log_odds.max())), rasterized=many,
+                       label=f"selected ({selection.n_selected:,})")  # fmt: skip
+    if colour_bar:
+        figure: Any = ax.figure
+        bar = figure.colorbar(drawn, ax=ax, pad=0.01, fraction=0.04, aspect=28)
+        bar.set_label("log-odds of selected features")
+        bar.outline.set_visible(False)
+        bar.ax.minorticks_off()
+
+
+def _colours() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap  # noqa: PLC0415 - optional and slow to import
+
+    return LinearSegmentedColormap.from_list("bayesieve", SCALE)
+
+
+def _norm(low: float, high: float) -> Any:
+    """Half the colours for the weaker features, of which there are more."""
+    from matplotlib.colors import PowerNorm  # noqa: PLC0415 - optional and slow to import
+
+    return PowerNorm(0.5, low, high if high > low else low + 1.0)
+
+
+def _frame(ax: Axes, effect: Effect, cut: float) -> None:
+    ax.axvline(0.0, color=BLACK, lw=0.4, alpha=0.35, zorder=1)
+    if effect.kind == "map":
+        ax.axhline(0.0, color=BLACK, lw=0.4, alpha=0.35, zorder=1)
+    elif np.isfinite(cut):
+        ax.axhline(cut, color=BLACK, lw=0.7, ls=(0, (4, 3)), zorder=1)
+    ax.margins(0.08)
+    ax.autoscale_view()
+
+
+def _note(ax: Axes, x: FloatArray, y: FloatArray, selection: Selection) -> None:
+    """Say how many are drawn, how many selected, and how many have no place."""
+    missing = int((~(np.isfinite(x) & np.isfinite(y))).sum())
+    legend = ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, borderaxespad=0.0, handletextpad=0.1,
+                       columnspacing=1.0, markerscale=1.3, frameon=False)  # fmt: skip
+    plain_legend(legend)
+    legend.set_in_layout(False)  # a wide one must not make the axes narrow
+    room_above(ax)
+    if missing:
+        write(ax, 0.99, 0.99, f"{missing:,} without a place", across=True, ha="right", va="top", alpha=0.8)
+    if not selection.n_selected:
+        write(ax, 0.01, 0.99, "nothing is selected", across=True, ha="left", va="top")
+
+
+def _names(
+    ax: Axes, selection: Selection, at: tuple[FloatArray, FloatArray], n_labels: int, ringed: IntArray
+) -> None:
+    x, y = at
+    there = np.isfinite(x) & np.isfinite(y)
+    ringed = ringed[there[ringed]]
+    ax.scatter(x[ringed], y[ringed], s=26.0, facecolors="none", edgecolors=BLACK, lw=0.7, zorder=5)
+    strongest = [i for i in selection.indices[:n_labels].tolist() if there[i]]
+    places = np.array(list(dict.fromkeys([*ringed.tolist(), *strongest])), dtype=np.int64)
+    if places.size:
+        names = selection.posterior.names
+        chosen = np.union1d(places, np.flatnonzero(selection.mask & there))
+        name_points(ax, x[places], y[places], [names[i] for i in places.tolist()], (x[chosen], y[chosen]))

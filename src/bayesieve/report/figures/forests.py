@@ -1,0 +1,141 @@
+"""The forest plot: how a feature differs in every site, and in all of them together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesieve.errors import DataError
+from bayesieve.report.figures.style import BLACK, BLUE, COLUMN, drawing_on, titles, write
+from bayesieve.report.figures.texts import plain, said
+from bayesieve.report.sites import SiteView
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_EDGE = (1.0, 1.17)  # where the column of log Bayes factors is, in widths of the axes
+
+
+def forest(sites: SiteView, feature: str | int = 0, ax: Axes | None = None) -> Axes:
+    """Draw the difference of means in every site with its interval, and that of all samples below.
+
+    Squares grow with the number of samples; at the right is every site's own log Bayes factor, and for all sites
+    their sum. More than two classes have no difference: the log Bayes factors are drawn.
+
+    Parameters
+    ----------
+    sites
+        From :meth:`bayesieve.report.sites.SiteView.of`.
+    feature
+        A feature that the view holds, by name or by its place in it (0 is the strongest).
+    ax
+        Where to draw; a new figure of one column's width by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import bayesieve as bs
+    >>> from bayesieve.report import figures
+    >>> from bayesieve.report.sites import SiteView
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> posterior = bs.screen(X, ["a", "b"] * 20, blocks=["Oslo"] * 20 + ["Bonn"] * 20)
+    >>> ax = figures.forest(SiteView.of_blocks(posterior), ax=Figure().subplots())
+    >>> [text.get_text().split()[0] for text in ax.get_yticklabels()]
+    ['Bonn', 'Oslo', 'all']
+    """
+    if not isinstance(sites, SiteView):
+        raise DataError(
+            f"A forest plot shows a SiteView, not {type(sites).__name__}. Make one with SiteView.of(...)."
+        )
+    place = _place(sites, feature)
+    with drawing_on(ax, COLUMN, 1.0 + 0.24 * (len(sites.names) + 1)) as drawn:
+        if sites.pooled.difference is None:
+            _log_bayes_factors(drawn, sites, place)
+        else:
+            _differences(drawn, sites, place)
+        texts = [
+            f"{plain(name, 18)} ({int(counts.sum()):,})"
+            for name, counts in zip(sites.names, sites.counts, strict=True)
+        ]
+        rows = [-k for k in range(len(texts) + 1)]
+        drawn.set_yticks(rows, [*texts, f"all ({int(sites.counts.sum()):,})"], parse_math=False, usetex=False)
+        drawn.set_ylim(rows[-1] - 0.7, 0.7)
+        drawn.tick_params(axis="y", length=0)
+        drawn.spines["left"].set_visible(False)
+        drawn.axvline(0.0, color=BLACK, lw=0.6, alpha=0.6, zorder=1)
+        drawn.set_title(
+            plain(sites.features[place]), loc="left", fontweight="bold", parse_math=False, usetex=False
+        )
+    return drawn
+
+
+def _place(sites: SiteView, feature: str | int) -> int:
+    n = len(sites.features)
+    if isinstance(feature, str):
+        if feature in sites.features:
+            return sites.features.index(feature)
+    elif -n <= feature < n:
+        return int(feature) % n
+    raise DataError(
+        f"The view of sites holds {n:,} features, from {sites.features[0]!r} to {sites.features[-1]!r} in the "
+        f"order of their strength, and {feature!r} is none of them. Make it with a larger n_features."
+    )
+
+
+def _differences(ax: Axes, sites: SiteView, place: int) -> None:
+    sizes = sites.counts.sum(axis=1)
+    for k, (site, size) in enumerate(zip(sites.sites, sizes.tolist(), strict=True)):
+        middle, low, high = _of(site, place)
+        if np.isfinite([low, high]).all():
+            ax.plot([low, high], [-k, -k], color=BLUE, lw=1.0, zorder=2)
+        if np.isfinite(middle):
+            side = 3.0 + 4.0 * float(np.sqrt(size / max(int(sizes.max()), 1)))
+            ax.plot([middle], [-k], "s", color=BLUE, ms=side, mew=0, zorder=3)
+        else:
+            write(ax, 0.5, _up(ax, -k, len(sites.names)), "not measured", across=True, ha="center", va="center")
+    middle, low, high = _of(sites.pooled, place)
+    row = -len(sites.names)
+    if np.isfinite([middle, low, high]).all():
+        ax.fill([low, middle, high, middle], [row, row + 0.26, row, row - 0.26], color=BLACK, lw=0, zorder=3)
+    ax.axhline(row + 0.5, color=BLACK, lw=0.4, alpha=0.5)
+    ax.margins(x=0.06)
+    _column(ax, [float(site.log_bayes_factor[place]) for site in sites.sites], float(sites.combined[place]))
+    titles(ax, f"{sites.title}, {sites.level:.0%} interval", "")
+
+
+def _of(part: Any, place: int) -> tuple[float, float, float]:
+    return tuple(float(each[place]) for each in (part.difference, part.low, part.high))  # type: ignore[return-value]
+
+
+def _up(ax: Axes, row: float, n: int) -> float:
+    """Height of a row as a part of the axes, whose limits are set later."""
+    del ax
+    return (row + n + 0.7) / (n + 1.4)
+
+
+def _column(ax: Axes, own: list[float], combined: float) -> None:
+    """Log Bayes factors at the right, and their sum."""
+    n = len(own)
+    for k, value in enumerate([*own, combined]):
+        bold = "bold" if k == n else "normal"
+        text = "" if np.isnan(value) else said(value)
+        write(ax, _EDGE[1], _up(ax, -k, n), text, across=True, ha="right", va="center", fontweight=bold)
+    write(ax, _EDGE[1], 1.02, "log Bayes factor", across=True, ha="right", va="bottom")
+
+
+def _log_bayes_factors(ax: Axes, sites: SiteView, place: int) -> None:
+    values = [*(float(site.log_bayes_factor[place]) for site in sites.sites), float(sites.combined[place])]
+    for k, value in enumerate(values):
+        if np.isfinite(value):
+            last = k == len(values) - 1
+            ax.plot([0.0, value], [-k, -k], color=BLACK if last else BLUE, lw=1.0, zorder=2)
+            ax.plot([value], [-k], "D" if last else "s", color=BLACK if last else BLUE, ms=5.0, zorder=3)
+    ax.margins(x=0.08)
+    titles(ax, "log Bayes factor of every site, and their sum", "")

@@ -1,0 +1,257 @@
+"""Figures along the ranking: log-odds and the cut, the expected ROC curve, false discoveries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior.roc import expected_roc as roc_of
+from bayesieve.report.figures.lists import drawable, selected
+from bayesieve.report.figures.style import BLACK, BLUE, PALE, VERMILION, above, drawing_on, small, titles, write
+from bayesieve.report.figures.texts import said
+from bayesieve.selection import Selection
+from bayesieve.simulation.study.curves import round_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FloatArray = npt.NDArray[np.float64]
+
+_LINEAR = 10.0  # log-odds up to which the axis is linear
+_MOST = 2_000  # points of a curve
+_DASHES: Any = (0, (4, 3))
+
+
+def log_odds_by_rank(found: FeaturePosterior | Selection, ax: Axes | None = None) -> Axes:
+    """Draw the log-odds of all features from the strongest to the weakest, with the cut.
+
+    Parameters
+    ----------
+    found
+        A posterior (then features that are more probably markers than not are selected) or a selection.
+    ax
+        Where to draw; a new figure of one column's width by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import bayesieve as bs
+    >>> from bayesieve.report import figures
+    >>> X = np.random.default_rng(0).normal(size=(40, 50))
+    >>> figures.log_odds_by_rank(bs.screen(X, [0, 1] * 20), Figure().subplots()).get_xlabel()
+    'rank'
+    """
+    selection = selected(found)
+    posterior = selection.posterior
+    order = posterior.ranking
+    rank, log_odds, mask = np.arange(1, order.size + 1), drawable(posterior.log_odds)[order], selection.mask[order]
+    with drawing_on(ax) as drawn:
+        for chosen, colour, layer in ((~mask, PALE, 2), (mask, BLUE, 3)):
+            drawn.scatter(rank[chosen], log_odds[chosen], s=7.0, c=colour, lw=0, zorder=layer,
+                          rasterized=bool(chosen.sum() > _MOST))  # fmt: skip
+        drawn.set_xscale("log")
+        drawn.set_xlim(0.8, 1.4 * max(order.size, 2))
+        round_numbers_of_ten(drawn.xaxis, order.size)
+        _log_odds_axis(drawn, float(log_odds.min()), float(log_odds.max()))
+        if np.isfinite(selection.cut):
+            drawn.axhline(selection.cut, color=BLACK, lw=0.7, ls=_DASHES, zorder=1)
+            words = f"cut at {said(selection.cut)}"
+            _beside(drawn, selection.cut, words)
+        count = f"{selection.n_selected:,} of {order.size:,} selected"
+        above(drawn, right=count, colours=(BLACK, BLUE if selection.n_selected else BLACK))
+        long = max(np.abs(log_odds).max(initial=0.0), 0.0) > _LINEAR
+        titles(drawn, "rank", "log-odds" + " (logarithmic beyond 10)" * bool(long))
+    return drawn
+
+
+def _beside(ax: Axes, height: float, words: str) -> None:
+    """Write what a horizontal line means just above it, at the right end."""
+    from matplotlib.transforms import blended_transform_factory  # noqa: PLC0415 - optional and slow to import
+
+    place = blended_transform_factory(ax.transAxes, ax.transData)
+    write(ax, 0.99, height, words, transform=place, ha="right", va="bottom")
+
+
+def _log_odds_axis(ax: Axes, low: float, high: float) -> None:
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
+
+    if max(abs(low), abs(high)) > _LINEAR:
+        ax.set_yscale("symlog", linthresh=_LINEAR, linscale=1.0)
+        steps = [k * 10**power for power in range(1, 8) for k in (1, 2, 5)]
+        ticks = [-t for t in steps if t <= -low * 1.2] + [-5, 0, 5] + [t for t in steps if t <= high * 1.2]
+        shown = [t for t in ticks if low - 3.0 <= t <= 1.3 * high + 3.0]
+        ax.yaxis.set_major_locator(FixedLocator(shown))
+        ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: said(value)))
+    ax.margins(y=0.08)
+
+
+def round_numbers_of_ten(axis: Any, highest: int) -> None:
+    """Ticks at powers of ten up to ``highest``, written out; finer ones where there are few.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from bayesieve.report.figures.ranks import round_numbers_of_ten
+    >>> ax = Figure().subplots()
+    >>> ax.set_xscale("log")
+    >>> round_numbers_of_ten(ax.xaxis, 20_000)
+    >>> ax.get_xticks().tolist()
+    [1.0, 10.0, 100.0, 1000.0, 10000.0]
+    """
+    round_numbers(axis, 1, highest)
+    if highest > 200:
+        from matplotlib.ticker import FixedLocator  # noqa: PLC0415 - optional and slow to import
+
+        axis.set_major_locator(FixedLocator([10.0**k for k in range(len(str(int(highest))))]))
+
+
+def expected_roc(found: FeaturePosterior | Selection, ax: Axes | None = None) -> Axes:
+    """Draw expected true against expected false positives along the ranking, with the place of the list.
+
+    The axis of false positives ends where there is little left to find, or at three times those of the list.
+
+    Parameters
+    ----------
+    found
+        A posterior (then features that are more probably markers than not are selected) or a selection.
+    ax
+        Where to draw; a new figure of one column's width by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import bayesieve as bs
+    >>> from bayesieve.report import figures
+    >>> X = np.random.default_rng(0).normal(size=(40, 50))
+    >>> figures.expected_roc(bs.screen(X, [0, 1] * 20), Figure().subplots()).get_xlabel()
+    'expected false positives'
+    """
+    selection = selected(found)
+    curve = roc_of(selection.posterior)
+    false, true = curve.false_positives, curve.true_positives
+    here = (selection.expected_false_positives, selection.expected_true_positives)
+    with drawing_on(ax) as drawn:
+        end = _end(false, true, here[0])
+        keep = _thinned(false, int(np.searchsorted(false, end)) + 1)
+        drawn.plot(false[keep], true[keep], color=BLUE, lw=1.3, zorder=3)
+        drawn.plot([here[0], here[0], 0.0], [0.0, here[1], here[1]], color=BLACK, lw=0.6, ls=_DASHES, zorder=2)
+        drawn.plot([here[0]], [here[1]], "o", color=VERMILION, ms=4.5, zorder=4, clip_on=False)
+        drawn.axhline(true[-1], color=BLACK, lw=0.4, alpha=0.35, zorder=1)
+        drawn.set_xlim(0.0, max(end, 1e-12))
+        drawn.set_ylim(0.0, max(1.12 * float(true[-1]), 1e-12))
+        _beside(drawn, float(true[-1]), f"{said(float(true[-1]))} markers expected among all features")
+        _tell_place(drawn, selection, here, bool(np.interp(end, false, true) > 0.5 * true[-1]))
+        titles(drawn, "expected false positives", "expected true positives")
+    return drawn
+
+
+def _tell_place(ax: Axes, selection: Selection, here: tuple[float, float], below: bool) -> None:
+    """Write what the list is expected to hold, below or above the curve."""
+    words = (
+        f"list of {selection.n_selected:,}:\n{said(here[1])} true and\n{said(here[0])} false positives\nexpected"
+    )
+    if not selection.n_selected:
+        words = "nothing is selected"
+    height, anchor = (0.06, "bottom") if below else (0.86, "top")
+    write(ax, 0.97, height, words, across=True, ha="right", va=anchor, color=VERMILION)
+
+
+def _end(false: FloatArray, true: FloatArray, here: float) -> float:
+    """Where the curve has little left to show."""
+    enough = float(false[min(int(np.searchsorted(true, 0.98 * true[-1])), false.size - 1)])
+    return max(min(enough, max(3.0 * here, float(true[-1]))), 1.2 * here, float(false[min(1, false.size - 1)]))
+
+
+def _thinned(x: FloatArray, stop: int) -> npt.NDArray[np.int64]:
+    """Numbers of the points of a curve that are worth drawing, ends included."""
+    stop = min(stop + 1, x.size)
+    return np.unique(np.linspace(0, stop - 1, min(stop, _MOST)).round().astype(np.int64))
+
+
+def false_discovery(found: FeaturePosterior | Selection, ax: Axes | None = None) -> Axes:
+    """Draw the expected share of false positives in, and of markers missed by, lists of every length.
+
+    Parameters
+    ----------
+    found
+        A posterior (then features that are more probably markers than not are selected) or a selection.
+    ax
+        Where to draw; a new figure of one column's width by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import bayesieve as bs
+    >>> from bayesieve.report import figures
+    >>> X = np.random.default_rng(0).normal(size=(40, 50))
+    >>> figures.false_discovery(bs.screen(X, [0, 1] * 20), Figure().subplots()).get_xlabel()
+    'length of the list'
+    """
+    selection = selected(found)
+    curve = roc_of(selection.posterior)
+    n = curve.false_positives.size - 1
+    length = np.unique(np.geomspace(1, n, min(n, _MOST)).round().astype(np.int64))
+    total = float(curve.true_positives[-1])
+    rate = curve.false_positives[length] / length
+    missed = 1.0 - curve.true_positives[length] / (total if total > 0 else np.nan)
+    here = (selection.expected_false_discovery_rate, selection.expected_false_negatives / max(total, 1e-300))
+    with drawing_on(ax) as drawn:
+        drawn.plot(length, rate, color=VERMILION, lw=1.3, zorder=3)
+        drawn.plot(length, missed, color=BLUE, lw=1.3, ls=(0, (5, 1.5)), zorder=3)
+        drawn.set_xscale("log")
+        drawn.set_xlim(0.9, 1.1 * max(n, 2))
+        drawn.set_ylim(0.0, 1.02)
+        round_numbers_of_ten(drawn.xaxis, n)
+        if selection.n_selected:
+            here = (
+                selection.expected_false_discovery_rate,
+                selection.expected_false_negatives / max(total, 1e-300),
+            )
+            drawn.axvline(selection.n_selected, color=BLACK, lw=0.7, ls=_DASHES, zorder=1)
+            for value, colour in zip(here, (VERMILION, BLUE), strict=True):
+                drawn.plot([selection.n_selected], [value], "o", color=colour, ms=4.5, zorder=4)
+            _tell(drawn, selection.n_selected)
+        else:
+            write(drawn, 0.02, 0.5, "nothing is selected", across=True)
+        _name_curves(drawn, here if selection.n_selected else None)
+        titles(drawn, "length of the list", "expected share")
+    return drawn
+
+
+def _tell(ax: Axes, size: int) -> None:
+    """Write how long the list is beside its line, on the side that has more room."""
+    from matplotlib.transforms import blended_transform_factory  # noqa: PLC0415 - optional and slow to import
+
+    left = ax.transAxes.inverted().transform(ax.transData.transform((size, 0.5)))[0] > 0.5
+    place = blended_transform_factory(ax.transData, ax.transAxes)
+    text = f"list of {size:,}"
+    ax.annotate(text, (size, 0.8), (-3.0 if left else 3.0, 0.0), xycoords=place, textcoords="offset points",
+                ha="right" if left else "left", va="center", rotation=90, fontsize=small())  # fmt: skip
+
+
+def _name_curves(ax: Axes, here: tuple[float, float] | None) -> None:
+    """Write what the curves are above them, with their values for the list."""
+    false, missed = ("", "") if here is None else (f": {here[0]:.1%}", f": {here[1]:.1%}")
+    above(ax, f"false in the list{false}", f"markers missed{missed} (dashed)", (VERMILION, BLUE))

@@ -1,0 +1,152 @@
+"""All figures of a screen as files."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bayesieve.errors import FileError, OptionError
+from bayesieve.io.atomic import replacing
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.report.figures.compositions import composition
+from bayesieve.report.figures.effects import effect_map
+from bayesieve.report.figures.features import feature
+from bayesieve.report.figures.forests import forest
+from bayesieve.report.figures.lists import selected
+from bayesieve.report.figures.numbers import false_positives, probabilities
+from bayesieve.report.figures.places import places_of
+from bayesieve.report.figures.ranks import expected_roc, false_discovery, log_odds_by_rank
+from bayesieve.report.figures.style import STYLE, matplotlib, on_paper
+from bayesieve.selection import Selection
+
+FORMATS = ("svg", "pdf", "png")
+_DPI = 300
+_WITHOUT: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
+_OF_ALL = (effect_map, log_odds_by_rank, expected_roc, false_discovery, false_positives, probabilities)
+
+
+def save_all(
+    found: FeaturePosterior | Selection,
+    folder: str | os.PathLike[str],
+    formats: Sequence[str] = FORMATS,
+    features: Sequence[str | int] = (),
+    sites: Any = None,
+    data: Any = None,
+    labels: Any = None,
+) -> list[Path]:
+    """Write every figure to a file of its own, each of them whole or not at all.
+
+    The same screen gives the same files, byte for byte. Text stays text in SVG files, and many points become a
+    picture of 300 dots per inch.
+
+    Parameters
+    ----------
+    found
+        A posterior (then features that are more probably markers than not are selected) or a selection.
+    folder
+        Where to; made if it is not there.
+    formats
+        Some of ``"svg"``, ``"pdf"`` and ``"png"``.
+    features
+        Features, by name or number, to be drawn one by one: values and composition of the log-odds.
+    sites
+        What :mod:`bayesieve.report.sites` made, for a forest plot of every feature in ``features`` that it holds
+        (without ``features``: of the strongest).
+    data, labels
+        What was screened, for the raw values; see :func:`bayesieve.report.figures.feature`.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.report import figures
+    >>> X = np.random.default_rng(0).normal(size=(40, 50))
+    >>> files = figures.save_all(bs.screen(X, [0, 1] * 20), tempfile.mkdtemp(), formats=["png"])
+    >>> [path.name for path in files][:3]
+    ['effect_map.png', 'log_odds_by_rank.png', 'expected_roc.png']
+    """
+    selection = selected(found)
+    wanted = _checked(formats)
+    mpl = matplotlib()
+    drawings = list(_drawings(selection, features, sites, data, labels))  # a wrong name is told before any work
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).rstrip(".")
+        raise FileError(f"Cannot make the folder {target}: {reason}. Name another one.") from error
+    written = []
+    with on_paper(), mpl.rc_context(STYLE):
+        for name, draw in drawings:
+            figure: Any = draw().figure
+            for form in wanted:
+                path = target / f"{name}.{form}"
+                with replacing(path) as file:
+                    file.write(_rendered(figure, form))
+                written.append(path)
+    return written
+
+
+def _checked(formats: Sequence[str]) -> tuple[str, ...]:
+    given = (formats,) if isinstance(formats, str) else tuple(formats)
+    wanted = tuple(dict.fromkeys(str(each).lower().lstrip(".") for each in given))
+    odd = [each for each in wanted if each not in FORMATS]
+    if odd or not wanted:
+        what = f"not as {', '.join(map(repr, odd))}" if odd else "and none of them was asked for"
+        raise OptionError(f"Figures are written as {', '.join(FORMATS)}, {what}. Choose one or more of these.")
+    return wanted
+
+
+def _drawings(
+    selection: Selection, features: Sequence[Any], sites: Any, data: Any, labels: Any
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Names of files, and what is drawn in them."""
+    for draw in _OF_ALL:
+        yield draw.__name__, lambda draw=draw: draw(selection)  # type: ignore[misc]
+    posterior = selection.posterior
+    places = places_of(posterior, features).tolist()
+    names = _file_names([posterior.names[i] for i in places])
+    for place, name in zip(places, names, strict=True):
+        yield f"feature_{name}", lambda i=place: feature(selection, i, data, labels)  # type: ignore[misc]
+        yield f"composition_{name}", lambda i=place: composition(selection, i)  # type: ignore[misc]
+    if sites is None:
+        return
+    held = set(sites.features)
+    for place, name in zip(places, names, strict=True):
+        if posterior.names[place] in held:
+            yield f"forest_{name}", lambda i=place: forest(sites, posterior.names[i])  # type: ignore[misc]
+    if not places:
+        yield "forest", lambda: forest(sites)
+
+
+def _file_names(names: Sequence[str]) -> list[str]:
+    """Names of features as parts of file names that every system takes, each once."""
+    found: list[str] = []
+    for name in names:
+        safe = (
+            "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)[:60].strip(".") or "_"
+        )
+        taken, free, number = {each.lower() for each in found}, safe, 2
+        while free.lower() in taken:
+            free, number = f"{safe}_{number}", number + 1
+        found.append(free)
+    return found
+
+
+def _rendered(figure: Any, form: str) -> bytes:
+    target = io.BytesIO()
+    figure.savefig(target, format=form, dpi=_DPI, metadata=_WITHOUT[form])
+    return target.getvalue()

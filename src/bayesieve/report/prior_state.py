@@ -1,0 +1,143 @@
+"""What the controls of the prior start from: the prior probability, and the prior ratio where it can be moved."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesieve.io.stored_parts import StoredModel, Unrepeatable
+from bayesieve.models import GaussianModel
+from bayesieve.models.comparison import Comparison, Part
+from bayesieve.models.paired import PairedComparison
+from bayesieve.models.prior_ratio import NAMED_LOG_RATIOS, depends_on_sizes
+from bayesieve.models.shift_comparison import ShiftComparison
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior.logistic import checked_log_odds, expit
+
+
+def prior_probability(posterior: FeaturePosterior) -> float | None:
+    """Return the prior probability in the fewest digits that give its log-odds; None if features differ.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.prior_state import prior_probability
+    >>> prior_probability(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5, prior_probability=0.005))
+    0.005
+    """
+    values = np.unique(np.asarray(posterior.prior_log_odds, dtype=np.float64))
+    if values.size != 1:
+        return None
+    log_odds = float(values[0])
+    found = float(expit(log_odds))
+    for digits in range(1, 17):
+        shorter = float(f"{found:.{digits}g}")
+        if math.isclose(float(checked_log_odds(shorter, 1)), log_odds, rel_tol=4e-16, abs_tol=1e-300):
+            return shorter
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RatioState:
+    """The prior ratio of an improper prior.
+
+    Parameters
+    ----------
+    value
+        The ratio; None if it cannot be moved.
+    power
+        How many times it enters every log Bayes factor.
+    reason
+        Why it cannot be moved; empty if it can.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.prior_state import ratio_state
+    >>> ratio_state(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)).value
+    0.1
+    """
+
+    value: float | None
+    power: int = 1
+    reason: str = ""
+
+
+def ratio_state(posterior: FeaturePosterior) -> RatioState:
+    """Find out whether another prior ratio would move all log-odds by the same, and how often it enters them.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.prior_state import ratio_state
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> ratio_state(posterior).reason
+    'The prior ratio follows from the proper priors and cannot be moved.'
+    """
+    model = posterior.model
+    value = _scalar(model.prior_ratio)
+    reason, power = "", 1
+    if isinstance(model, StoredModel):
+        reason = "The prior ratio cannot be moved: the prior of this stored result is not known."
+    elif not isinstance(model, GaussianModel):
+        reason = f"There is no prior ratio: the priors of {_kind(posterior)} are proper."
+    elif isinstance(posterior.comparison, PairedComparison):
+        reason = "There is no prior ratio: pairs have a constant of their own."
+    elif model.is_proper:
+        reason = "The prior ratio follows from the proper priors and cannot be moved."
+    elif model.proper_mask.any():
+        reason = "The prior ratio cannot be moved: some features have proper priors, others have not."
+    elif len(posterior.classes) != 2:
+        reason = "The prior ratio cannot be moved: it enters patterns with more groups of classes more often."
+    elif value is None:
+        reason = "The prior ratio cannot be moved: it is one per feature, or depends on the numbers of samples."
+    else:
+        power, reason = _power(posterior)
+        reason = reason or _unmoved(posterior)
+    return RatioState(None, 1, reason) if reason else RatioState(value, power)
+
+
+def _scalar(ratio: object) -> float | None:
+    if isinstance(ratio, str):
+        return None if depends_on_sizes(ratio) else _rounded(math.exp(NAMED_LOG_RATIOS[ratio](2, 2)))
+    return float(ratio) if isinstance(ratio, (int, float)) else None
+
+
+def _rounded(value: float) -> float:
+    shorter = float(f"{value:.12g}")
+    return shorter if math.isclose(shorter, value, rel_tol=1e-15) else value
+
+
+def _power(posterior: FeaturePosterior) -> tuple[int, str]:
+    """How often the ratio enters, or why that differs from feature to feature."""
+    comparison = posterior.comparison
+    if comparison is None or isinstance(comparison, ShiftComparison):
+        return 1, ""
+    if isinstance(comparison, Unrepeatable):
+        return 1, "The prior ratio cannot be moved: a stored result does not hold its blocks one by one."
+    if not isinstance(comparison, Comparison):
+        return 1, "The prior ratio cannot be moved: the evidence is given that of other features."
+    parts = [part for part in comparison.parts if isinstance(part.model, GaussianModel)]
+    usable = ~posterior.degenerate
+    if any(not _complete(part, usable) for part in parts):
+        return 1, "The prior ratio cannot be moved: some features are known from fewer blocks than others."
+    return len(parts), ""
+
+
+def _unmoved(posterior: FeaturePosterior) -> str:
+    """Features without any evidence stay at the prior, so that the others would move past them."""
+    n = int((posterior.degenerate & np.equal(posterior.log_bayes_factor, 0.0)).sum())
+    if not n:
+        return ""
+    stay = f"{n:,} features without evidence stay" if n > 1 else "a feature without evidence stays"
+    return f"The prior ratio cannot be moved: {stay} at the prior whatever the ratio, so that ranks would change."
+
+
+def _complete(part: Part, usable: np.ndarray) -> bool:
+    return part.kept is None or bool(part.kept[usable].all())
+
+
+def _kind(posterior: FeaturePosterior) -> str:
+    return f"the {posterior.model.law} model" if posterior.model.law else "this model"

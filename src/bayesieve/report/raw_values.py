@@ -1,0 +1,146 @@
+"""RawValues: the values of the strongest features, sample by sample, for the plots of single features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import LabelledMatrix
+from bayesieve.data.matrix import ValueBlocks
+from bayesieve.data.values import as_values
+from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.models.categorical import CategoricalModel
+from bayesieve.models.paired import PairedComparison
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.screening.inputs import Summarised
+from bayesieve.screening.removals import values_of
+from bayesieve.stats.statistics import ClassStatistics
+
+IntArray = npt.NDArray[np.int64]
+
+MOST_CLASSES = 255
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawValues:
+    """Values of some features and all samples.
+
+    Parameters
+    ----------
+    values
+        Features x samples, the strongest feature first; NaN where a value is missing.
+    codes
+        Class of every sample, as its position among the classes.
+    sample_names
+        Names of the samples; none if there are none.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.raw_values import raw_values
+    >>> X, y = [[0.1], [-0.4], [0.3], [0.2], [0.5], [6.8], [7.7], [8.1], [7.0], [6.1]], [0] * 5 + [1] * 5
+    >>> raw_values(bs.screen(X, y), X, y, 1).values.tolist()
+    [[0.1, -0.4, 0.3, 0.2, 0.5, 6.8, 7.7, 8.1, 7.0, 6.1]]
+    """
+
+    values: npt.NDArray[np.float64]
+    codes: IntArray
+    sample_names: tuple[str, ...] = ()
+
+
+def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: int = 500) -> RawValues | None:
+    """Pick the values of the ``n`` strongest features; a file is read once more, and held for them only.
+
+    Parameters
+    ----------
+    posterior
+        The screen.
+    data
+        What was screened: a table (samples x features), a :class:`~bayesieve.data.LabelledMatrix`, or what
+        :func:`bayesieve.read_table` returned. Features are matched by name where both have names.
+    labels
+        Class of every sample, for a plain table.
+    n
+        Number of features.
+
+    Returns
+    -------
+    RawValues or None
+        None for categories, for ready statistics, and if ``n`` is 0.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.raw_values import raw_values
+    >>> X, y = [[0.1], [-0.4], [0.3], [0.2], [0.5], [6.8], [7.7], [8.1], [7.0], [6.1]], [0] * 5 + [1] * 5
+    >>> raw_values(bs.screen(X, y), X, y, 0) is None
+    True
+    """
+    if n <= 0 or isinstance(data, ClassStatistics) or isinstance(posterior.model, CategoricalModel):
+        return None
+    if len(posterior.classes) > MOST_CLASSES:
+        return None
+    table, names = _table(posterior, data, labels)
+    wanted = posterior.ranking[: min(n, posterior.n_features)]
+    places = _places(posterior, table, wanted)
+    order = np.argsort(places, kind="stable")
+    codes, values = values_of(table, places[order])
+    found = np.empty((places.size, codes.size))
+    found[order] = values.T
+    return RawValues(found, codes, names if len(names) == codes.size else ())
+
+
+def _table(posterior: FeaturePosterior, data: Any, labels: Any) -> tuple[ValueBlocks, tuple[str, ...]]:
+    """Return a table that can be looked at, and the names of its samples."""
+    if isinstance(data, Summarised):
+        return data, tuple(getattr(data, "sample_names", None) or ())
+    if isinstance(posterior.comparison, PairedComparison):
+        raise OptionError(
+            "The values shown of pairs are differences, which a plain table does not hold. Give what "
+            "read_table(..., pairs=...) returned as data, or leave data out."
+        )
+    if isinstance(data, LabelledMatrix):
+        matrix = data
+        if set(matrix.labels.classes) - set(posterior.classes):
+            raise LabelError(
+                f"The data hold the classes {list(matrix.labels.classes)!r}, the screen "
+                f"{list(posterior.classes)!r}. Give the data that were screened."
+            )
+        if matrix.labels.classes != posterior.classes:
+            written = [matrix.labels.classes[k] for k in matrix.labels.codes.tolist()]
+            matrix = LabelledMatrix.from_arrays(
+                matrix.values, written, classes=posterior.classes, feature_names=matrix.feature_names
+            )
+    else:
+        if labels is None:
+            raise LabelError("The class of every sample is needed with data: write(..., data=X, labels=y).")
+        values, names = as_values(data)
+        matrix = LabelledMatrix.from_arrays(values, labels, classes=posterior.classes, feature_names=names)
+    index = getattr(data, "index", None) if hasattr(data, "iloc") else None
+    if index is not None and index.dtype.kind not in "iuf":
+        return matrix, tuple(str(name) for name in index)
+    return matrix, tuple(matrix.sample_names or ())
+
+
+def _places(posterior: FeaturePosterior, table: ValueBlocks, wanted: IntArray) -> IntArray:
+    """Where the features of the screen are in the table: by name, by number if either has no names."""
+    theirs, ours = table.feature_names, posterior.feature_names
+    n = len(theirs) if theirs is not None else int(table.values.shape[1])  # type: ignore[attr-defined]
+    if theirs is None or ours is None or theirs == ours:
+        if n != posterior.n_features:
+            raise DataError(
+                f"The data have {n:,} features, but {posterior.n_features:,} were screened. Give the data that "
+                "were screened, or name the features in both."
+            )
+        return wanted
+    place = {name: i for i, name in enumerate(theirs)}
+    absent = [ours[i] for i in wanted.tolist() if ours[i] not in place]
+    if absent:
+        raise DataError(
+            f"The data do not hold {len(absent):,} of the {wanted.size:,} strongest features, for example "
+            f"{', '.join(map(repr, absent[:3]))}. Give the data that were screened."
+        )
+    return np.array([place[ours[i]] for i in wanted.tolist()], dtype=np.int64)

@@ -1,0 +1,148 @@
+"""RuleState: where the live controls of the page start, read off a rule or a selection."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayesieve.errors import RuleError
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.selection import (
+    FalseDiscovery,
+    FixedSize,
+    MinimalRisk,
+    MostProbable,
+    NeymanPearson,
+    Rule,
+    Selection,
+    as_rule,
+)
+
+_USUAL_SIZE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RuleState:
+    """A rule by the acronym of its criterion, with a number for every control.
+
+    Parameters
+    ----------
+    name
+        ``mnc``, ``mr``, ``cmnc``, ``np``, ``fdr`` or ``fdp``.
+    threshold, n_selected, expected_false_positives, proportion, confidence
+        Numbers of the rules; those of other rules are where their controls start.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.rule_state import RuleState
+    >>> state = RuleState.of(bs.MinimalRisk(0.9))
+    >>> state.name, state.threshold
+    ('mr', 0.9)
+    """
+
+    name: str = "mnc"
+    threshold: float = 0.5
+    n_selected: int = _USUAL_SIZE
+    expected_false_positives: float = 5.0
+    proportion: float = 0.1
+    confidence: float = 0.9
+
+    @classmethod
+    def of(cls, rule: Rule) -> RuleState | None:
+        """Read off a rule of this package; None for another one.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.report.rule_state import RuleState
+        >>> RuleState.of(bs.FalseDiscovery(0.2, confidence=0.95)).name
+        'fdp'
+        """
+        if isinstance(rule, MinimalRisk):
+            plain = rule.threshold == 0.5
+            return cls("mnc") if plain else cls("mr", threshold=float(rule.threshold))
+        if isinstance(rule, MostProbable):
+            return cls("mnc") if rule.size is None else cls("cmnc", n_selected=int(rule.size))
+        if isinstance(rule, FixedSize):
+            return cls("cmnc", n_selected=int(rule.n))
+        if isinstance(rule, NeymanPearson):
+            allowed = float(rule.expected_false_positives)
+            return cls("np", expected_false_positives=allowed) if math.isfinite(allowed) else None
+        if isinstance(rule, FalseDiscovery):
+            share, sure = float(rule.proportion), rule.confidence
+            state = cls("fdr" if sure is None else "fdp", proportion=share)
+            return state if sure is None else replace(state, confidence=float(sure))
+        return None
+
+    def content(self) -> dict[str, Any]:
+        """Return the numbers by name, as the page takes them.
+
+        Examples
+        --------
+        >>> from bayesieve.report.rule_state import RuleState
+        >>> RuleState().content()["n_selected"]
+        100
+        """
+        return asdict(self)
+
+
+def chosen(found: FeaturePosterior | Selection, rule: Rule | str | None) -> tuple[Selection, RuleState]:
+    """Return the list that the page starts with, and the state of the controls that gives it.
+
+    Parameters
+    ----------
+    found
+        A screen, or the selection of a rule.
+    rule
+        The rule; None for MNC on a screen, and for whatever gave a selection.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.rule_state import chosen
+    >>> posterior = bs.screen([[0.1], [-0.4], [0.3], [6.8], [7.7], [8.1]], [0, 0, 0, 1, 1, 1],
+    ...                       model=bs.GaussianModel.proper())
+    >>> chosen(bs.FixedSize(1).select(posterior), None)[1].name
+    'mnc'
+    """
+    if isinstance(found, Selection):
+        given = None if rule is None else as_rule(rule)
+        state = None if given is None else RuleState.of(given)
+        if given is not None and (given.select(found.posterior).mask != found.mask).any():
+            raise RuleError(
+                f"The rule {given!r} selects {given.select(found.posterior).n_selected:,} features, the selection "
+                f"holds {found.n_selected:,}. Give the posterior and the rule, or the selection alone."
+            )
+        return found, _of_controls(found, state or _inferred(found))
+    given = as_rule("MNC" if rule is None else rule)
+    selection = given.select(found)
+    return selection, _of_controls(selection, RuleState.of(given) or _inferred(selection))
+
+
+def _inferred(selection: Selection) -> RuleState:
+    """Find the controls that give a list: probability over a half, or a fixed size."""
+    posterior, size = selection.posterior, selection.n_selected
+    if (MinimalRisk(0.5).select(posterior).mask == selection.mask).all():
+        return RuleState("mnc")
+    ranking = posterior.ranking
+    if not selection.mask[ranking[:size]].all():
+        first = int(np.flatnonzero(~selection.mask[ranking])[0])
+        last = int(np.flatnonzero(selection.mask[ranking])[-1])
+        raise RuleError(
+            f"The page shows lists that hold the most probable features, but this selection of {size:,} leaves "
+            f"out {posterior.names[int(ranking[first])]!r} (rank {first + 1:,}) and holds "
+            f"{posterior.names[int(ranking[last])]!r} (rank {last + 1:,}). Write the report of the posterior with "
+            "a rule, and say in annotation which features were selected otherwise."
+        )
+    return RuleState("cmnc", n_selected=size)
+
+
+def _of_controls(selection: Selection, state: RuleState) -> RuleState:
+    """Let the control of the size start at the list's own."""
+    if state.name == "cmnc":
+        return state
+    return replace(state, n_selected=min(selection.n_selected or _USUAL_SIZE, selection.posterior.n_features))

@@ -1,0 +1,239 @@
+"use strict";
+
+// The columns of the table: what each holds, how it is told and how it is written to a file.
+
+const DEFAULT_KEYS = ["kind", "pattern", "mean_difference", "log_variance_ratio", "least_log_odds"];
+
+/** Replace every encoded array of the payload by its typed array, leaving the rest as it is. */
+function decodeDetails(part) {
+  if (part === null || typeof part !== "object") {
+    return part;
+  }
+  if (Array.isArray(part)) {
+    return part.length && typeof part[0] === "string" ? part : part.map(decodeDetails);
+  }
+  if (typeof part.type === "string" && typeof part.data === "string") {
+    return decodedOnce(part);
+  }
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, decodeDetails(value)]));
+}
+
+/** All columns in the order of the table. view() gives what the controls say now. */
+function createColumns(payload, details, view) {
+  const own = details.columns.map((column) => payloadColumn(column));
+  const taken = new Set(own.map((column) => column.key));
+  const statistics = statisticsColumns(payload, details).filter((column) => !taken.has(column.key));
+  const columns = [
+    markColumn(view),
+    numberColumn("rank", "rank", (i) => i + 1, {
+      text: (i) => formatCount(i + 1), width: 76, shown: true, ranked: 1, told: true,
+    }),
+    nameColumn(details.names),
+    ...own.filter((column) => column.annotation),
+    ...liveColumns(view),
+    ...statistics,
+    ...own.filter((column) => !column.annotation),
+    ...degenerateColumns(details),
+  ];
+  const seen = new Set();
+  const distinct = columns.filter((column) => !seen.has(column.key) && seen.add(column.key));
+  chooseShown(distinct, payload.classes.length);
+  return distinct;
+}
+
+/**
+ * A column of numbers. `ranked`: the rank order sorts it upwards (1) or downwards (-1); `told`: the panel of a
+ * feature tells it anyway; `single`: single precision.
+ */
+function numberColumn(key, title, value, options = {}) {
+  const width = titleWidth(title, 104);
+  return { key, title, kind: "number", value, text: evenText(value), width, ...options };
+}
+
+/** Texts of a column of numbers with the same number of decimals, so that they can be compared at a glance. */
+function evenText(value) {
+  let decimals = null;
+  return (i) => {
+    decimals = decimals ?? decimalsOf(value);
+    const x = value(i);
+    const size = Math.abs(x);
+    const plain = Number.isFinite(x) && size < 1e7 && (size === 0 || size >= 0.5 * 10 ** -decimals);
+    return plain ? formatFixed(x, decimals) : formatNumber(x, 4);
+  };
+}
+
+/** Decimals that leave about four digits to a typical number at the top of a column; none for whole numbers. */
+function decimalsOf(value) {
+  const sizes = [];
+  let whole = true;
+  for (let i = 0; i < 200 && typeof value(i) === "number"; i += 1) {
+    if (Number.isFinite(value(i)) && value(i) !== 0) {
+      sizes.push(Math.abs(value(i)));
+      whole = whole && Number.isInteger(value(i));
+    }
+  }
+  if (whole || !sizes.length) {
+    return 0;
+  }
+  sizes.sort((a, b) => a - b);
+  return Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(sizes[sizes.length >> 1]))));
+}
+
+/** The column that marks the features of the list. */
+function markColumn(view) {
+  const listed = (i) => i < view().solution.size;
+  return {
+    key: "selected", title: "in the list", kind: "mark", width: 44, shown: true, fixed: true, ranked: -1,
+    value: (i) => (listed(i) ? 1 : 0),
+    text: (i) => (listed(i) ? "●" : ""),
+    csv: (i) => (listed(i) ? "true" : "false"),
+  };
+}
+
+/** The column of names. */
+function nameColumn(names) {
+  const text = (i) => names[i];
+  return { key: "feature", title: "feature", kind: "text", value: text, text, width: 190, shown: true, fixed: true };
+}
+
+/** Columns that follow the controls. */
+function liveColumns(view) {
+  const odds = (i) => view().logOdds[i];
+  const evidence = (i) => view().evidence.logBayesFactor[i] + view().ratioPart;
+  return [
+    numberColumn("log_odds", "log-odds", odds, {
+      text: (i) => formatFixed(odds(i), 2), shown: true, ranked: -1, width: 100, told: true,
+    }),
+    numberColumn("probability", "probability", (i) => expit(odds(i)), {
+      text: (i) => formatProbability(expit(odds(i)), odds(i)), shown: true, ranked: -1, width: 104, told: true,
+    }),
+    numberColumn("log_bayes_factor", "log Bayes factor", evidence, {}),
+  ];
+}
+
+/** Counts, means and standard deviations by class. */
+function statisticsColumns(payload, details) {
+  if (!details.statistics) {
+    return [];
+  }
+  const { count, mean, sd } = details.statistics;
+  const at = (values, i) => (typeof values === "number" ? values : values[i]);
+  const told = { single: true, told: true };
+  const columns = [];
+  payload.classes.forEach((label, c) => {
+    columns.push(numberColumn(`n_${label}`, `n ${label}`, (i) => at(count[c], i), { width: 80, told: true }));
+  });
+  payload.classes.forEach((label, c) => {
+    columns.push(numberColumn(`mean_${label}`, `mean ${label}`, (i) => mean[c][i], { statistic: "mean", ...told }));
+  });
+  payload.classes.forEach((label, c) => {
+    columns.push(numberColumn(`sd_${label}`, `SD ${label}`, (i) => sd[c][i], { statistic: "sd", ...told }));
+  });
+  return columns;
+}
+
+/** A column of the payload. */
+function payloadColumn(column) {
+  const { key, title } = column;
+  const options = { annotation: Boolean(column.annotation), ofPrior: Boolean(column.of_prior) };
+  if (column.kind === "text") {
+    const value = column.codes ? (i) => column.levels[column.codes[i]] : (i) => column.values[i];
+    const text = (i) => value(i) ?? "";
+    const { levels, codes } = column;
+    return { key, title, kind: "text", value: text, text, width: 140, levels, codes, ...options };
+  }
+  const value = (i) => column.values[i];
+  if (column.kind === "flag") {
+    return {
+      key, title, kind: "flag", value, text: (i) => (value(i) ? "yes" : ""), csv: (i) => (value(i) ? "true" : "false"),
+      width: 92, ...options,
+    };
+  }
+  return numberColumn(key, title, value, { ...options, single: column.values instanceof Float32Array });
+}
+
+/** Why a feature is degenerate, and whether one sample carries it. */
+function degenerateColumns(details) {
+  const columns = [];
+  if (details.degenerate) {
+    const reasons = details.degenerate_reasons;
+    const text = (i) => reasons[details.degenerate[i]] || "";
+    columns.push({ key: "degenerate_reason", title: "degenerate", kind: "text", value: text, text, width: 180 });
+  }
+  if (details.fragile) {
+    const value = (i) => details.fragile[i];
+    columns.push({
+      key: "fragile", title: "fragile", kind: "flag", value, width: 84, text: (i) => (value(i) ? "yes" : ""),
+      csv: (i) => (value(i) ? "true" : "false"),
+    });
+  }
+  return columns;
+}
+
+/** Choose the columns shown at first: a few on a phone, else as many as there is room for; the rest by the chooser. */
+function chooseShown(columns, nClasses) {
+  if (window.matchMedia("(max-width: 46rem)").matches) {
+    for (const column of columns) {
+      column.shown = ["selected", "feature", "log_odds", "probability"].includes(column.key);
+      column.width = { selected: 36, feature: 116, log_odds: 84, probability: 98 }[column.key] || column.width;
+    }
+    return;
+  }
+  const always = columns.filter((column) => column.shown);
+  let room = (document.getElementById("table-grid").clientWidth || 1200) - 48;
+  room -= always.reduce((sum, column) => sum + column.width, 0);
+  const wanted = [
+    ...columns.filter((column) => column.annotation).slice(0, 3),
+    ...DEFAULT_KEYS.map((key) => columns.find((column) => column.key === key)).filter(Boolean),
+  ].map((column) => [column]);
+  if (nClasses <= 2) {
+    wanted.push(...["mean", "sd"].map((statistic) => columns.filter((column) => column.statistic === statistic)));
+  }
+  for (const group of wanted) {
+    const width = group.reduce((sum, column) => sum + column.width, 0);
+    if (width <= room) {
+      group.forEach((column) => { column.shown = true; });
+      room -= width;
+    }
+  }
+}
+
+/** Width of a column that shows its title, within bounds. */
+function titleWidth(title, least) {
+  return Math.max(least, Math.min(200, Math.round(8.2 * title.length + 26)));
+}
+
+/** Text of a cell in a file: all digits that are known, no sign of thousands, empty where nothing is known. */
+function fileText(column, i) {
+  if (column.csv) {
+    return column.csv(i);
+  }
+  const value = column.value(i);
+  if (value === null || value === undefined || Number.isNaN(value)) {
+    return "";
+  }
+  if (typeof value !== "number" || Number.isFinite(value)) {
+    return String(column.single ? Number(value.toPrecision(9)) : value);
+  }
+  return value > 0 ? "inf" : "-inf";
+}
+
+/** Quote a text for CSV as RFC 4180 says. Names that look like formulas are kept as they are: the file is data. */
+function quoteField(text) {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Rows of the table as CSV, in the order shown and with all columns. */
+function tableCsv(columns, positions) {
+  const lines = [columns.map((column) => quoteField(column.key)).join(",")];
+  for (const i of positions) {
+    lines.push(columns.map((column) => quoteField(fileText(column, i))).join(","));
+  }
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+/** A file name made from the title of the report. */
+function fileNameFrom(title, ending) {
+  const plain = title.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+  return `${plain || "features"}${ending}`;
+}

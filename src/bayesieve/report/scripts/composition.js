@@ -1,0 +1,127 @@
+"use strict";
+
+/** How the log-odds of the open feature add up: prior, prior ratio, class sizes, means, variances. */
+function createCompositionPlot(element, context) {
+  const plot = createPlot(element, { margin: { top: 6, right: 12, bottom: 30, left: 12 } });
+  const chart = { plot, context, view: null };
+  const fit = () => {
+    if (chart.view && wishHeight(plot, 30 * (compositionParts(context, chart.view).length + 1) + 40)) plot.measure();
+  };
+  return {
+    update: (view) => { chart.view = view; fit(); paintComposition(chart); },
+    redraw: () => { fit(); plot.measure(); paintComposition(chart); },
+  };
+}
+
+/** Live prior log-odds of a feature. */
+function livePriorLogOdds(evidence, state, position) {
+  return evidence.priors ? evidence.priors[position] + Math.log(state.odds_factor) : logOddsOf(evidence, state.prior);
+}
+
+/** Parts of the log-odds of the open feature as [{name, value}]; they add up to the log-odds. */
+function compositionParts(context, view) {
+  const { payload, evidence } = context;
+  const position = openedPosition(view);
+  const shift = ratioPart(evidence, view.state);
+  const evidenceTotal = evidence.logBayesFactor[position] + shift;
+  const parts = [{ name: "prior", value: livePriorLogOdds(evidence, view.state, position) }];
+  const { composition } = payload;
+  if (composition && composition.kind === "jeffreys") {
+    const found = jeffreysParts(payload, position, shift);
+    if (found) return parts.concat(withRest(found, evidenceTotal, "rounding and floors"));
+  }
+  if (composition && composition.kind === "blocks") {
+    const found = composition.keys.map((key, k) => {
+      return { name: String(composition.names[k]), value: columnNumber(payload, key, position) };
+    });
+    const known = found.filter((part) => Number.isFinite(part.value));
+    if (known.length) return parts.concat(withRest(known, evidenceTotal, "prior ratio moved"));
+  }
+  return parts.concat([{ name: "data", value: evidenceTotal }]);
+}
+
+/** Number of a column of the payload for a feature. */
+function columnNumber(payload, key, position) {
+  const column = (payload.columns || []).find((each) => each.key === key);
+  return column && column.values ? Number(decodedOnce(column.values)[position] ?? NaN) : NaN;
+}
+
+/** Parts of a log Bayes factor of two classes under Jeffreys' prior; null where a class has no spread. */
+function jeffreysParts(payload, position, shift) {
+  const { statistics, composition } = payload;
+  if (!statistics) return null;
+  const at = (key, k) => statisticAt(statistics[key], k, position);
+  const [n0, n1] = [at("count", 0), at("count", 1)];
+  const squares = [(n0 - 1) * at("sd", 0) ** 2, (n1 - 1) * at("sd", 1) ** 2];
+  const [n, within] = [n0 + n1, squares[0] + squares[1]];
+  const difference = at("mean", 1) - at("mean", 0);
+  const constant = statisticAt([composition.constant], 0, position);
+  const means = (n / 2) * Math.log1p((n0 * n1 * difference ** 2) / (n * within));
+  const own = (n0 / 2) * Math.log(squares[0] / n0) + (n1 / 2) * Math.log(squares[1] / n1);
+  const spreads = (n / 2) * Math.log(within / n) - own;
+  const parts = [
+    { name: "prior ratio", value: composition.log_ratio + shift }, { name: "class sizes", value: constant },
+    { name: "means differ", value: means }, { name: "variances differ", value: spreads },
+  ];
+  return parts.every((part) => Number.isFinite(part.value)) ? parts : null;
+}
+
+/** Parts with what they lack to a total, if that can be seen. */
+function withRest(parts, total, name) {
+  const rest = total - parts.reduce((sum, part) => sum + part.value, 0);
+  const seen = Math.abs(rest) > 0.02 + 1e-4 * Math.abs(total);
+  return seen && Number.isFinite(rest) ? parts.concat([{ name, value: rest }]) : parts;
+}
+
+/** Rows of the waterfall: where every part starts and ends. */
+function waterfall(parts) {
+  let sum = 0;
+  const rows = parts.map((part) => {
+    const from = sum;
+    sum += part.value;
+    return { ...part, from, to: sum, total: false };
+  });
+  return rows.concat([{ name: "log-odds", value: sum, from: 0, to: sum, total: true }]);
+}
+
+/** Paint the waterfall; numbers stand in a column at the right. */
+function paintComposition(chart) {
+  const { plot, context, view } = chart;
+  if (!view || !plot.begin()) return;
+  const { box, palette } = plot;
+  const parts = compositionParts(context, view);
+  const rows = waterfall(parts);
+  rows[rows.length - 1].value = context.evidence.logOdds(view.state)[openedPosition(view)];
+  const left = Math.max(...rows.map((row) => textWidth(plot, row.name, 12, row.total))) + 24;
+  const ends = finiteExtent(rows.flatMap((row) => [row.from, row.to]), [0, 1e-9]);
+  const room = (ends[1] - ends[0] || 1) * 0.02;
+  const scale = linearScale([ends[0] - room, ends[1] + room], [Math.min(left, plot.width * 0.45), box.right - 62]);
+  const step = (box.bottom - box.top) / rows.length;
+  const ticks = niceTicks(...scale.domain, plot.compact ? 3 : 5);
+  const axis = { ...box, left: scale.range[0], right: scale.range[1] };
+  plot.box = axis;
+  drawBottomAxis(plot, scale, { ticks });
+  plot.box = box;
+  drawLine(plot, scale(0), box.top, scale(0), box.bottom, { colour: palette["ink-soft"], width: 1 });
+  rows.forEach((row, k) => paintPart(plot, row, { scale, top: box.top + k * step, step, next: rows[k + 1] }));
+  const said = rows.map((row) => `${row.name} ${formatSigned(row.value, 3)}`);
+  plot.describe(`Composition of the log-odds: ${said.join(", ")}.`);
+}
+
+/** One bar with its name, its number and the thread to the next bar. */
+function paintPart(plot, row, { scale, top, step, next }) {
+  const { palette, ctx, box } = plot;
+  const middle = top + step / 2;
+  const words = { baseline: "middle", size: 12, bold: row.total };
+  if (row.total) drawLine(plot, box.left, top + 1, box.right, top + 1, { colour: palette.rule });
+  writeText(plot, fitText(plot, row.name, scale.range[0] - 14, 12, row.total), box.left, middle, words);
+  writeText(plot, formatSigned(row.value, 3), box.right, middle, { ...words, align: "right" });
+  if (!Number.isFinite(row.from) || !Number.isFinite(row.to)) return;
+  const [from, to] = [scale(row.from), scale(row.to)];
+  ctx.fillStyle = row.total ? palette.ink : row.to >= row.from ? palette.true : palette.false;
+  ctx.globalAlpha = row.total ? 0.85 : 1;
+  ctx.fillRect(Math.min(from, to), middle - step * 0.3, Math.max(1.5, Math.abs(to - from)), step * 0.6);
+  ctx.globalAlpha = 1;
+  const thread = { colour: palette["ink-soft"], dash: [2, 2] };
+  if (next) drawLine(plot, to, middle + step * 0.3, to, middle + step * 0.7, thread);
+}

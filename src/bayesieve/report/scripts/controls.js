@@ -1,0 +1,207 @@
+"use strict";
+
+// The controls: rule, its numbers, prior probability and prior ratio, each as a number and a slider.
+
+const SLIDER_STEPS = 240;
+const RULE_MEANINGS = {
+  mnc: "Lists every feature that is more likely a marker than not: the greatest expected number of correct calls.",
+  mr: "Lists every feature whose probability is over a threshold, which follows from what the two errors cost.",
+  cmnc: "Lists this many of the most probable features.",
+  np: "Takes the longest list whose expected number of false positives stays within the bound.",
+  fdr: "Takes the longest list whose expected share of false positives stays within the bound.",
+  fdp: "Takes the longest list whose share of false positives stays within the bound with this probability, "
+    + "if features are independent.",
+};
+
+/** Run something at most once per frame, however often it is asked for. */
+function oncePerFrame(run) {
+  let queued = false;
+  return () => {
+    if (queued) {
+      return;
+    }
+    queued = true;
+    requestAnimationFrame(() => {
+      queued = false;
+      run();
+    });
+  };
+}
+
+/** A number to so many significant digits. */
+function roundTo(x, digits) {
+  return Number(x.toPrecision(digits));
+}
+
+/** A slider on which equal steps multiply by the same factor. */
+function logSlider(low, high, whole = false) {
+  const [a, b] = [Math.log(low), Math.log(high)];
+  return {
+    place: (value) => (SLIDER_STEPS * (Math.log(Math.max(value, low)) - a)) / (b - a || 1),
+    value: (place) => {
+      const value = Math.exp(a + ((b - a) * place) / SLIDER_STEPS);
+      return whole ? Math.round(value) : Math.min(high, Math.max(low, roundTo(value, 2)));
+    },
+  };
+}
+
+/** A slider of probabilities with equal steps in log-odds; rounded so that values near 1 keep their distance from it. */
+function logitSlider(low, high) {
+  const [a, b] = [logit(low), logit(high)];
+  return {
+    place: (value) => (SLIDER_STEPS * (logit(Math.min(high, Math.max(low, value))) - a)) / (b - a),
+    value: (place) => {
+      const p = expit(a + ((b - a) * place) / SLIDER_STEPS);
+      return p <= 0.5 ? roundTo(p, 2) : roundTo(1 - roundTo(1 - p, 2), 8);
+    },
+  };
+}
+
+/** The dials: which number of the state each one moves, and how. */
+function dialsOf(payload, stored) {
+  const n = payload.n_features;
+  const ratio = stored.ratio || 1;
+  const certain = stored.prior === 0 || stored.prior === 1;
+  const cost = (written) => (written >= 0 ? thresholdOfCost(written) : NaN);
+  return [
+    { id: "control-threshold", key: "threshold", slider: logitSlider(0.01, 0.9999) },
+    { id: "control-cost", key: "threshold", shown: costOfThreshold, taken: cost },
+    { id: "control-n", key: "n_selected", slider: logSlider(1, Math.max(2, n), true) },
+    { id: "control-np", key: "expected_false_positives", slider: logSlider(0.01, Math.max(1, Math.min(n, 1000))) },
+    { id: "control-proportion", key: "proportion", slider: logSlider(0.001, 0.5) },
+    { id: "control-confidence", key: "confidence", slider: logitSlider(0.5, 0.9999) },
+    { id: "control-prior", key: "prior", slider: logSlider(1e-5, 0.5), help: (x) => priorWords(x, n, certain) },
+    { id: "control-odds", key: "odds_factor", slider: logSlider(0.001, 1000), help: oddsWords },
+    { id: "control-ratio", key: "ratio", slider: logSlider(ratio / 1000, ratio * 1000), help: (x) => ratioWords(payload, x) },
+  ];
+}
+
+/** What a prior probability means. */
+function priorWords(prior, n, certain) {
+  if (certain) {
+    return "With a prior probability of 0 or 1 the data do not rank the features, so it cannot be moved here.";
+  }
+  return `About ${formatNumber(prior * n, 3)} of ${formatCount(n)} features believed to be markers before looking.`;
+}
+
+/** What a factor of the prior odds means. */
+function oddsWords(factor) {
+  if (factor === 1) {
+    return "Every feature has a prior of its own; 1 leaves them as they are.";
+  }
+  return `Every feature’s own prior odds times ${formatNumber(factor)}.`;
+}
+
+/** What a prior ratio means. */
+function ratioWords(payload, ratio) {
+  if (!payload.ratio) {
+    return "";
+  }
+  const added = payload.ratio.power * Math.log(ratio / payload.ratio.value);
+  const moved = ratio === payload.ratio.value
+    ? "The data cannot tell it."
+    : `Adds ${formatSigned(added)} to every log-odds of the report.`;
+  return `How heavily the improper prior weighs a difference against none: a choice. ${moved}`;
+}
+
+/** Make the controls; update(view) puts the state into them. */
+function createControls(context) {
+  const { store, payload } = context;
+  const waiting = {};
+  const flush = oncePerFrame(() => {
+    const patch = { ...waiting };
+    Object.keys(waiting).forEach((key) => delete waiting[key]);
+    store.set(patch);
+  });
+  const take = (patch) => { Object.assign(waiting, patch); flush(); };
+  const dials = dialsOf(payload, store.stored);
+  dials.forEach((dial) => connectDial(dial, store, take));
+  document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("control-rule").addEventListener("change", (event) => take({ rule: event.target.value }));
+  document.getElementById("control-reset").addEventListener("click", () => {
+    store.reset();
+    context.announce("The list is that of the report again.");
+  });
+  document.getElementById("prior-shared").hidden = store.stored.prior === null;
+  document.getElementById("prior-own").hidden = store.stored.prior !== null;
+  document.getElementById("ratio-movable").hidden = store.stored.ratio === null;
+  const fixed = document.getElementById("ratio-fixed");
+  fixed.textContent = payload.ratio ? "" : payload.ratio_reason || "This model has no prior ratio.";
+  fixed.hidden = Boolean(payload.ratio);
+  return { update: (view) => updateControls(dials, view) };
+}
+
+/** Let a dial answer to its number and its slider. */
+function connectDial(dial, store, take) {
+  const number = document.getElementById(dial.id);
+  const slider = document.getElementById(`${dial.id}-slider`);
+  Object.assign(dial, { number, range: slider, helpText: document.getElementById(`${dial.id}-help`) });
+  const bounds = store.bounds[dial.key];
+  for (const input of [number, slider]) {
+    if (input) {
+      input.disabled = !bounds;
+    }
+  }
+  number.addEventListener("input", () => {
+    const written = number.value.trim() === "" ? NaN : Number(number.value);
+    const value = dial.taken ? dial.taken(written) : written;
+    const fits = bounds && value >= bounds[0] && value <= bounds[1];
+    number.setAttribute("aria-invalid", fits ? "false" : "true");
+    if (fits) {
+      take({ [dial.key]: value });
+    }
+  });
+  number.addEventListener("change", () => {
+    number.setAttribute("aria-invalid", "false");
+    setTimeout(() => showNumber(dial, store.get()), 50);
+  });
+  if (slider) {
+    slider.addEventListener("input", () => take({ [dial.key]: dial.slider.value(Number(slider.value)) }));
+  }
+}
+
+/** Put the number of the state into the field of a dial. */
+function showNumber(dial, state) {
+  const value = state[dial.key];
+  const shown = dial.shown ? dial.shown(value) : value;
+  const text = Number.isFinite(shown) ? String(dial.shown ? roundTo(shown, 6) : shown) : "";
+  if (dial.number.value !== text) {
+    dial.number.value = text;
+  }
+}
+
+/** Show the rule of the state, its inputs only, and all numbers. */
+function updateControls(dials, view) {
+  const { state, previous } = view;
+  if (!previous || previous.rule !== state.rule) {
+    for (const radio of document.querySelectorAll("#control-rule input")) {
+      radio.checked = radio.value === state.rule;
+    }
+    for (const block of document.querySelectorAll("[data-rules]")) {
+      block.hidden = !block.dataset.rules.split(" ").includes(state.rule);
+    }
+    document.getElementById("rule-meaning").textContent = RULE_MEANINGS[state.rule];
+  }
+  for (const dial of dials) {
+    if (state[dial.key] !== null && (!previous || previous[dial.key] !== state[dial.key])) {
+      updateDial(dial, state);
+    }
+  }
+}
+
+/** Show one number; a field in which somebody writes and a slider that somebody holds are left alone. */
+function updateDial(dial, state) {
+  const value = state[dial.key];
+  if (document.activeElement !== dial.number) {
+    showNumber(dial, state);
+  }
+  if (dial.range) {
+    if (document.activeElement !== dial.range) {
+      dial.range.value = String(Math.round(dial.slider.place(value)));
+    }
+    dial.range.setAttribute("aria-valuetext", formatNumber(value, 6));
+  }
+  if (dial.help && dial.helpText) {
+    dial.helpText.textContent = dial.help(value);
+  }
+}

@@ -1,0 +1,141 @@
+"use strict";
+
+/** Names of the open, the marked and the strongest features, where they overlap nothing. */
+function drawEffectNames(map) {
+  const { plot, view } = map;
+  const taken = [];
+  const special = [];
+  if (view.state.feature !== null && view.state.feature < map.x.length) special.push(view.state.feature);
+  if (map.marked >= 0 && map.marked < map.x.length && !special.includes(map.marked)) special.push(map.marked);
+  for (const position of special) {
+    const place = locateEffect(map, position);
+    if (!place) continue;
+    ringAt(plot, ...place, map.radius + 6, plot.palette.back, 4);
+    ringAt(plot, ...place, map.radius + 6, plot.palette.ink, 1.75);
+    placeName(map, position, taken, true);
+  }
+  const wanted = Math.min(map.size, plot.compact ? 5 : 8);
+  for (let position = 0, named = 0; named < wanted && position < Math.min(map.size, 40); position += 1) {
+    if (!special.includes(position) && placeName(map, position, taken, false)) named += 1;
+  }
+}
+
+/** Write one name beside its point if a free place is found; the open feature is always named. */
+function placeName(map, position, taken, always) {
+  const { plot } = map;
+  const place = locateEffect(map, position);
+  if (!place) return false;
+  const text = fitText(plot, map.context.payload.names[position], 130, 11.5, always);
+  const width = textWidth(plot, text, 11.5, always);
+  const gap = always ? 12 : 7;
+  const choices = [[gap, 4, 0], [-gap - width, 4, 0], [-width / 2, -gap - 2, 0], [-width / 2, gap + 11, 0]];
+  for (const [dx, dy] of choices) {
+    const [x, y] = [place[0] + dx, place[1] + dy];
+    const rect = { left: x - 2, top: y - 11, right: x + width + 2, bottom: y + 3 };
+    const inside = rect.left >= plot.box.left && rect.right <= plot.width - 2 && rect.top >= plot.box.top - 6
+      && rect.bottom <= plot.box.bottom;
+    if (!inside || taken.some((other) => rectsMeet(rect, other))) continue;
+    if (!always && coversPoint(map, rect, position)) continue;
+    taken.push(rect);
+    const colour = always ? plot.palette.ink : plot.palette["ink-soft"];
+    writeText(plot, text, x, y, { halo: true, bold: always, colour });
+    return true;
+  }
+  return false;
+}
+
+/** Whether two rectangles overlap. */
+function rectsMeet(a, b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+/** Whether a rectangle lies over one of the 60 strongest points other than its own. */
+function coversPoint(map, rect, own) {
+  for (let i = 0; i < Math.min(map.size, 60); i += 1) {
+    const [x, y] = [map.places[2 * i], map.places[2 * i + 1]];
+    if (i !== own && x > rect.left && x < rect.right && y > rect.top && y < rect.bottom) return true;
+  }
+  return false;
+}
+
+/** Bar of the colours over the map, with the log-odds at its ends and between. */
+function drawColourBar(map, live) {
+  const { plot, shades, size } = map;
+  const { palette, ctx } = plot;
+  const width = Math.min(180, (plot.box.right - plot.box.left) * 0.42);
+  const left = plot.box.right - width;
+  const top = plot.compact ? 22 : 20;
+  const style = { colour: palette["ink-soft"], size: 11 };
+  if (!size) writeText(plot, "no feature over the cut", plot.box.right, 30, { ...style, align: "right" });
+  if (!size || !Number.isFinite(live[0])) return;
+  shades.forEach((shade, k) => {
+    ctx.fillStyle = shade;
+    ctx.fillRect(left + (k * width) / EFFECT_SHADES, top, width / EFFECT_SHADES + 0.5, 7);
+  });
+  const foot = shadeFoot(map, live);
+  const reach = Math.asinh((live[0] - foot) / 3);
+  const middle = foot + 3 * Math.sinh(reach / 2);
+  writeText(plot, formatNumber(foot, 2), left, top + 20, { ...style, align: "left" });
+  if (width > 110 && reach > 0.5) {
+    writeText(plot, formatNumber(middle, 2), left + width / 2, top + 20, { ...style, align: "center" });
+  }
+  writeText(plot, formatNumber(live[0], 2), plot.box.right, top + 20, { ...style, align: "right" });
+  const title = "log-odds over the cut";
+  if (plot.compact) {
+    writeText(plot, title, left - 7, top + 8, { ...style, align: "right" });
+    return;
+  }
+  writeText(plot, title, plot.box.right, 13, { ...style, align: "right" });
+  const grey = pointSprite(plot, 3, palette["scale-low"]);
+  ctx.drawImage(grey.image, left - 96, top - 1, grey.side, grey.side);
+  writeText(plot, "not selected", left - 83, top + 7, style);
+}
+
+/** Place of a feature in the map; null if its effect is not finite. */
+function locateEffect(map, position) {
+  if (!map.places || position >= map.x.length || !(map.places[2 * position] > 0)) return null;
+  return [map.places[2 * position], map.places[2 * position + 1]];
+}
+
+/** Rank position of the nearest feature within reach; selected ones win over others when about as near. */
+function nearestEffect(map, x, y) {
+  if (!map.places) return -1;
+  let best = -1;
+  let least = EFFECT_REACH * EFFECT_REACH;
+  for (let i = 0; i < map.x.length; i += 1) {
+    const across = map.places[2 * i] - x;
+    const along = map.places[2 * i + 1] - y;
+    const distance = across * across + along * along + (i < map.size ? 0 : 16);
+    if (distance < least) {
+      least = distance;
+      best = i;
+    }
+  }
+  return best;
+}
+
+/** What the map leaves out, in words; empty if it leaves out nothing. */
+function effectNotes({ x, y, volcano, context }) {
+  const n = context.payload.n_features;
+  const height = y || volcano;
+  let missing = 0;
+  for (let i = 0; i < x.length; i += 1) missing += Number.isFinite(x[i]) && Number.isFinite(height[i]) ? 0 : 1;
+  const notes = [];
+  if (missing) notes.push(`${formatCount(missing)} without a finite effect left out`);
+  if (x.length && x.length < n) notes.push(`the strongest ${formatCount(x.length)} of ${formatCount(n)} drawn`);
+  return notes.join("; ");
+}
+
+/** Sentence for screen readers, and the note on features left out under the axis. */
+function describeEffectMap({ plot, view, context, notes }) {
+  if (notes) {
+    const text = fitText(plot, notes, plot.width - 8, 11);
+    const middle = (plot.box.left + plot.box.right) / 2;
+    const style = { colour: plot.palette["ink-soft"], size: 11 };
+    writeWithin(plot, text, middle, plot.box.bottom + 49, style, 2, plot.width - 2);
+  }
+  const { size, cut } = view.solution;
+  plot.describe(`Effect map. ${formatCount(size)} of ${formatCount(context.payload.n_features)} features lie over the `
+    + `cut at log-odds ${formatNumber(cut, 3)}. ${notes ? `${notes}. ` : ""}`
+    + "Arrow keys walk through the features by rank, Enter opens one.");
+}

@@ -1,0 +1,244 @@
+"use strict";
+
+const EFFECT_SHADES = 24;
+const EFFECT_REACH = 12;
+const EFFECT_ROUND = 1200; // selected points drawn as discs; weaker ones, in long lists, as small squares
+
+/** Scatter of all features: how means differ against how variances differ (or the log-odds), over the cut in colour. */
+function createEffectMap(element, context) {
+  const plot = createPlot(element, { role: "application", margin: { top: 54, right: 18, bottom: 44, left: 46 } });
+  plot.canvas.setAttribute("aria-roledescription", "chart");
+  const effect = context.payload.effect;
+  const map = {
+    plot, context, effect, marked: -1, view: null, base: null, sprites: null,
+    x: effect ? decodedOnce(effect.x) : new Float32Array(0),
+    y: effect && effect.y ? decodedOnce(effect.y) : null,
+    degenerate: decodedOnce(context.payload.degenerate),
+  };
+  if (effect && !map.y) map.volcano = Float32Array.from(context.evidence.stored.subarray(0, map.x.length));
+  map.notes = effectNotes(map);
+  if (map.notes) plot.margin.bottom += 15;
+  connectFeatures(plot, context, {
+    nearest: (x, y) => nearestEffect(map, x, y),
+    locate: (position) => locateEffect(map, position),
+    mark: (position) => { map.marked = position; paintEffectMap(map); },
+    count: () => map.x.length,
+    opened: () => openedPosition(map.view),
+  });
+  return {
+    update: (view) => { map.view = view; paintEffectMap(map); },
+    redraw: () => { plot.measure(); map.base = null; paintEffectMap(map); },
+  };
+}
+
+/** Rank position of the feature that is open; the strongest if none is. */
+function openedPosition(view) {
+  return view && view.state.feature !== null && view.state.feature !== undefined ? view.state.feature : 0;
+}
+
+/** Paint the map: grey layer, axes, points over the cut, names, the open feature, the colour bar. */
+function paintEffectMap(map) {
+  const { plot, view } = map;
+  if (!view || !plot.begin()) return;
+  if (!map.effect || !map.x.length) {
+    drawMessage(plot, "There is no effect to draw for this model.");
+    plot.describe("Effect map: nothing to draw for this model.");
+    return;
+  }
+  if (!map.base) prepareEffectMap(map);
+  const live = map.context.evidence.logOdds(view.state);
+  map.size = Math.min(view.solution.size, map.x.length);
+  drawEffectAxes(map);
+  plot.ctx.drawImage(map.base, 0, 0, plot.width, plot.height);
+  drawEffectPoints(map, live);
+  drawEffectNames(map);
+  drawColourBar(map, live);
+  describeEffectMap(map);
+}
+
+/** Scales, pixel places, the layer of grey points and the sprites of the coloured ones; once per size and palette. */
+function prepareEffectMap(map) {
+  const { plot, x } = map;
+  const y = map.y || map.volcano;
+  const [xs, ys] = [finiteExtent(x) || [-1, 1], finiteExtent(y) || [-1, 1]];
+  const widen = ([low, high], share) => [low - (high - low) * share - 1e-9, high + (high - low) * share + 1e-9];
+  map.xScale = linearScale(widen(xs, 0.04), [plot.box.left, plot.box.right]);
+  map.yScale = linearScale(widen(ys, 0.05), [plot.box.bottom, plot.box.top]);
+  map.places = new Float32Array(2 * x.length);
+  for (let i = 0; i < x.length; i += 1) {
+    const fine = Number.isFinite(x[i]) && Number.isFinite(y[i]);
+    map.places[2 * i] = fine ? map.xScale(x[i]) : NaN;
+    map.places[2 * i + 1] = fine ? map.yScale(y[i]) : NaN;
+  }
+  map.radius = x.length > 5000 ? 1.5 : x.length > 500 ? 2.2 : 3;
+  map.shades = effectShades(plot.palette);
+  map.sprites = map.shades.map((shade) => pointSprite(plot, map.radius + 1.4, shade));
+  map.base = greyLayer(map);
+}
+
+/** Colours from the cut to the strongest feature. */
+function effectShades(palette) {
+  return Array.from({ length: EFFECT_SHADES }, (_, k) => {
+    return mixColours(palette["scale-mid"], palette["scale-high"], k / (EFFECT_SHADES - 1));
+  });
+}
+
+/** A small canvas with one point on it, at the resolution of the plot. */
+function pointSprite(plot, radius, colour, { hollow = false, alpha = 1, rim = true } = {}) {
+  const side = 2 * Math.ceil(radius + 1.5);
+  const sprite = document.createElement("canvas");
+  sprite.width = Math.ceil(side * plot.ratio);
+  sprite.height = sprite.width;
+  const ctx = sprite.getContext("2d");
+  ctx.scale(plot.ratio, plot.ratio);
+  ctx.globalAlpha = alpha;
+  ctx.beginPath();
+  ctx.arc(side / 2, side / 2, radius, 0, 2 * Math.PI);
+  ctx.fillStyle = colour;
+  ctx.strokeStyle = hollow ? colour : plot.palette.back;
+  if (!hollow) ctx.fill();
+  ctx.lineWidth = hollow ? 1 : 0.75;
+  if (hollow || rim) ctx.stroke();
+  return { image: sprite, side };
+}
+
+/** Axes with their titles, and lines through 0 or at the cut. */
+function drawEffectAxes(map) {
+  const { plot, effect, xScale, yScale } = map;
+  const { box, palette } = plot;
+  const steps = Math.max(3, Math.round((box.right - box.left) / 90));
+  drawBottomAxis(plot, xScale, { ticks: niceTicks(...xScale.domain, steps), title: effect.x_title, grid: false });
+  const moved = map.y ? 0 : map.context.evidence.shift(map.view.state);
+  const shift = Number.isFinite(moved) ? moved : 0;
+  const shifted = linearScale(yScale.domain.map((end) => end + shift), yScale.range);
+  drawLeftAxis(plot, shifted, { ticks: niceTicks(...shifted.domain, 6), title: effect.y_title || "log-odds" });
+  const zero = xScale(0);
+  if (zero > box.left && zero < box.right) drawLine(plot, zero, box.top, zero, box.bottom);
+  if (map.y) return;
+  const height = shifted(map.view.solution.cut);
+  if (height > box.top && height < box.bottom) {
+    drawLine(plot, box.left, height, box.right, height, { colour: palette.accent, dash: [5, 4] });
+  }
+}
+
+/** Shade of a feature: how far it lies over the cut, on a scale that is bent like a logarithm. */
+function shadeOf(value, cut, top) {
+  const share = Math.asinh((value - cut) / 3) / Math.asinh((top - cut) / 3);
+  return Math.max(0, Math.min(EFFECT_SHADES - 1, Math.round((share || 0) * (EFFECT_SHADES - 1))));
+}
+
+/** Lowest log-odds on the colour scale: the cut, or the weakest feature of the list if the cut is infinite. */
+function shadeFoot(map, live) {
+  const cut = map.view.solution.cut;
+  return Number.isFinite(cut) ? cut : live[Math.max(0, map.view.solution.size - 1)];
+}
+
+/** Weak points of a long list as squares: discs would take too long while a slider moves. */
+function drawEffectSquares(map, live, foot) {
+  const { places, shades, radius } = map;
+  const { ctx } = map.plot;
+  const side = 2 * radius + 0.8;
+  let last = -1;
+  for (let i = map.size - 1; i >= EFFECT_ROUND; i -= 1) {
+    const shade = shadeOf(live[i], foot, live[0]);
+    if (shade !== last) ctx.fillStyle = shades[shade];
+    last = shade;
+    if (places[2 * i] > 0) ctx.fillRect(places[2 * i] - side / 2, places[2 * i + 1] - side / 2, side, side);
+  }
+}
+
+/** Points over the cut, the strongest last. */
+function drawEffectPoints(map, live) {
+  const { plot, places, sprites, degenerate } = map;
+  const foot = shadeFoot(map, live);
+  drawEffectSquares(map, live, foot);
+  for (let i = Math.min(map.size, EFFECT_ROUND) - 1; i >= 0; i -= 1) {
+    if (!(places[2 * i] > 0)) continue;
+    const shade = shadeOf(live[i], foot, live[0]);
+    if (degenerate && degenerate[i]) {
+      ringAt(plot, places[2 * i], places[2 * i + 1], map.radius + 1.5, map.shades[shade], 1.5);
+      continue;
+    }
+    const { image, side } = sprites[shade];
+    plot.ctx.drawImage(image, places[2 * i] - side / 2, places[2 * i + 1] - side / 2, side, side);
+  }
+}
+
+/** A circle around a place. */
+function ringAt(plot, x, y, radius, colour, width = 2) {
+  const { ctx } = plot;
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, 2 * Math.PI);
+  ctx.lineWidth = width;
+  ctx.strokeStyle = colour;
+  ctx.stroke();
+}
+
+/** All points in grey on a canvas of their own; degenerate features hollow. Pixel by pixel, since points are many. */
+function greyLayer(map) {
+  const { plot, degenerate, places } = map;
+  const layer = document.createElement("canvas");
+  layer.width = plot.canvas.width;
+  layer.height = plot.canvas.height;
+  const ctx = layer.getContext("2d");
+  const image = ctx.createImageData(layer.width, layer.height);
+  const opacity = places.length > 40000 ? 0.4 : 0.6;
+  const solid = stampPoints(map, pointStamp(plot, map.radius, { opacity }), (i) => !degenerate || !degenerate[i]);
+  const rings = degenerate && degenerate.some((flag) => flag)
+    ? stampPoints(map, pointStamp(plot, map.radius + 0.8, { opacity: 0.9, ring: 1 }), (i) => degenerate[i])
+    : null;
+  blendLayers(image.data, solid, rings, colourParts(plot.palette["scale-low"]), colourParts(plot.palette["ink-soft"]));
+  ctx.putImageData(image, 0, 0);
+  return layer;
+}
+
+/** Opacity of a point (a disc or, with a width, a ring) on the pixels around it. */
+function pointStamp(plot, radius, { opacity, ring = 0 }) {
+  const size = radius * plot.ratio;
+  const reach = Math.ceil(size + 1);
+  const cover = [];
+  for (let dy = -reach; dy <= reach; dy += 1) {
+    for (let dx = -reach; dx <= reach; dx += 1) {
+      const distance = Math.hypot(dx, dy);
+      const outer = Math.max(0, Math.min(1, size + 0.5 - distance));
+      const inner = ring ? Math.max(0, Math.min(1, size - ring * plot.ratio + 0.5 - distance)) : 0;
+      if (outer - inner > 0.01) cover.push({ dx, dy, alpha: (outer - inner) * opacity });
+    }
+  }
+  return cover;
+}
+
+/** What shines through after all points chosen have been stamped: 1 where there is none. */
+function stampPoints({ plot, places }, stamp, chosen) {
+  const { width, height } = plot.canvas;
+  const clear = new Float32Array(width * height).fill(1);
+  const shifts = Int32Array.from(stamp, ({ dx, dy }) => dy * width + dx);
+  const keeps = Float32Array.from(stamp, ({ alpha }) => 1 - alpha);
+  const reach = Math.max(...stamp.map(({ dx }) => Math.abs(dx)));
+  for (let i = 0; i < places.length / 2; i += 1) {
+    const x = Math.round(places[2 * i] * plot.ratio - 0.5);
+    const y = Math.round(places[2 * i + 1] * plot.ratio - 0.5);
+    if (!(x >= reach && y >= reach && x < width - reach && y < height - reach) || !chosen(i)) continue;
+    const at = y * width + x;
+    for (let k = 0; k < shifts.length; k += 1) clear[at + shifts[k]] *= keeps[k];
+  }
+  return clear;
+}
+
+/** Put two layers of stamped points, the second over the first, into an image; many points give a stronger tone. */
+function blendLayers(bytes, under, over, underColour, overColour) {
+  let least = 1;
+  for (let i = 0; i < under.length; i += 1) least = Math.min(least, under[i]);
+  const depth = Math.log1p(-Math.log(Math.max(least, 1e-30))) || 1;
+  for (let i = 0; i < under.length; i += 1) {
+    if (under[i] === 1 && (!over || over[i] === 1)) continue;
+    const top = over ? 1 - over[i] : 0;
+    const below = (1 - under[i]) * (1 - top);
+    const tone = (0.5 * Math.log1p(-Math.log(Math.max(under[i], 1e-30)))) / depth;
+    for (let c = 0; c < 3; c += 1) {
+      const shade = underColour[c] + tone * (overColour[c] - underColour[c]);
+      bytes[4 * i + c] = (top * overColour[c] + below * shade) / (top + below);
+    }
+    bytes[4 * i + 3] = 255 * (top + below);
+  }
+}

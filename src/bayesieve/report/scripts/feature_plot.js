@@ -1,0 +1,200 @@
+"use strict";
+
+/** The open feature: values of every class, fitted predictive densities, means and standard deviations. */
+function createFeaturePlot(element, context) {
+  const plot = createPlot(element, { margin: { top: 24, right: 14, bottom: 40, left: 14 } });
+  const chart = { plot, context, view: null, dots: [] };
+  const rows = context.payload.classes.length;
+  const fit = () => { if (rows > 2) wishHeight(plot, Math.min(900, 70 + 108 * rows)); };
+  fit();
+  connectHover(plot, (x, y) => hoverValue(chart, x, y));
+  return {
+    update: (view) => {
+      const same = chart.view && openedPosition(chart.view) === openedPosition(view) && plot.width > 0;
+      chart.view = view;
+      if (!same) paintFeaturePlot(chart);
+    },
+    redraw: () => { fit(); plot.measure(); paintFeaturePlot(chart); },
+  };
+}
+
+/** Paint the chart with the best there is: values and densities, densities, means, or the columns of the classes. */
+function paintFeaturePlot(chart) {
+  const { plot, context, view } = chart;
+  if (!view || !plot.begin()) return;
+  chart.dots = [];
+  const position = openedPosition(view);
+  const name = context.payload.names[position] ?? `number ${position + 1}`;
+  const rows = featureRows(context.payload, position);
+  if (rows.some((row) => row.values || row.density || Number.isFinite(row.mean))) {
+    paintFeatureRows(chart, rows, position);
+    plot.describe(`${name} by class: ${rows.map(rowWords).join("; ")}.`);
+  } else {
+    paintClassColumns(chart, position, name);
+  }
+}
+
+/** A row of the chart in words. */
+function rowWords(row) {
+  const spread = Number.isFinite(row.sd) ? `, standard deviation ${formatNumber(row.sd, 3)}` : "";
+  const centre = Number.isFinite(row.mean) ? ` mean ${formatNumber(row.mean, 3)}${spread}` : "";
+  return `${row.name} (n = ${row.count === null ? "unknown" : formatCount(row.count)})${centre}`;
+}
+
+/** Entry of a per-class statistic, which may be an array over features or one number for all of them. */
+function statisticAt(entries, k, position) {
+  const entry = entries ? decodedOnce(entries[k]) : null;
+  if (entry === null || entry === undefined) return NaN;
+  return typeof entry === "number" ? entry : Number(entry[position] ?? NaN);
+}
+
+/** What is known of a feature in every class. */
+function featureRows(payload, position) {
+  const { statistics, predictive, values, classes } = payload;
+  const groups = values && position < values.n ? valuesByClass(values, position, classes.length) : null;
+  const fitted = predictive && position < predictive.n;
+  return classes.map((name, k) => {
+    const count = statistics ? statisticAt(statistics.count, k, position) : payload.class_counts[k];
+    return {
+      name: String(name), count: Number.isFinite(count) ? count : null, values: groups ? groups[k] : null,
+      mean: statistics ? statisticAt(statistics.mean, k, position) : NaN,
+      sd: statistics ? statisticAt(statistics.sd, k, position) : NaN,
+      density: fitted ? predictiveAt(predictive, k, position) : null,
+    };
+  });
+}
+
+/** Predictive density of a class (or, as the last entry, of all together) for a feature. */
+function predictiveAt(predictive, k, position) {
+  const at = (key) => Number((decodedOnce(predictive[key][k]) || [])[position] ?? NaN);
+  return studentDensity(at("dof"), at("location"), at("scale"));
+}
+
+/** Values of a feature with their sample numbers, by class; missing ones left out. */
+function valuesByClass(values, position, n) {
+  const owner = decodedOnce(values.class);
+  const data = decodedOnce(values.data);
+  const groups = Array.from({ length: n }, () => []);
+  for (let s = 0; s < owner.length; s += 1) {
+    const value = data[position * owner.length + s];
+    if (Number.isFinite(value) && groups[owner[s]]) groups[owner[s]].push({ value, sample: s });
+  }
+  groups.forEach((group) => group.sort((a, b) => a.value - b.value || a.sample - b.sample));
+  return groups;
+}
+
+/** Ends of the values drawn: the values themselves and the bulk of the densities. */
+function valueDomain(rows) {
+  const seen = [];
+  for (const row of rows) {
+    if (row.values) row.values.forEach(({ value }) => seen.push(value));
+    const reach = row.density && row.values && row.values.length > 1 ? 2.6 : 3.4;
+    const spread = Number.isFinite(row.sd) ? reach * row.sd : 0;
+    if (Number.isFinite(row.mean)) seen.push(row.mean - spread, row.mean + spread);
+  }
+  const [low, high] = finiteExtent(seen) || [-1, 1];
+  const room = (high - low || Math.abs(high) * 0.1 || 1) * 0.04;
+  return [low - room, high + room];
+}
+
+/** Densities of all rows and of all together at a few hundred places, and the greatest of them. */
+function densityCurves(rows, pooled, domain) {
+  const places = Array.from({ length: 241 }, (_, k) => domain[0] + ((domain[1] - domain[0]) * k) / 240);
+  const curves = [...rows.map((row) => row.density), pooled].map((density) => (density ? places.map(density) : null));
+  const most = curves.reduce((best, curve) => (curve ? Math.max(best, ...curve) : best), 0);
+  return { places, curves, most };
+}
+
+/** One band per class: histogram and density above a base line, values and mean with standard deviation below. */
+function paintFeatureRows(chart, rows, position) {
+  const { plot, context } = chart;
+  const { box, palette } = plot;
+  const { predictive, classes } = context.payload;
+  const domain = valueDomain(rows);
+  const scale = linearScale(domain, [box.left, box.right]);
+  const pooled = predictive && position < predictive.n ? predictiveAt(predictive, classes.length, position) : null;
+  const drawn = densityCurves(rows, pooled, domain);
+  const ticks = niceTicks(...domain, plot.compact ? 4 : 7);
+  drawBottomAxis(plot, scale, { ticks, title: `value of ${context.payload.names[position]}` });
+  const culprit = culpritOf(context.payload, position);
+  const band = (box.bottom - box.top) / rows.length;
+  const bars = rows.map((row) => (row.values ? histogramOf(row.values, domain) : []));
+  const tallest = Math.max(0, ...bars.flat().map((bar) => bar.height));
+  const most = Math.max(drawn.most, Math.min(tallest, drawn.most * 1.4 || Infinity)) || 1;
+  rows.forEach((row, k) => {
+    const top = box.top + k * band;
+    const base = top + (row.values ? band * 0.62 : row.density ? band * 0.74 : 16);
+    const tall = linearScale([0, most], [base, top + 20]);
+    const colour = palette[`class-${k % 8}`];
+    const density = { drawn, k, bars: bars[k], scale, tall, base, colour, pooledAt: rows.length };
+    if (row.values || row.density) paintDensity(plot, density);
+    const strip = { top: base + 5, bottom: top + band - (k < rows.length - 1 ? 4 : 6) };
+    paintStrip(chart, row, { scale, strip, colour, culprit });
+    const from = paintRowWords(plot, row, top, colour);
+    paintCulpritWords(chart, row, { top, from, culprit });
+  });
+  paintPooledKey(plot, Boolean(pooled));
+}
+
+/** Histogram of values as a density: about the square root of their number in bins. */
+function histogramOf(values, domain) {
+  if (values.length < 8) return [];
+  const [low, high] = [values[0].value, values[values.length - 1].value];
+  if (!(high > low)) return [];
+  const quarter = (share) => values[Math.min(values.length - 1, Math.floor(share * values.length))].value;
+  const robust = 2 * (quarter(0.75) - quarter(0.25)) * values.length ** (-1 / 3);
+  const width = Math.max(robust || (high - low) / Math.sqrt(values.length), (domain[1] - domain[0]) / 80);
+  const start = Math.floor(low / width) * width;
+  const counts = new Array(Math.max(1, Math.floor((high - start) / width) + 1)).fill(0);
+  for (const { value } of values) counts[Math.min(counts.length - 1, Math.floor((value - start) / width))] += 1;
+  return counts.map((count, k) => {
+    return { from: start + k * width, to: start + (k + 1) * width, height: count / (values.length * width) };
+  });
+}
+
+/** Histogram, fitted density and the dashed density of all classes together. */
+function paintDensity(plot, { drawn, k, bars, scale, tall, base, colour, pooledAt }) {
+  const { ctx, palette } = plot;
+  const curve = drawn.curves[k];
+  ctx.fillStyle = colour;
+  ctx.globalAlpha = 0.22;
+  for (const { from, to, height } of bars) {
+    const top = Math.max(tall(height), tall.range[1] - 4);
+    if (height > 0) ctx.fillRect(scale(from) + 0.5, top, Math.max(1, scale(to) - scale(from) - 1), base - top);
+  }
+  ctx.globalAlpha = 1;
+  const line = (values) => values.map((value, at) => [scale(drawn.places[at]), tall(value)]);
+  if (curve && !bars.length) drawArea(plot, line(curve), base, colour, 0.18);
+  const pooled = drawn.curves[pooledAt];
+  if (pooled) drawPath(plot, line(pooled), { colour: palette["ink-soft"], width: 1.25, dash: [4, 3] });
+  if (curve) drawPath(plot, line(curve), { colour, width: 2 });
+  drawLine(plot, scale.range[0], base, scale.range[1], base, { colour: palette.rule });
+}
+
+/** Name, number, mean and standard deviation of a class, at the left above its band; gives where they end. */
+function paintRowWords(plot, row, top, colour) {
+  const name = fitText(plot, row.name, plot.width * 0.4, 12.5, true);
+  writeText(plot, name, plot.box.left, top + 13, { bold: true, size: 12.5, colour, halo: true });
+  const x = plot.box.left + textWidth(plot, name, 12.5, true) + 8;
+  const parts = row.count === null ? [] : [`n = ${formatCount(row.count)}`];
+  if (Number.isFinite(row.mean)) parts.push(`mean ${formatNumber(row.mean, 3)}`);
+  if (Number.isFinite(row.sd)) parts.push(`sd ${formatNumber(row.sd, 3)}`);
+  const text = fitText(plot, parts.join(", "), plot.box.right - x, 11);
+  writeText(plot, text, x, top + 13, { size: 11, colour: plot.palette["ink-soft"], halo: true });
+  return x + textWidth(plot, text, 11);
+}
+
+/** Key of the lines above the chart. */
+function paintPooledKey(plot, pooled) {
+  if (!pooled) return;
+  const { palette, box } = plot;
+  const full = plot.compact ? "all classes as one" : "fitted to all classes as one (no marker)";
+  const width = textWidth(plot, full, 11);
+  writeText(plot, full, box.right, 12, { align: "right", size: 11, colour: palette["ink-soft"] });
+  const dashes = { colour: palette["ink-soft"], width: 1.25, dash: [4, 3] };
+  drawLine(plot, box.right - width - 26, 8, box.right - width - 5, 8, dashes);
+  const own = plot.compact ? "own fit" : "fitted to the class";
+  const left = box.right - width - 42 - textWidth(plot, own, 11);
+  writeText(plot, own, left, 12, { size: 11, colour: palette["ink-soft"] });
+  drawLine(plot, left - 24, 8, left - 5, 8, { colour: palette["class-0"], width: 2 });
+}

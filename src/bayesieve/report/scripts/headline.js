@@ -1,0 +1,133 @@
+"use strict";
+
+// The results of the present choice: cards, the sentence, the commands.
+
+/** Make the results; update(view) fills all but the law, updateLaw(view) the numbers that need it. */
+function createHeadline(context) {
+  const places = {};
+  for (const element of document.querySelectorAll("[data-result]")) {
+    places[element.dataset.result] = element;
+  }
+  for (const element of document.querySelectorAll('[data-fill="n_features"]')) {
+    element.textContent = formatCount(context.payload.n_features);
+  }
+  tellChance(context.payload);
+  connectCopying();
+  const speak = createSpeaker(context);
+  return {
+    update: (view) => updateResults(context, places, view),
+    updateLaw: (view) => {
+      updateLawResults(places, view);
+      const sentence = verdictOf(context, view);
+      document.getElementById("verdict").textContent = sentence;
+      speak(sentence, view.previous !== null);
+    },
+    wait: () => ["interval_low", "interval_high", "hit_rate"].forEach((name) => places[name].classList.add("waiting")),
+  };
+}
+
+/** Say under the card what "by chance" means for this model. */
+function tellChance(payload) {
+  const note = document.getElementById("chance-note");
+  if (!payload.calibrated) {
+    note.textContent = "not known: these log-odds are the least over several looks";
+  } else if (!payload.chance) {
+    note.textContent = "not known for this model";
+  } else {
+    note.textContent = `if all features were ${payload.law} non-markers`.replace("  ", " ");
+  }
+}
+
+/** Put a number into its place: told for people, in full in data-value. */
+function showResult(places, name, value, text) {
+  const element = places[name];
+  element.dataset.value = value === null || value === undefined ? "" : String(value);
+  element.classList.remove("waiting");
+  if (element.textContent !== text) {
+    element.textContent = text;
+  }
+}
+
+/** A share as a percentage. */
+function formatShare(share) {
+  return `${formatNumber(100 * share, 2)}%`;
+}
+
+/** Fill the numbers that follow from the list alone. */
+function updateResults(context, places, view) {
+  const { solution } = view;
+  showResult(places, "n_selected", solution.size, formatCount(solution.size));
+  showResult(places, "cut", solution.cut, formatNumber(solution.cut));
+  showResult(places, "expected_true", solution.expectedTrue, formatNumber(solution.expectedTrue));
+  showResult(places, "expected_markers", solution.expectedMarkers, formatNumber(solution.expectedMarkers));
+  showResult(places, "expected_false", solution.expectedFalse, formatNumber(solution.expectedFalse));
+  showResult(places, "false_discovery_rate", solution.falseDiscoveryRate, formatShare(solution.falseDiscoveryRate));
+  showResult(places, "by_chance", solution.byChance, formatNumber(solution.byChance));
+  showResult(places, "expected_missed", solution.expectedMissed, formatNumber(solution.expectedMissed));
+  const differs = !context.store.isStored();
+  document.getElementById("differs").hidden = !differs;
+  document.getElementById("headline-moved").hidden = !differs;
+  document.getElementById("command-cli").textContent = cliCommand(context.payload, view.state);
+  document.getElementById("command-python").textContent = pythonCommand(context.payload, view.state);
+}
+
+/** Fill the numbers that need the law of the number of false positives. */
+function updateLawResults(places, view) {
+  const { low, high, hitRate } = view.law();
+  showResult(places, "interval_low", low, formatCount(low));
+  showResult(places, "interval_high", high, formatCount(high));
+  showResult(places, "hit_rate", hitRate, view.solution.size ? formatChance(hitRate) : ABSENT);
+}
+
+/** The result in one or two sentences. */
+function verdictOf(context, view) {
+  const { solution } = view;
+  const n = formatCount(context.payload.n_features);
+  if (!solution.size) {
+    const odds = view.logOdds[0];
+    return `No feature is listed (${solution.words}). The most probable, ${shorten(context.details.names[0], 40)}, has `
+      + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
+  }
+  const { low, high } = view.law();
+  const chance = solution.byChance === null ? "" : ` By chance ${formatNumber(solution.byChance)} would pass this cut.`;
+  const tied = solution.tiedOut ? ` ${formatCount(solution.tiedOut)} more lie exactly at the cut and are left out.` : "";
+  return `${formatCount(solution.size)} of ${n} features are listed (${solution.words}). False positives expected among them: `
+    + `${formatNumber(solution.expectedFalse)}, 90% interval ${formatCount(low)} to ${formatCount(high)}.${chance}${tied}`;
+}
+
+/** A text cut to a length. */
+function shorten(text, length) {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** Tell readers who listen of the new result, once things have come to rest. */
+function createSpeaker(context) {
+  let timer = null;
+  return (sentence, wanted) => {
+    clearTimeout(timer);
+    if (wanted) {
+      timer = setTimeout(() => context.announce(sentence), 700);
+    }
+  };
+}
+
+/** Buttons that copy a command; where the clipboard is closed, the text is selected instead. */
+function connectCopying() {
+  const message = document.getElementById("copy-message");
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const source = document.getElementById(button.dataset.copy);
+      const said = button.textContent;
+      try {
+        await navigator.clipboard.writeText(source.textContent);
+        message.textContent = "Copied to the clipboard.";
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = said; }, 1500);
+      } catch {
+        window.getSelection().selectAllChildren(source);
+        message.textContent = "The text is selected: copy it with Ctrl+C or Cmd+C.";
+      }
+      setTimeout(() => { message.textContent = ""; }, 5000);
+    });
+  }
+}

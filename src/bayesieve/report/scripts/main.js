@@ -1,0 +1,234 @@
+"use strict";
+
+// The page: reads the payload, makes all parts and lets them follow the state.
+
+const LAW_AT_ONCE = 6; // milliseconds; a slower law is drawn a moment later, so that sliders stay light
+
+/** Start the page; what goes wrong is told in words. */
+function startPage() {
+  const root = document.documentElement;
+  root.classList.remove("no-script");
+  try {
+    const payload = JSON.parse(document.getElementById("payload").textContent);
+    runPage(payload);
+    root.dataset.ready = "true";
+  } catch (error) {
+    root.classList.add("no-script");
+    const place = document.getElementById("script-failure");
+    place.textContent = `The live part of this page could not be started (${error.message}). `
+      + "All texts are there; the result table of the screen holds every number.";
+    place.hidden = false;
+    throw error;
+  }
+}
+
+/** Make everything that the payload asks for, and show it. */
+function runPage(payload) {
+  const page = { payload, view: null, lawCost: 0, lawTimer: null };
+  const details = decodeDetails(payload);
+  const evidence = createEvidence(payload);
+  const store = createStore(payload);
+  const context = {
+    payload, details, evidence, store,
+    open: (position) => page.panel.open(position),
+    describe: (position) => describeFeature(page, position),
+    announce: createAnnouncer(),
+  };
+  context.columns = createColumns(payload, details, () => page.view);
+  Object.assign(page, {
+    context, store, evidence,
+    headline: createHeadline(context),
+    controls: createControls(context),
+    panel: createFeaturePanel(context),
+    sites: createSitesPanel(context),
+    table: createTable(context),
+    charts: createCharts(context),
+  });
+  refreshPage(page);
+  store.subscribe(() => refreshPage(page));
+  connectWindow(page);
+  connectSections();
+}
+
+/** Make the charts whose figures are on the page. */
+function createCharts(context) {
+  const makers = {
+    effect: createEffectMap, rank: createRankPlot, roc: createRocPlot, discovery: createDiscoveryPlot,
+    false: createFalsePositivePlot, probability: createProbabilityPlot, feature: createFeaturePlot,
+    composition: createCompositionPlot, forest: createForestPlot,
+  };
+  const charts = {};
+  for (const [name, make] of Object.entries(makers)) {
+    const element = document.querySelector(`#chart-${name} .plot`);
+    if (element) {
+      charts[name] = { element, ...make(element, context) };
+    }
+  }
+  return charts;
+}
+
+/** The view that all parts are given. */
+function viewOf(page) {
+  const state = page.store.get();
+  const solution = solve(page.evidence, state);
+  let law = null;
+  return {
+    state, solution,
+    previous: page.view && page.view.state,
+    stored: page.store.stored,
+    evidence: page.evidence,
+    logOdds: page.evidence.logOdds(state),
+    ratioPart: ratioPart(page.evidence, state),
+    law: () => {
+      law = law || lawOf(page.evidence, state, solution);
+      return law;
+    },
+  };
+}
+
+/** Bring all parts up to the state. */
+function refreshPage(page) {
+  const start = performance.now();
+  const before = page.view;
+  const view = viewOf(page);
+  page.view = view;
+  const decided = !before || before.solution !== view.solution;
+  const opened = !before || before.state.feature !== view.state.feature;
+  page.controls.update(view);
+  if (decided) {
+    page.headline.update(view);
+    updateLawSoon(page, view);
+  }
+  const charts = decided ? ["effect", "rank", "roc", "discovery", "probability"] : opened ? ["effect", "rank"] : [];
+  if (decided || opened) {
+    page.panel.update(view);
+    charts.push("feature", "composition", "forest");
+  }
+  charts.forEach((name) => page.charts[name] && page.charts[name].update(view));
+  if (opened && page.sites) {
+    page.sites.update(view);
+  }
+  page.table.update(view);
+  document.documentElement.dataset.lastUpdate = String(performance.now() - start);
+}
+
+/** Work out the law of the false positives: at once if that was fast the last time, else after the frame. */
+function updateLawSoon(page, view) {
+  const run = () => {
+    page.lawTimer = null;
+    const start = performance.now();
+    const now = page.view;
+    page.headline.updateLaw(now);
+    page.charts.false.update(now);
+    page.lawCost = performance.now() - start;
+    document.documentElement.dataset.lastLaw = String(page.lawCost);
+  };
+  if (page.lawTimer !== null) {
+    page.headline.wait();
+  } else if (page.lawCost < LAW_AT_ONCE && view.solution.size < 2000) {
+    run();
+  } else {
+    page.headline.wait();
+    page.lawTimer = setTimeout(run, 30);
+  }
+}
+
+/** Lines for a tooltip. */
+function describeFeature(page, position) {
+  const { view, payload, context } = page;
+  const odds = view.logOdds[position];
+  const lines = [context.details.names[position] ?? `Rank ${formatCount(position + 1)}`];
+  const listed = position < view.solution.size ? ", in the list" : "";
+  lines.push(`Rank ${formatCount(position + 1)} of ${formatCount(payload.n_features)}${listed}`);
+  lines.push(`Log-odds ${formatNumber(odds, 4)}, probability ${formatProbability(expit(odds), odds)}`);
+  const shown = context.columns.filter((column) => column.annotation).slice(0, 2);
+  for (const column of shown) {
+    if (position < context.details.names.length && column.text(position) !== "") {
+      lines.push(`${column.title}: ${shorten(column.text(position), 60)}`);
+    }
+  }
+  return lines;
+}
+
+/** A voice for readers who listen: the last thing said counts. */
+function createAnnouncer() {
+  const place = document.getElementById("announcer");
+  return (text) => { place.textContent = text; };
+}
+
+/** Redraw when the window, the colours or the medium change. */
+function connectWindow(page) {
+  const charts = Object.values(page.charts);
+  const redrawAll = () => { charts.forEach((chart) => chart.redraw()); page.table.redraw(); };
+  const sizes = new Map(charts.map((chart) => [chart.element, ""]));
+  const observer = new ResizeObserver((entries) => {
+    if (document.documentElement.dataset.printing) {
+      return;
+    }
+    for (const { target } of entries) {
+      const size = `${target.clientWidth} ${target.clientHeight}`;
+      const chart = charts.find((candidate) => candidate.element === target);
+      if (chart && sizes.get(target) !== size) {
+        sizes.set(target, size);
+        chart.redraw();
+      }
+    }
+  });
+  charts.forEach((chart) => {
+    sizes.set(chart.element, `${chart.element.clientWidth} ${chart.element.clientHeight}`);
+    observer.observe(chart.element);
+  });
+  new ResizeObserver(oncePerFrame(() => page.table.redraw())).observe(document.getElementById("table-grid"));
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+  window.addEventListener("beforeprint", () => preparePaper(page, redrawAll));
+  window.addEventListener("afterprint", () => {
+    delete document.documentElement.dataset.printing;
+    charts.forEach((chart) => { chart.element.style.width = ""; chart.element.style.height = ""; });
+    redrawAll();
+  });
+}
+
+/** Draw everything as it will be on paper: light colours, sizes of the print style, the list as a table. */
+function preparePaper(page, redrawAll) {
+  document.documentElement.dataset.printing = "true";
+  if (page.lawTimer !== null) {
+    clearTimeout(page.lawTimer);
+    page.lawTimer = null;
+    page.lawCost = 0;
+    page.headline.updateLaw(page.view);
+    page.charts.false.update(page.view);
+  }
+  for (const [name, chart] of Object.entries(page.charts)) {
+    chart.element.style.width = name === "forest" ? "174mm" : "80mm";
+    chart.element.style.height = name === "forest" ? "80mm" : "56mm";
+  }
+  printList(page.context, page.view);
+  redrawAll();
+}
+
+/** Links to sections scroll there and leave the settings in the address alone. */
+function connectSections() {
+  const links = [...document.querySelectorAll('.topbar a[href^="#"], .skip')];
+  for (const link of links) {
+    link.addEventListener("click", (event) => {
+      const target = document.getElementById(link.hash.slice(1));
+      if (target) {
+        event.preventDefault();
+        target.scrollIntoView({ block: "start" });
+        target.focus({ preventScroll: true });
+      }
+    });
+  }
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const link = links.find((candidate) => candidate.hash === `#${entry.target.id}`);
+      if (link && entry.isIntersecting) {
+        links.forEach((other) => other.removeAttribute("aria-current"));
+        link.setAttribute("aria-current", "true");
+      }
+    }
+  }, { rootMargin: "-25% 0px -70% 0px" });
+  document.querySelectorAll("main > section").forEach((section) => watch.observe(section));
+}
+
+startPage();

@@ -1,0 +1,110 @@
+"use strict";
+
+// Which rows of the table are shown and in what order: sorting, filtering, searching.
+
+/** A text that sorts as people count: case does not matter and x2 comes before x10. */
+function naturalKey(text) {
+  return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
+}
+
+/** Rows of a table of n features; rows(state, size) gives the rank positions to show. */
+function createOrdering(columns, details, n) {
+  const ordering = { columns, details, n, sorted: new Map(), haystack: null, last: null, lastKey: "" };
+  return {
+    rows(state, size) {
+      const count = state.filter === "selected" || state.sort_key === "selected" ? size : "";
+      const key = JSON.stringify([state.sort_key, state.sort_descending, state.filter, state.search, count]);
+      if (key !== ordering.lastKey) {
+        ordering.last = shownRows(ordering, state, size);
+        ordering.lastKey = key;
+      }
+      return ordering.last;
+    },
+  };
+}
+
+/** Rank positions that pass filter and search, in the order wanted. */
+function shownRows(ordering, state, size) {
+  const sorted = sortedRows(ordering, state);
+  const words = (state.search || "").toLowerCase().split(/\s+/).filter(Boolean);
+  const keep = filterOf(ordering.details, state.filter, size);
+  if (!words.length && !keep) {
+    return sorted;
+  }
+  const haystack = words.length ? haystackOf(ordering) : null;
+  return sorted.filter((i) => (!keep || keep(i)) && words.every((word) => haystack[i].includes(word)));
+}
+
+/** The condition of a filter on a rank position, or null for all. */
+function filterOf(details, filter, size) {
+  if (filter === "selected") {
+    return (i) => i < size;
+  }
+  if (filter === "degenerate" || filter === "fragile") {
+    const flags = details[filter];
+    return (i) => Boolean(flags && flags[i]);
+  }
+  return null;
+}
+
+/** Names and texts of every row in lower case, made at the first search. */
+function haystackOf(ordering) {
+  if (!ordering.haystack) {
+    const texts = ordering.columns.filter((column) => column.kind === "text" && column.key !== "feature");
+    ordering.haystack = Array.from({ length: ordering.n }, (_, i) => {
+      return [ordering.details.names[i], ...texts.map((column) => column.text(i))].join("\n").toLowerCase();
+    });
+  }
+  return ordering.haystack;
+}
+
+/** All rank positions sorted by a column; what is missing comes last either way, ties stay in rank order. */
+function sortedRows(ordering, state) {
+  const column = ordering.columns.find((candidate) => candidate.key === state.sort_key) || ordering.columns[1];
+  const descending = Boolean(state.sort_descending);
+  const ranked = column.ranked || 0;
+  if (ranked) {
+    return ranked === (descending ? -1 : 1) ? countUp(ordering.n) : countUp(ordering.n).reverse();
+  }
+  const key = `${column.key}\n${descending}`;
+  if (!ordering.sorted.has(key)) {
+    ordering.sorted.set(key, sortByKeys(sortKeys(column, ordering.n), descending));
+  }
+  return ordering.sorted.get(key);
+}
+
+/** 0, 1, ..., n-1. */
+function countUp(n) {
+  return new Uint32Array(n).map((_, i) => i);
+}
+
+/** Numbers that sort like the values of a column; NaN where nothing is known. */
+function sortKeys(column, n) {
+  if (column.kind !== "text") {
+    return new Float64Array(n).map((_, i) => column.value(i) ?? NaN);
+  }
+  if (column.codes) {
+    const places = ordinals(column.levels.map(String));
+    return new Float64Array(n).map((_, i) => places[column.codes[i]]);
+  }
+  return ordinals(Array.from({ length: n }, (_, i) => column.text(i)));
+}
+
+/** Place of each text among the distinct ones; NaN for empty texts. */
+function ordinals(texts) {
+  const keys = texts.map(naturalKey);
+  const places = new Map([...new Set(keys)].sort().map((key, place) => [key, place]));
+  return Float64Array.from(keys, (key) => (key === "" ? NaN : places.get(key)));
+}
+
+/** Rank positions by their keys. */
+function sortByKeys(keys, descending) {
+  const sign = descending ? -1 : 1;
+  const known = countUp(keys.length).filter((i) => !Number.isNaN(keys[i]));
+  const missing = countUp(keys.length).filter((i) => Number.isNaN(keys[i]));
+  known.sort((a, b) => sign * (keys[a] > keys[b] ? 1 : keys[a] < keys[b] ? -1 : 0) || a - b);
+  const rows = new Uint32Array(keys.length);
+  rows.set(known);
+  rows.set(missing, known.length);
+  return rows;
+}

@@ -1,0 +1,280 @@
+"use strict";
+
+// Rules: which features make the list under any rule, prior probability and prior ratio.
+// Every list is a beginning of the rank order, since a change of the prior moves all log-odds alike.
+
+const ROUNDING = 1e-12; // sums that agree to this are equal
+const TINY = 1e-300;
+const RULE_NUMBERS = {
+  mnc: [],
+  mr: ["threshold"],
+  cmnc: ["n_selected"],
+  np: ["expected_false_positives"],
+  fdr: ["proportion"],
+  fdp: ["proportion", "confidence"],
+};
+
+/** What the data say, ready to be weighed with any prior; weights(state) keeps the last two answers. */
+function createEvidence(payload) {
+  const logBayesFactor = decodeArray(payload.log_bayes_factor);
+  const priors = decodeArray(payload.prior_log_odds);
+  const evidence = {
+    n: logBayesFactor.length,
+    logBayesFactor,
+    priors,
+    priorProbability: priors ? null : payload.prior.probability,
+    priorLogOdds: priors ? null : storedLogOdds(payload.prior),
+    ratio: payload.ratio,
+    chance: payload.chance && {
+      cut: decodeArray(payload.chance.cut),
+      logExpected: decodeArray(payload.chance.log_expected),
+    },
+    stored: null,
+    slots: [],
+    lastSolution: null,
+    lastLaw: null,
+    logOdds: (state) => weigh(evidence, state).logOdds,
+    weights: (state) => weigh(evidence, state),
+    shift: (state) => shiftOf(evidence, state),
+  };
+  evidence.stored = Float64Array.from(logBayesFactor, (x, i) => (priors ? priors[i] : evidence.priorLogOdds) + x);
+  return evidence;
+}
+
+/** Stored prior log-odds; infinite ones cannot be written in JSON and follow from the probability. */
+function storedLogOdds(prior) {
+  return typeof prior.log_odds === "number" ? prior.log_odds : logit(prior.probability);
+}
+
+/** Log-odds of a probability, by the stored pair where it is the stored prior, so that ties stay ties. */
+function logOddsOf(evidence, probability) {
+  return probability === evidence.priorProbability ? evidence.priorLogOdds : logit(probability);
+}
+
+/** What another prior ratio adds to every log Bayes factor. */
+function ratioPart(evidence, state) {
+  const ratio = evidence.ratio;
+  if (!ratio || state.ratio === null || state.ratio === ratio.value) {
+    return 0;
+  }
+  return ratio.power * Math.log(state.ratio / ratio.value);
+}
+
+/** Live log-odds minus stored log-odds: one number for all features. */
+function shiftOf(evidence, state) {
+  const part = ratioPart(evidence, state);
+  if (evidence.priors) {
+    return Math.log(state.odds_factor) + part;
+  }
+  const live = logOddsOf(evidence, state.prior);
+  return live === evidence.priorLogOdds ? part : live - evidence.priorLogOdds + part;
+}
+
+/** Log-odds, probabilities and their running sums under the prior of a state. */
+function weigh(evidence, state) {
+  const key = `${state.prior} ${state.odds_factor} ${state.ratio}`;
+  const known = evidence.slots.findIndex((slot) => slot.key === key);
+  if (known === 0) {
+    return evidence.slots[0];
+  }
+  if (known > 0) {
+    evidence.slots.unshift(evidence.slots.splice(known, 1)[0]);
+    return evidence.slots[0];
+  }
+  const old = evidence.slots.length < 2 ? null : evidence.slots.pop();
+  const weights = old ? { ...old, key } : emptyWeights(evidence.n, key);
+  fillLogOdds(evidence, state, weights.logOdds);
+  weights.expectedMarkers = fillSums(weights);
+  evidence.slots.unshift(weights);
+  return weights;
+}
+
+/** Room for the numbers of one prior. */
+function emptyWeights(n, key) {
+  return {
+    key,
+    logOdds: new Float64Array(n),
+    probability: new Float64Array(n),
+    nullProbability: new Float64Array(n),
+    cumulativeTrue: new Float64Array(n + 1),
+    cumulativeFalse: new Float64Array(n + 1),
+    expectedMarkers: 0,
+  };
+}
+
+/** Prior plus log Bayes factor; rounding may not turn the order of two neighbours. */
+function fillLogOdds(evidence, state, out) {
+  const { logBayesFactor, priors } = evidence;
+  const part = ratioPart(evidence, state);
+  const shared = priors ? Math.log(state.odds_factor) : logOddsOf(evidence, state.prior);
+  let least = Infinity;
+  for (let i = 0; i < out.length; i += 1) {
+    const prior = priors ? priors[i] + shared : shared;
+    const value = prior + (logBayesFactor[i] + part);
+    least = value < least ? value : least;
+    out[i] = least;
+  }
+}
+
+/** Probabilities of the log-odds, both ways, and their running sums; returns the expected markers. */
+function fillSums(weights) {
+  const { logOdds, probability, nullProbability, cumulativeTrue, cumulativeFalse } = weights;
+  let markers = 0;
+  let others = 0;
+  for (let i = 0; i < logOdds.length; i += 1) {
+    const x = logOdds[i];
+    const small = Math.exp(-Math.abs(x));
+    const minor = small / (1 + small);
+    const major = 1 / (1 + small);
+    probability[i] = x >= 0 ? major : minor;
+    nullProbability[i] = x >= 0 ? minor : major;
+    markers += probability[i];
+    others += nullProbability[i];
+    cumulativeTrue[i + 1] = markers;
+    cumulativeFalse[i + 1] = others;
+  }
+  return markers;
+}
+
+/** The list of a state and its expected errors; the same object as before if nothing of it has changed. */
+function solve(evidence, state) {
+  const weights = weigh(evidence, state);
+  const numbers = RULE_NUMBERS[state.rule].map((name) => state[name]);
+  const key = [weights.key, state.rule, ...numbers].join(" ");
+  const last = evidence.lastSolution;
+  if (last && last.key === key && last.cumulativeFalse === weights.cumulativeFalse) {
+    return last;
+  }
+  const { size, cut, tiedOut } = listOf(evidence, weights, state);
+  evidence.lastSolution = {
+    key,
+    size,
+    cut,
+    threshold: expit(cut),
+    expectedTrue: weights.cumulativeTrue[size],
+    expectedFalse: weights.cumulativeFalse[size],
+    expectedMissed: sumFrom(weights.probability, size),
+    expectedMarkers: weights.expectedMarkers,
+    falseDiscoveryRate: size ? weights.cumulativeFalse[size] / size : 0,
+    tiedOut,
+    byChance: expectedByChance(evidence.chance, cut, shiftOf(evidence, state)),
+    words: ruleWords(state, evidence.n),
+    cumulativeFalse: weights.cumulativeFalse,
+    cumulativeTrue: weights.cumulativeTrue,
+  };
+  return evidence.lastSolution;
+}
+
+/** Length of the list, its cut on the log-odds, and the features left out although they lie at the cut. */
+function listOf(evidence, weights, state) {
+  const { logOdds, cumulativeFalse } = weights;
+  const n = logOdds.length;
+  if (state.rule === "mnc" || state.rule === "mr") {
+    const cut = logOddsOf(evidence, state.rule === "mnc" ? 0.5 : state.threshold);
+    const size = firstWhere(n, (i) => !(logOdds[i] > cut));
+    const after = Number.isFinite(cut) ? firstWhere(n, (i) => logOdds[i] < cut) : size;
+    return { size, cut, tiedOut: after - size };
+  }
+  let size = 0;
+  if (state.rule === "cmnc") {
+    size = Math.min(state.n_selected, n);
+  } else if (state.rule === "np") {
+    const most = mostFalse(state.expected_false_positives);
+    size = firstWhere(n, (i) => !(cumulativeFalse[i + 1] <= most));
+  } else if (state.rule === "fdr") {
+    size = longestShare(cumulativeFalse, state.proportion);
+  } else {
+    size = longestSurePrefix(weights, state.proportion, state.confidence);
+  }
+  const cut = size ? logOdds[size - 1] : Infinity;
+  const after = size ? firstWhere(n, (i) => logOdds[i] < cut) : size;
+  return { size, cut, tiedOut: after - size };
+}
+
+/** First of the places 0 to n-1 at which a condition holds that goes on to hold; n if there is none. */
+function firstWhere(n, holds) {
+  let low = 0;
+  let high = n;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/** A bound on a number of errors, with room for rounding. */
+function mostFalse(allowed) {
+  return allowed + (allowed ? ROUNDING * Math.max(1, allowed) : 0);
+}
+
+/** Longest beginning with an expected share of false discoveries in bounds, though shorter ones may break it. */
+function longestShare(cumulativeFalse, proportion) {
+  for (let k = cumulativeFalse.length - 1; k > 0; k -= 1) {
+    if (cumulativeFalse[k] <= proportion * k * (1 + ROUNDING) + TINY) {
+      return k;
+    }
+  }
+  return 0;
+}
+
+/** Sum of an array from a place on. */
+function sumFrom(values, start) {
+  let total = 0;
+  for (let i = start; i < values.length; i += 1) {
+    total += values[i];
+  }
+  return total;
+}
+
+/** How many non-markers would pass a cut by chance, from the table of the payload; null if it is not known. */
+function expectedByChance(chance, cut, shift) {
+  if (!chance) {
+    return null;
+  }
+  if (cut === Infinity || !Number.isFinite(shift)) {
+    return 0; // certain markers and certain non-markers pass no cut by chance
+  }
+  const x = cut - shift;
+  const { cut: cuts, logExpected } = chance;
+  const last = cuts.length - 1;
+  if (x <= cuts[0]) {
+    return Math.exp(logExpected[0]);
+  }
+  if (x > cuts[last]) {
+    return 0;
+  }
+  const i = firstWhere(last, (k) => cuts[k] >= x) - 1;
+  const share = (x - cuts[i]) / (cuts[i + 1] - cuts[i]);
+  if (share === 1 || logExpected[i + 1] === -Infinity) {
+    return Math.exp(logExpected[i + 1]);
+  }
+  return Math.exp(logExpected[i] + share * (logExpected[i + 1] - logExpected[i]));
+}
+
+/** The rule in words, as Python says it. */
+function ruleWords(state, n) {
+  const share = formatGeneral(state.proportion);
+  const words = {
+    mnc: "probability over 0.5",
+    mr: `probability over ${formatGeneral(state.threshold)}`,
+    cmnc: `the ${Math.min(state.n_selected, n)} most probable`,
+    np: `at most ${formatGeneral(state.expected_false_positives)} false positives expected`,
+    fdr: `expected false-discovery rate at most ${share}`,
+    fdp: `false-discovery proportion at most ${share} with probability ${formatGeneral(state.confidence)}`,
+  };
+  return words[state.rule];
+}
+
+/** The threshold of minimal risk when a false positive costs so many times a missed marker. */
+function thresholdOfCost(cost) {
+  return cost === Infinity ? 1 : cost / (cost + 1);
+}
+
+/** How many times a missed marker a false positive costs under a threshold. */
+function costOfThreshold(threshold) {
+  return threshold / (1 - threshold);
+}

@@ -1,0 +1,89 @@
+"use strict";
+
+// The table under pointer and keyboard, and the list that is printed instead of it.
+
+/** Scrolling, clicks and keys. */
+function connectGrid(table) {
+  const { grid, body } = table;
+  const paint = oncePerFrame(() => paintRows(table));
+  grid.addEventListener("scroll", paint, { passive: true });
+  body.addEventListener("click", (event) => {
+    const row = event.target.closest("[data-position]");
+    if (row) {
+      table.active = table.slots.find((slot) => slot.element === row).place;
+      table.context.open(Number(row.dataset.position));
+    }
+  });
+  grid.addEventListener("keydown", (event) => {
+    if (event.target === grid && moveByKey(table, event)) {
+      event.preventDefault();
+    }
+  });
+}
+
+/** Answer a key: move the active row or open it; false if the key is not for the table. */
+function moveByKey(table, event) {
+  const page = Math.max(1, table.inSight - 4);
+  const last = table.rows.length - 1;
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -last, End: last };
+  if (event.altKey || event.ctrlKey || event.metaKey || last < 0) {
+    return false;
+  }
+  if (event.key === "Enter") {
+    table.context.open(table.rows[table.active]);
+    return true;
+  }
+  if (!(event.key in steps)) {
+    return false;
+  }
+  table.active = Math.max(0, Math.min(last, table.active + steps[event.key]));
+  showRow(table, table.active);
+  return true;
+}
+
+/** Scroll so that a row is in sight. */
+function showRow(table, place) {
+  const { grid, rowHeight, headHeight } = table;
+  const top = place * rowHeight;
+  const room = grid.clientHeight - headHeight - rowHeight;
+  if (top < grid.scrollTop) {
+    grid.scrollTop = top;
+  } else if (top > grid.scrollTop + room) {
+    grid.scrollTop = top - room;
+  }
+  paintRows(table);
+}
+
+/** For paper: the first 50 features of the list as a plain table. */
+function printList(context, view) {
+  const element = document.getElementById("print-list");
+  const size = view.solution.size;
+  const count = Math.min(size, 50, context.details.names.length);
+  const keys = ["rank", "feature", "log_odds", "probability"];
+  const others = context.columns.filter((column) => column.shown && !column.fixed && !keys.includes(column.key));
+  const columns = [...keys.map((key) => context.columns.find((column) => column.key === key)), ...others.slice(0, 4)];
+  const table = document.createElement("table");
+  table.className = "plain";
+  const caption = table.createCaption();
+  caption.textContent = size > count
+    ? `The first ${formatCount(count)} of the ${formatCount(size)} features in the list`
+    : `The ${formatCount(size)} features in the list`;
+  const head = table.createTHead().insertRow();
+  for (const column of columns) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = column.title;
+    cell.classList.toggle("text", column.kind === "text");
+    head.append(cell);
+  }
+  const body = table.createTBody();
+  for (let i = 0; i < count; i += 1) {
+    const row = body.insertRow();
+    for (const column of columns) {
+      const cell = row.insertCell();
+      cell.textContent = column.text(i);
+      cell.classList.toggle("text", column.kind === "text");
+    }
+  }
+  element.replaceChildren(table);
+}

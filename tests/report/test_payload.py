@@ -1,0 +1,306 @@
+"""The payload holds the screen: decoded here without any code of the package, compared with the posterior."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import bayesieve as bs
+from bayesieve.report.encoding import encoded, encoded_number, encoded_text, script_json
+from bayesieve.report.payload import payload
+from bayesieve.report.prior_state import ratio_state
+from bayesieve.report.story import Story
+
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>", "<!--<script>", "'\"\\", "a\u2028b\u2029c", "\ud800", "x" * 10_000,
+    "\u202eesrever", "&amp;", "\x00\x1f", "=1+1", "", "\N{PILE OF POO}",
+]  # fmt: skip
+
+
+def array(content):
+    """Decode a typed array as the page does."""
+    kinds = {"f8": "<f8", "f4": "<f4", "i4": "<i4", "u2": "<u2", "u1": "u1"}
+    return np.frombuffer(base64.b64decode(content["data"]), kinds[content["type"]])
+
+
+def through_json(story):
+    """Payload as it comes out of the page's JSON."""
+    return json.loads(script_json(payload(story)))
+
+
+def drawn(rng, n_samples=40, n_features=60, n_classes=2):
+    values = rng.normal(size=(n_samples, n_features))
+    labels = np.arange(n_samples) % n_classes
+    values[labels == 1, :5] += 2.0
+    return values, labels
+
+
+def test_bayes_factors_come_back_bit_for_bit(rng):
+    values, labels = drawn(rng)
+    posterior = bs.screen(values, labels, prior_probability=0.005)
+    content = through_json(Story.of(posterior))
+    order = np.argsort(-posterior.log_odds, kind="stable")
+    assert array(content["log_bayes_factor"]).tobytes() == posterior.log_bayes_factor[order].tobytes()
+    assert content["names"] == [posterior.names[i] for i in order]
+    assert content["prior"] == {"log_odds": float(posterior.prior_log_odds), "probability": 0.005}
+    assert content["prior_log_odds"] is None
+    assert content["ratio"] == {"value": 0.1, "power": 1}
+
+
+def test_statistics_and_effects_are_in_rank_order(rng):
+    values, labels = drawn(rng)
+    posterior = bs.screen(values, labels)
+    content, order = through_json(Story.of(posterior)), posterior.ranking
+    for k in (0, 1):
+        group = values[labels == k][:, order]
+        assert content["statistics"]["count"][k] == 20
+        mean, sd = (array(content["statistics"][key][k]) for key in ("mean", "sd"))
+        np.testing.assert_allclose(mean, group.mean(axis=0), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(sd, group.std(axis=0, ddof=1), rtol=1e-6)
+    first, second = values[labels == 0][:, order], values[labels == 1][:, order]
+    pooled = np.sqrt((first.var(axis=0, ddof=1) + second.var(axis=0, ddof=1)) / 2)
+    shift = (second.mean(axis=0) - first.mean(axis=0)) / pooled
+    np.testing.assert_allclose(array(content["effect"]["x"]), shift, rtol=1e-5, atol=1e-6)
+    columns = {column["key"]: column for column in content["columns"]}
+    difference = second.mean(axis=0) - first.mean(axis=0)
+    np.testing.assert_allclose(array(columns["mean_difference"]["values"]), difference, rtol=1e-5, atol=1e-6)
+
+
+def test_composition_adds_up(rng):
+    """The formula of the page, put together from the payload alone, gives the log Bayes factor."""
+    values, labels = drawn(rng, 41)
+    content = through_json(Story.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(0.3))))
+    n = np.array(content["statistics"]["count"], dtype=float)
+    mean, sd = (np.array([array(row) for row in content["statistics"][key]], float) for key in ("mean", "sd"))
+    squares = (n[:, None] - 1) * sd**2
+    within, d, total = squares.sum(axis=0), mean[1] - mean[0], n.sum()
+    of_mean = total / 2 * np.log(1 + n.prod() * d**2 / (total * within))
+    of_variance = total / 2 * np.log(within / total) - (n[:, None] / 2 * np.log(squares / n[:, None])).sum(axis=0)
+    composition = content["composition"]
+    added = composition["log_ratio"] + composition["constant"] + of_mean + of_variance
+    np.testing.assert_allclose(added, array(content["log_bayes_factor"]), rtol=1e-4, atol=1e-4)
+    assert composition["log_ratio"] == pytest.approx(np.log(0.3))
+
+
+def test_one_prior_per_feature(rng):
+    values, labels = drawn(rng)
+    prior = rng.uniform(0.0, 0.2, 60)
+    prior[3], prior[4] = 0.0, 1.0
+    posterior = bs.screen(values, labels, prior_probability=prior)
+    content = through_json(Story.of(posterior))
+    assert content["prior"] == {"log_odds": None, "probability": None}
+    stored = array(content["prior_log_odds"]) + array(content["log_bayes_factor"])
+    np.testing.assert_array_equal(stored, np.sort(posterior.log_odds)[::-1])
+    assert np.isposinf(stored[0])
+    assert np.isneginf(stored[-1])
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0])
+def test_a_prior_without_odds_is_given_per_feature(rng, prior):
+    values, labels = drawn(rng)
+    content = through_json(Story.of(bs.screen(values, labels, prior_probability=prior)))
+    assert content["prior"]["log_odds"] is None
+    assert np.isinf(array(content["prior_log_odds"])).all()
+
+
+def test_hostile_names_come_back_and_cannot_leave_the_script(rng):
+    values, labels = drawn(rng, n_features=len(HOSTILE))
+    posterior = bs.screen(values, labels, feature_names=HOSTILE)
+    story = Story.of(posterior, annotation={"<b>": HOSTILE}, title="</script>")
+    text = script_json(payload(story))
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert text.isascii()
+    content = json.loads(text)
+    assert content["names"] == [HOSTILE[i] for i in posterior.ranking]
+    noted = content["columns"][0]
+    assert noted["annotation"]
+    assert noted["title"] == "<b>"
+    assert noted["values"] == content["names"]
+
+
+def test_numbers_that_are_not_finite_stay_out_of_json():
+    with pytest.raises(ValueError, match="JSON"):
+        script_json({"x": float("nan")})
+    kept = array(encoded([np.nan, np.inf, -np.inf, -0.0], "f8"))
+    assert kept.tobytes() == np.array([np.nan, np.inf, -np.inf, -0.0]).tobytes()
+
+
+def test_columns_are_packed_by_what_they_hold():
+    assert encoded_number(np.array([1, 255]))["type"] == "u1"
+    assert encoded_number(np.array([-1, 255]))["type"] == "i4"
+    assert encoded_number(np.array([2**40]))["type"] == "f8"
+    assert encoded_number(np.array([1e-300, 1.0]), exact=True)["type"] == "f8"
+    assert encoded_number(np.array([0.0, 0.1]), exact=True)["type"] == "f4"
+    many = [f"t{i % 300}" for i in range(3000)]
+    packed = encoded_text(many)
+    assert [packed["levels"][code] for code in array(packed["codes"])] == many
+    assert encoded_text([f"t{i}" for i in range(50)])["values"][49] == "t49"
+
+
+def test_findings_become_columns(rng):
+    values, labels = drawn(rng)
+    posterior = bs.screen(values, labels)
+    found = bs.fragility(values, labels, posterior=posterior)
+    full = posterior
+    for finding in (bs.kinds(posterior), found, bs.pearson_neyman(posterior)):
+        full = full.with_finding(finding)
+    content, order = through_json(Story.of(full)), full.ranking
+    columns = {column["key"]: column for column in content["columns"]}
+    kinds = columns["kind"]
+    assert [kinds["levels"][k] for k in array(kinds["codes"])] == [bs.kinds(posterior).kind[i] for i in order]
+    assert kinds["of_prior"]
+    assert "of_prior" not in columns["p_value"]
+    np.testing.assert_array_equal(array(content["fragile"]), found.fragile[order])
+    np.testing.assert_allclose(array(columns["least_log_odds"]["values"]), found.least_log_odds[order], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
+def test_degenerate_features_have_their_reasons(rng):
+    values, labels = drawn(rng)
+    values[:, 7] = 1.0
+    values[labels == 0, 8] = 2.0
+    posterior = bs.screen(values, labels)
+    content = through_json(Story.of(posterior))
+    said = [content["degenerate_reasons"][code] for code in array(content["degenerate"])]
+    assert said == [posterior.degenerate_reason[i] for i in posterior.ranking]
+    assert sum(map(bool, said)) == 2
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "frame", "matrix"])
+def test_raw_values_are_those_of_the_strongest(rng, kind):
+    import pandas as pd  # noqa: PLC0415
+
+    values, labels = drawn(rng)
+    values[3, 2] = 0.0
+    names = [f"g{j}" for j in range(60)]
+    posterior = bs.screen(values, labels, feature_names=names)
+    shuffled = rng.permutation(60)
+    data = {
+        "array": values,
+        "sparse": sp.csr_matrix(values),
+        "frame": pd.DataFrame(values[:, shuffled], list(map(str, range(40))), [names[j] for j in shuffled]),
+        "matrix": bs.GaussianModel.jeffreys().matrix(values, labels, feature_names=names),
+    }[kind]  # fmt: skip
+    content = through_json(Story.of(posterior, data=data, labels=labels, n_values=7))
+    shown = array(content["values"]["data"]).reshape(7, 40)
+    np.testing.assert_array_equal(shown, values.T[posterior.ranking[:7]].astype(np.float32))
+    np.testing.assert_array_equal(array(content["values"]["class"]), labels)
+    assert content["values"]["samples"][39] == "39"
+
+
+def test_raw_values_of_a_file_in_either_direction_and_with_gaps(rng, tmp_path):
+    from commands import in_columns, in_rows, label_file  # noqa: PLC0415
+
+    values, labels = drawn(rng, 12, 30)
+    values[2, 4] = np.nan
+    letters = ["ab"[k] for k in labels]
+    (tmp_path / "rows.csv").write_text(in_rows(values, letters))
+    (tmp_path / "columns.tsv").write_text(in_columns(values))
+    (tmp_path / "pheno.csv").write_text(label_file(letters))
+    for name, labelled in (("rows.csv", "stage"), ("columns.tsv", f"{tmp_path / 'pheno.csv'}:stage")):
+        table = bs.read_table(tmp_path / name, labels=labelled, missing="omit")
+        posterior = bs.screen(table)
+        content = through_json(Story.of(posterior, data=table, n_values=30))
+        shown = array(content["values"]["data"]).reshape(30, 12)
+        np.testing.assert_array_equal(shown, values.T[posterior.ranking].astype(np.float32))
+        assert content["values"]["samples"] == [f"s{i}" for i in range(12)]
+        np.testing.assert_array_equal(array(content["values"]["class"]), labels)
+
+
+def test_data_that_do_not_fit_are_refused(rng):
+    values, labels = drawn(rng)
+    posterior = bs.screen(values, labels, feature_names=[f"g{j}" for j in range(60)])
+    with pytest.raises(bs.LabelError, match="labels=y"):
+        Story.of(posterior, data=values)
+    with pytest.raises(bs.DataError, match="59 features, but 60"):
+        Story.of(posterior, data=values[:, 1:], labels=labels)
+    other = bs.GaussianModel.jeffreys().matrix(values, labels, feature_names=[f"h{j}" for j in range(60)])
+    with pytest.raises(bs.DataError, match="do not hold 60 of the 60 strongest"):
+        Story.of(posterior, data=other)
+    with pytest.raises(bs.DataError, match="not of list"):
+        Story.of([1, 2])
+    with pytest.raises(bs.DataError, match="59 values for 60"):
+        Story.of(posterior, annotation={"x": ["a"] * 59})
+    with pytest.raises(bs.DataError, match="names none of the features"):
+        Story.of(posterior, annotation={"x": {"TP53": 1}})
+
+
+def test_other_models_and_designs_have_a_payload(rng):
+    labels = np.arange(30) % 3
+    three = bs.screen(rng.normal(size=(30, 5)), labels)
+    content = through_json(Story.of(three))
+    assert content["ratio"] is None
+    assert "more groups" in content["ratio_reason"]
+    assert len(content["predictive"]["location"]) == 4
+    counts = bs.screen(rng.poisson(5, size=(30, 5)), labels % 2, model=bs.PoissonModel())
+    content = through_json(Story.of(counts, data=rng.poisson(5, size=(30, 5)), labels=labels % 2))
+    assert content["statistics"] is None
+    assert content["effect"]["kind"] == "volcano"
+    assert content["predictive"] is None
+    categories = rng.integers(0, 3, size=(30, 5))
+    content = through_json(Story.of(bs.screen(categories, labels, model=bs.CategoricalModel()), data=categories))
+    assert content["values"] is None
+    paired = bs.screen(rng.normal(size=(30, 5)), np.arange(30) % 2, pairs=np.arange(30) // 2)
+    content = through_json(Story.of(paired))
+    assert content["paired"]
+    assert len(content["classes"]) == 1
+    assert content["class_counts"] == [15]
+
+
+def test_the_prior_ratio_of_blocks_enters_once_per_block(rng):
+    values, labels = drawn(rng, 60)
+    blocks = np.arange(60) // 20
+    posterior = bs.screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.1))
+    moved = bs.screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.02))
+    content = through_json(Story.of(posterior))
+    shift = content["ratio"]["power"] * np.log(0.02 / content["ratio"]["value"])
+    np.testing.assert_allclose(posterior.log_bayes_factor + shift, moved.log_bayes_factor, atol=1e-9)
+    assert content["composition"]["kind"] == "blocks"
+    keys = {column["key"]: column for column in content["columns"]}
+    parts = sum(array(keys[key]["values"]).astype(float) for key in content["composition"]["keys"])
+    np.testing.assert_allclose(parts, array(content["log_bayes_factor"]), rtol=1e-4, atol=1e-4)
+    assert content["sites"]["names"] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [bs.GaussianModel.proper(), bs.GaussianModel.jeffreys("bic"), bs.GaussianModel.jeffreys(np.full(60, 0.1))],
+    ids=["proper", "bic", "own"],
+)
+def test_ratios_that_cannot_be_moved_say_why(rng, model):
+    values, labels = drawn(rng)
+    content = through_json(Story.of(bs.screen(values, labels, model=model)))
+    assert content["ratio"] is None
+    assert content["ratio_reason"]
+
+
+def test_only_the_strongest_have_details(rng, monkeypatch):
+    monkeypatch.setattr("bayesieve.report.story.MOST_DETAILED", 10)
+    values, labels = drawn(rng)
+    posterior = bs.screen(values, labels)
+    content = through_json(Story.of(posterior, annotation={"number": np.arange(60)}))
+    assert (content["n_features"], content["n_detailed"], len(content["names"])) == (60, 10, 10)
+    assert array(content["log_bayes_factor"]).size == 60
+    np.testing.assert_array_equal(array(content["columns"][0]["values"]), posterior.ranking[:10])
+    assert array(content["statistics"]["mean"][0]).size == 10
+
+
+def test_features_without_evidence_hold_the_prior_ratio_where_it_is():
+    """They stay at the prior whatever the ratio, so that lists would no longer be the top of one ranking."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 30)), [0, 1] * 10
+    assert ratio_state(bs.screen(X, y)).value == 0.1
+    X[:, 3] = 5.0
+    with pytest.warns(bs.DegenerateFeatureWarning):
+        narrow = bs.screen(X, y, degenerate="exclude")
+    with pytest.warns(bs.DegenerateFeatureWarning):
+        wide = bs.screen(X, y, model=bs.GaussianModel.jeffreys(0.01), degenerate="exclude")
+    moved = wide.log_odds - narrow.log_odds
+    assert moved[3] == 0.0
+    np.testing.assert_allclose(np.delete(moved, 3), np.log(0.1))
+    assert ratio_state(narrow).value is None
+    assert "a feature without evidence stays" in ratio_state(narrow).reason

@@ -1,0 +1,120 @@
+"""What the page says: numbers as in the selection, warnings where they belong and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayesieve as bs
+from bayesieve.cli.words import for_the_command_line
+from bayesieve.report.method import method
+from bayesieve.report.story import Story
+from bayesieve.report.telling import told
+from bayesieve.report.words import figures_of_merit, headline, warnings_said
+
+
+def drawn(rng, shift=1.5, n_samples=40):
+    values, labels = rng.normal(size=(n_samples, 300)), np.arange(n_samples) % 2
+    values[labels == 1, :20] += shift
+    return values, labels
+
+
+def kinds(story):
+    return [each["kind"] for each in warnings_said(story)]
+
+
+def test_headline_has_the_numbers_of_the_selection(rng):
+    posterior = bs.screen(*drawn(rng))
+    selection = bs.NeymanPearson(2.0).select(posterior)
+    said = " ".join(headline(Story.of(posterior, rule=bs.NeymanPearson(2.0))))
+    low, high = selection.false_positives.interval(0.9)
+    for words in (
+        f"{selection.n_selected} of 300 features are selected (at most 2 false positives expected)",
+        "0 (20 samples) with 1 (20 samples)",
+        f"{selection.expected_false_positives:.1f} expected under the model",
+        f"90% interval {low} to {high}",
+        f"{selection.expected_by_chance:,.1f} would pass this cut by chance",
+        f"Markers missed: {selection.expected_false_negatives:.1f}",
+        f"among all features: {posterior.expected_markers:.1f}",
+    ):
+        assert words in said, words
+    merit = figures_of_merit(Story.of(posterior, rule=bs.NeymanPearson(2.0)))
+    assert merit["Expected markers in it"] == f"{selection.expected_true_positives:.1f}"
+
+
+def test_an_empty_list_says_what_to_do(rng):
+    posterior = bs.screen(*drawn(rng, 0.0), prior_probability=1e-6)
+    best = posterior.names[posterior.ranking[0]]
+    said = " ".join(headline(Story.of(posterior)))
+    assert "0 of 300 features are selected" in said
+    assert f"Nothing passes the cut: the best feature, {best!r}" in said
+    assert "below the cut in log-odds" in said
+    assert "FixedSize(n)" in said
+    shell = " ".join(headline(Story.of(posterior, say=for_the_command_line)))
+    assert "--n-selected 20" in shell
+    assert "FixedSize" not in shell
+
+
+def test_plain_data_are_warned_of_little(rng):
+    assert kinds(Story.of(bs.screen(*drawn(rng)))) == ["calibration", "dependence", "ratio"]
+    values, labels = drawn(rng)
+    model = bs.GaussianModel.proper(variance_scale=3.0)
+    assert kinds(Story.of(bs.screen(values, labels, model=model))) == ["calibration", "dependence"]
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
+def test_warnings_are_there_where_they_belong(rng):
+    values, labels = drawn(rng, n_samples=16)
+    values[:, 3] = 1.0
+    values[2, 5] = np.nan
+    posterior = bs.screen(values, labels, missing="omit")
+    found = posterior.with_finding(bs.fragility(values, labels, posterior=posterior, missing="omit"))
+    story = Story.of(found, described=["the table", "Left out: 2 samples."], warned=["A warning.", "A warning."])
+    said = warnings_said(story)
+    by_kind = {each["kind"]: each["text"] for each in said}
+    assert by_kind["data"] == "Left out: 2 samples."
+    assert [each["text"] for each in said].count("A warning.") == 1
+    assert by_kind["degenerate"].startswith("1 feature without usable variance")
+    assert by_kind["missing"].startswith("1 feature of 300 lacks values")
+    assert by_kind["small"].startswith("Fewer than 10 samples in 0 (8) and 1 (8)")
+    assert "would not pass without a certain sample" in by_kind["fragile"]
+    robust = bs.fragility(values, labels, posterior=posterior, missing="omit").posterior()
+    texts = {each["kind"]: each["text"] for each in warnings_said(Story.of(robust))}
+    assert "not calibrated" in texts["calibration"]
+    assert "by chance" not in " ".join(headline(Story.of(robust)))
+
+
+def test_the_method_has_the_numbers_used(rng):
+    story = Story.of(bs.screen(*drawn(rng), prior_probability=0.03), rule=bs.MinimalRisk(0.9))
+    told_all = " ".join(
+        " ".join(part["paragraphs"]) + " " + part["formula"] for part in method(story)
+    )  # fmt: skip
+    numbers = ("0.03", "here 0.1.", "K(20, 20)", "T = 0.9", "costs 9 times as much", "equation 3.8")
+    for words in numbers:
+        assert words in told_all, words
+    proper = Story.of(bs.screen(*drawn(rng), model=bs.GaussianModel.proper(variance_scale=3.0)))
+    text = " ".join(method(proper)[1]["paragraphs"])
+    assert "0: kappa = 3, s = 3, nu = 0.1, m = 0; 1: kappa = 3, s = 3, nu = 0.1, m = 0.2" in text
+
+
+def test_every_rule_and_design_has_its_method(rng):
+    values, labels = drawn(rng)
+    posterior = bs.screen(values, labels)
+    rules = [bs.MinimalRisk(1.0), bs.FixedSize(0), bs.FixedSize(3), bs.NeymanPearson(1), bs.FalseDiscovery(0.1),
+             bs.FalseDiscovery(0.1, confidence=0.5)]  # fmt: skip
+    stories = [Story.of(posterior, rule=rule) for rule in rules]
+    stories += [
+        Story.of(bs.screen(values, np.arange(40) % 3)),
+        Story.of(bs.screen(values, labels, pairs=np.arange(40) // 2)),
+        Story.of(bs.screen(np.exp(values).astype(int), labels, model=bs.PoissonModel())),
+        Story.of(bs.screen(values > 0, labels, model=bs.CategoricalModel())),
+        Story.of(bs.screen(values, labels, prior_probability=np.linspace(0, 1, 300))),
+        Story.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(np.linspace(0.1, 1, 300)))),
+        Story.of(bs.screen(values, labels, blocks=np.arange(40) // 20, block_model="shift")),
+    ]
+    for story in stories:
+        texts = told(story)
+        assert all(part["paragraphs"] and all(part["paragraphs"]) for part in texts.method)
+        assert "nan" not in " ".join(texts.headline)
+        assert len(texts.top) == 50
+        assert texts.top[0]["rank"] == "1"
