@@ -16,7 +16,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).parent
-WIDTHS = {1440: 1000, 820: 1100, 390: 844}
+WIDTHS = {1440: 1180, 820: 1100, 390: 844}
 IN_THE_DOCS = {  # picture and the part of the page it shows
     (1440, "light"): ("report.png", "look"),
     (820, "dark"): ("report_dark.png", "decide"),
