@@ -4,6 +4,33 @@ import numpy as np
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skips", action="store_true", help="a test that is skipped fails")
+
+
+def _refused(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"skipped although --no-skips was given: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    report = yield
+    if item.config.getoption("no_skips"):
+        _refused(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    report = yield
+    if collector.config.getoption("no_skips"):
+        _refused(report)
+    return report
+
+
 @pytest.fixture
 def r1() -> tuple[np.ndarray, np.ndarray]:
     """Reference data set R1: one feature, classes of 4 and 5."""
