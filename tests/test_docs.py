@@ -25,7 +25,7 @@ GUIDES, THEOREMS = (
 )
 PAGES = [ROOT / "README.md", *GUIDES, *THEOREMS]
 MAIN_COMMAND = "python -m pip install . && bayesieve demo"
-TEST_COMMAND = 'python -m pip install ".[test]" && python -m pytest'
+TEST_COMMAND = 'python -m pip install ".[test]" && python -m pytest -n auto --dist worksteal'
 
 _FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXPECTED = re.compile(r"`(\w+Warning)`\s+is\s+expected")

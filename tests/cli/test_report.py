@@ -63,7 +63,7 @@ def test_the_report_of_a_table_holds_what_was_screened(name, screened):
     result = screened("report", name)
     assert "Wrote the report of" in result.said
     assert f"of {K} features" in result.said
-    content = payload("r.html")
+    content = payload("r.report.html")
     check_evidence(content, posterior())
     assert content["prior"]["probability"] == 0.01
     assert content["ratio"]["value"] == pytest.approx(0.1)
@@ -84,7 +84,7 @@ def test_a_manifest_beside_a_text_file_says_rule_and_command(screened):
     assert (content["rule"]["name"], content["rule"]["threshold"]) == ("mr", 0.8)
     assert content["commands"]["cli"][:3] == ["bayesieve", "screen", "t.csv"]
     assert content["title"] == "My <title>"
-    page = Path("a.html").read_text()
+    page = Path("a.html").read_text(encoding="utf-8")
     assert "<title>My &lt;title&gt;" in page
     assert json.loads(Path("m.json").read_text())["results"]["sha256"] in page
 
@@ -107,9 +107,9 @@ def test_annotation_of_the_file_and_of_a_further_one(screened):
     Path("more.csv").write_text("gene,arm\n" + "".join(f"g{j},{'pq'[j % 2]}\n" for j in range(K)))
     screened("screen", "t.csv", "-l", "stage", "-q", "--out", "s.csv", "--features", "genes.csv")
     screened("report", "s.csv", "--annotation", "more.csv")
-    columns = {column["key"]: column for column in payload("s.html")["columns"] if column.get("annotation")}
+    columns = {column["key"]: column for column in payload("s.report.html")["columns"] if column.get("annotation")}
     assert list(columns) == ["symbol", "arm"]
-    assert columns["symbol"]["values"] == [f"SYM{name[1:]}" for name in payload("s.html")["names"]]
+    assert columns["symbol"]["values"] == [f"SYM{name[1:]}" for name in payload("s.report.html")["names"]]
     Path("other.csv").write_text("gene,arm\nX1,p\n")
     refused = screened("report", "s.csv", "--features", "other.csv", code=2)
     assert "names none of the features" in refused.said
@@ -120,9 +120,9 @@ def test_a_manifest_is_run_again_and_compared(screened):
     recorded = json.loads(Path("m.json").read_text())["results"]["sha256"]
     assert "Run again from m.json: its input is unchanged, and the results are the same to the" in result.said
     assert f"to the last bit (SHA-256 {recorded})." in result.said
-    page = Path("m.html").read_text()
+    page = Path("m.report.html").read_text(encoding="utf-8")
     assert recorded in page
-    content = payload("m.html")
+    content = payload("m.report.html")
     check_evidence(content, posterior())
     assert content["values"]["n"] == K
     wanted = VALUES[:, posterior().ranking].T.astype("f4")
@@ -139,7 +139,7 @@ def test_a_run_that_gives_something_else_is_told(screened):
     assert "warning" in result.said
     assert "the results differ from those recorded" in result.said
     assert "17 were" in result.said
-    assert "the results differ from those recorded" in Path("old.html").read_text()
+    assert "the results differ from those recorded" in Path("old.report.html").read_text(encoding="utf-8")
 
 
 def test_inputs_that_are_gone_or_changed_are_named(screened):
@@ -150,7 +150,7 @@ def test_inputs_that_are_gone_or_changed_are_named(screened):
     Path("t.csv").unlink()
     gone = screened("report", "m.json", code=2)
     assert "t.csv not found" in gone.said
-    assert not Path("m.html").exists()
+    assert not Path("m.report.html").exists()
     screened("report", "r.csv")  # the table is enough
 
 
@@ -183,7 +183,7 @@ def test_a_statistics_file_of_several_sites_has_the_view_of_a_cohort(run):
     sites(run)
     result = run("report", "all.stats.parquet", "-p", "0.05", "--n-selected", "3")
     assert "statistics of 3 sites" in result.said
-    content = payload("all.html")
+    content = payload("all.report.html")
     check_evidence(content, posterior())
     assert content["prior"]["probability"] == 0.05
     assert content["rule"]["name"] == "cmnc"
@@ -208,10 +208,83 @@ def test_a_statistics_file_of_several_sites_has_the_view_of_a_cohort(run):
     assert payload("turned.html")["sites"]["title"] == "difference of means (a minus b)"
 
 
+def run_lines(content):
+    """The Python of the page, run; the prior ratio is put in as the page does."""
+    ratio = content["ratio"] and content["ratio"]["value"]
+    lines = [
+        line.replace("{model}", f"bs.GaussianModel.jeffreys({ratio})") for line in content["commands"]["python"]
+    ]
+    space: dict[str, object] = {}
+    exec("\n".join(lines), space)  # what the page tells people to run
+    return space["posterior"]
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
+@pytest.mark.parametrize("blocks", [[], ["--blocks", "sites"]], ids=["pooled", "apart"])
+@pytest.mark.parametrize("classes", [[], ["--classes", "a, b"], ["--classes", "c, a"], ["--classes", "c, b, a"]])
+def test_the_python_of_a_statistics_file_picks_its_classes(classes, blocks, run):
+    labels = ["abc"[i // 3 % 3] for i in range(N)]
+    for k, site in enumerate(("Oslo", "Bonn")):
+        Path(f"{site}.csv").write_text(in_rows(VALUES[k::2], labels[k::2]))
+        run("stats", f"{site}.csv", "-l", "stage", "--out", f"{site}.stats.parquet", "-q")
+    run("merge", "Oslo.stats.parquet", "Bonn.stats.parquet", "--out", "all.stats.parquet", "-q")
+    command = ("all.stats.parquet", *classes, *blocks, "-p", "0.03", "-q")
+    run("report", *command, "--out", "direct.html")
+    run("screen", *command, "--degenerate", "exclude", "--report", "screened.html", "--out", "r.parquet",
+        "--manifest", "m.json")  # fmt: skip
+    run("report", "r.parquet", "--out", "stored.html")
+    run("report", "m.json", "--out", "again.html")
+    for name in ("direct.html", "screened.html", "stored.html", "again.html"):
+        content = payload(name)
+        found = run_lines(content)
+        assert list(map(str, found.classes)) == content["classes"], name
+        check_evidence(content, found)
+        difference = [c for c in content["columns"] if c["key"] == "mean_difference"]
+        if difference:
+            shown = decoded(difference[0]["values"])
+            np.testing.assert_allclose(shown, found.moments.mean_difference[found.ranking], rtol=1e-6)
+        assert ("degenerate='exclude'" in content["commands"]["python"][-1]) == (name != "direct.html")
+
+
+@pytest.mark.parametrize("prior", ["0", "1"])
+@pytest.mark.parametrize("name", ["r.csv", "r.parquet"])
+def test_a_prior_that_is_certain_is_shared(name, prior, run):
+    run("screen", "t.csv", "-l", "stage", "-q", "-p", prior, "--out", name, "--report", "s.html")
+    run("report", name)
+    for page in ("s.html", "r.report.html"):
+        content = payload(page)
+        assert content["prior"] == {"log_odds": None, "probability": float(prior)}
+        assert content["prior_log_odds"] is None
+        assert "--prior-probability" not in content["commands"]["cli"]  # the page appends its own
+
+
+def test_a_prior_file_with_one_number_per_feature_is_read_again(run):
+    scale = np.random.default_rng(4).uniform(0.5, 3.0, K)
+    Path("pp.csv").write_text("gene,s\n" + "".join(f"g{j},{s!r}\n" for j, s in enumerate(scale.tolist())))
+    shape = 'variance_dof = 3\nmean_strength = 1\nvariance_scale = "pp.csv:s"\n'
+    Path("prior.toml").write_text(f"[class]\n{shape}[pooled]\n{shape}")
+    run("screen", "t.csv", "-l", "stage", "-q", "--prior", "prior.toml", "--out", "pr.parquet")
+    result = run("report", "pr.parquet")
+    assert "not known" not in result.said
+    content = payload("pr.report.html")
+    prior = bs.NormalInverseGamma(variance_dof=3, variance_scale=scale, mean_strength=1, mean_location=0)
+    check_evidence(content, posterior(model=bs.GaussianModel((prior, prior), prior)))
+    assert content["chance"] is not None
+    Path("pp.csv").unlink()
+    gone = run("report", "pr.parquet")
+    assert (
+        "The priors of prior.toml, with which this was screened, are not there any more or have changed"
+        in gone.said
+    )
+    assert "Jeffreys" not in gone.said
+    check_evidence(payload("pr.report.html"), posterior(model=bs.GaussianModel((prior, prior), prior)))
+    assert payload("pr.report.html")["chance"] is None
+
+
 def test_a_statistics_file_of_one_site_has_no_view_of_sites(run):
     sites(run)
     run("report", "Oslo.stats.parquet")
-    assert payload("Oslo.html")["sites"] is None
+    assert payload("Oslo.report.html")["sites"] is None
 
 
 def test_blocks_of_a_table_that_is_run_again_are_shown_one_by_one(run):
@@ -245,7 +318,7 @@ def test_reports_of_stored_counts_and_categories(model, run):
     [
         (["nothing.csv"], "There is no file nothing.csv"),
         (["t.csv"], "t.csv is no result of bayesieve screen"),
-        (["r.csv", "--out", "r.pdf"], "A report is an HTML file"),
+        (["r.csv", "--out", "r.pdf"], "A report is an HTML file; let r.pdf (--out) end in .html"),
         (["r.csv", "--out", "no/such/r.html"], "there is no folder"),
         (["r.csv", "--classes", "a,b"], "--classes is for statistics files"),
         (["r.csv", "--blocks", "sites"], "--blocks is for statistics files"),
@@ -267,7 +340,7 @@ def test_what_does_not_fit_is_said_in_one_paragraph(arguments, said, screened):
     result = screened("report", *arguments, code=2)
     assert said in result.said
     assert "Traceback" not in result.err
-    assert not Path("r.html").exists()
+    assert not Path("r.report.html").exists()
 
 
 def test_the_result_is_never_overwritten(screened):
@@ -280,8 +353,8 @@ def test_the_result_is_never_overwritten(screened):
 def test_messages_as_json_and_quiet(screened):
     result = screened("report", "r.csv", "--json-log")
     (line,) = (json.loads(text) for text in result.err.splitlines() if '"report"' in text)
-    assert line["path"] == "r.html"
-    assert line["bytes"] == Path("r.html").stat().st_size
+    assert line["path"] == "r.report.html"
+    assert line["bytes"] == Path("r.report.html").stat().st_size
     assert screened("report", "r.csv", "-q").err == ""
 
 
@@ -315,6 +388,21 @@ def test_figures_that_cannot_be_drawn(arguments, said, screened):
     pytest.importorskip("matplotlib")
     result = screened("figures", "r.csv", "--out", "pictures", *arguments, code=2)
     assert said in result.said
+
+
+def test_figures_of_a_feature_that_is_not_stored_are_refused_before_any_is_written(run):
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{'ab'[i % 2]},{','.join(map(str, rng.poisson(5, 4)))}\n" for i in range(20))
+    Path("c.csv").write_text("stage,g0,g1,g2,g3\n" + rows)
+    run("screen", "c.csv", "--labels", "stage", "--model", "negative-binomial", "--out", "c_r.csv",
+        "--manifest", "c_m.json")  # fmt: skip
+    result = run("figures", "c_r.csv", "--out", "pictures", "--feature", "g1", code=2)
+    assert "--manifest" in result.said
+    assert "data=X" not in result.said
+    assert not Path("pictures").exists()
+    run("figures", "c_m.json", "--out", "pictures", "--format", "png", "--feature", "g1")
+    assert Path("pictures/feature_g1.png").exists()
 
 
 def test_figures_without_matplotlib_say_how_to_get_it(screened, monkeypatch):

@@ -6,12 +6,15 @@ import base64
 import json
 import re
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from commands import halves, in_rows, inside, numbers, read_list
 
 import bayesieve as bs
+from bayesieve.cli import manifest as manifests
 
 VALUES, LABELS = numbers(24, 30, seed=3), halves(24)
 
@@ -25,7 +28,9 @@ def bayesieve(tmp_path, monkeypatch, capfd):
 
 
 def payload(path):
-    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', path.read_text(), re.DOTALL)
+    found = re.search(
+        r'<script type="application/json" id="payload">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL
+    )
     return json.loads(found[1])
 
 
@@ -48,7 +53,7 @@ def test_the_report_holds_the_screen(bayesieve, tmp_path):
     shown = array(content["values"]["data"]).reshape(30, 24)
     np.testing.assert_array_equal(shown, VALUES.T[posterior.ranking].astype(np.float32))
     assert content["commands"]["cli"] == ["bayesieve", "screen", "table.csv", "--labels", "stage"]
-    text = (tmp_path / "r.html").read_text()
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "bayesieve screen table.csv --labels stage --prior-probability 0.02" in text
     assert "bayesieve-manifest" in text
 
@@ -80,7 +85,7 @@ def test_the_commands_of_the_page_give_the_same_again(bayesieve, tmp_path):
 
 
 def test_annotation_and_rule_are_in_the_report(bayesieve, tmp_path):
-    (tmp_path / "genes.csv").write_text("gene,chromosome\n" + "".join(f"g{j},{j % 3}\n" for j in range(30)))
+    (tmp_path / "genes.csv").write_text("gene,arm\n" + "".join(f"g{j},{'pqr'[j % 3]}\n" for j in range(30)))
     result = bayesieve("screen", "table.csv", "--labels", "stage", "--features", "genes.csv", "--n-selected", "4",
                        "--report", "r.html")  # fmt: skip
     assert result.code == 0, result.err
@@ -88,9 +93,9 @@ def test_annotation_and_rule_are_in_the_report(bayesieve, tmp_path):
     assert content["rule"]["name"] == "cmnc"
     assert content["rule"]["n_selected"] == 4
     column = content["columns"][0]
-    assert (column["title"], column["annotation"]) == ("chromosome", True)
+    assert (column["title"], column["annotation"]) == ("arm", True)
     codes = array(column["codes"])
-    assert [column["levels"][k] for k in codes] == [str(int(name[1:]) % 3) for name in content["names"]]
+    assert [column["levels"][k] for k in codes] == ["pqr"[int(name[1:]) % 3] for name in content["names"]]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +132,7 @@ def test_the_demo_writes_a_report_with_the_truth(bayesieve, tmp_path):
     truth = next(column for column in content["columns"] if column["key"] == "in truth")
     assert len(truth["levels"]) > 2
     assert content["n_features"] == 20_000
-    text = (tmp_path / "bayesieve-demo.html").read_text()
+    text = (tmp_path / "bayesieve-demo.html").read_text(encoding="utf-8")
     command = re.search(r'id="command-report">(.*?)<', text)[1]
     assert shlex.split(command) == ["bayesieve", "demo", "--samples", "20", "--seed", "1", "--report",
                                     "bayesieve-demo.html"]  # fmt: skip
@@ -140,3 +145,62 @@ def test_the_demo_takes_a_name_for_the_report(bayesieve, tmp_path):
     wrong = bayesieve("demo", "mine.html", "--samples", "20")
     assert wrong.code == 2
     assert "say --report mine.html" in wrong.said
+
+
+def test_numbers_of_an_annotation_file_are_numbers(bayesieve, tmp_path):
+    rows = "".join(f"g{j},{j - 9},{j / 7:.3f},00{j}\n" for j in range(30))
+    (tmp_path / "genes.csv").write_text("gene,place,length,id\n" + rows)
+    options = ["--labels", "stage", "--features", "genes.csv", "--report", "r.html", "--out", "l.parquet"]
+    assert bayesieve("screen", "table.csv", *options).code == 0
+    assert bayesieve("report", "l.parquet", "--out", "again.html").code == 0
+    for name in ("r.html", "again.html"):
+        content = payload(tmp_path / name)
+        numbers_of = [int(feature[1:]) for feature in content["names"]]
+        place, length, other = (column for column in content["columns"] if column.get("annotation"))
+        assert (place["kind"], length["kind"], other["kind"]) == ("number", "number", "text")
+        wanted = [float(f"{j / 7:.3f}") for j in numbers_of]
+        assert np.frombuffer(base64.b64decode(place["values"]["data"]), "<i4").tolist() == [
+            j - 9 for j in numbers_of
+        ]
+        assert array(length["values"]).tolist() == wanted
+        assert other["values"] == [f"00{j}" for j in numbers_of]
+
+
+def test_inputs_are_hashed_once(bayesieve, tmp_path, monkeypatch):
+    hashed, file_hash = [], manifests.file_hash
+    monkeypatch.setattr(manifests, "file_hash", lambda path: hashed.append(str(path)) or file_hash(path))
+    options = ["--labels", "stage", "--report", "r.html", "--manifest", "m.json"]
+    assert bayesieve("screen", "table.csv", *options).code == 0
+    assert hashed == ["table.csv"]
+    recorded = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    assert {"read", "screen", "write", "report"} <= recorded["seconds"].keys()
+    assert recorded["settings"]["report"] == "r.html"
+
+
+def test_the_same_run_writes_the_same_bytes(bayesieve, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1600000000")
+    for name, zone in (("a.html", "UTC"), ("b.html", "Asia/Tokyo")):
+        monkeypatch.setenv("TZ", zone)
+        assert bayesieve("screen", "table.csv", "--labels", "stage", "--report", name).code == 0
+    first, second = ((tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
+    assert first == second
+    assert b"2020-09-13 12:26 UTC" in first
+    assert b"bayesieve-manifest" in first
+    assert bayesieve("screen", "table.csv", "-l", "stage", "--manifest", "m.json", "-o", "l.csv").code == 0
+    for name in ("c.html", "d.html"):
+        assert bayesieve("report", "l.csv", "--manifest", "m.json", "--out", name).code == 0
+    assert (tmp_path / "c.html").read_bytes() == (tmp_path / "d.html").read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+def test_a_table_alone_loads_nothing_of_reports(bayesieve, tmp_path, ending):
+    code = (
+        "import sys\n"
+        "from bayesieve.cli import main\n"
+        f"sys.argv = ['bayesieve', 'screen', 'table.csv', '-l', 'stage', '-q', '--out', 'l.{ending}']\n"
+        "try:\n    main()\nexcept SystemExit as error:\n    assert not error.code\n"
+        "print([name for name in sys.modules if name.startswith(('bayesieve.report', 'jinja2'))])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert (tmp_path / f"l.{ending}").exists()

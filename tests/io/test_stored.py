@@ -165,7 +165,7 @@ def test_a_model_that_cannot_be_worked_out_leaves_chance_unknown(run):
     assert isinstance(stored.posterior.model, StoredModel)
     assert np.isnan(stored.selection.expected_by_chance)
     assert "not known" in stored.remarks[0]
-    assert "not known for this model" in stored.selection.summary()
+    assert "not known: the stored table does not hold what it takes" in stored.selection.summary()
     with pytest.raises(bs.DataError, match="Screen the data again"):
         stored.posterior.model.log_evidence(None)
     run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.json", "--resolution", "0.8")
@@ -191,6 +191,48 @@ def test_a_manifest_says_what_a_text_file_cannot(run):
     run("screen", "few.csv", "--labels", "stage", "-q", "--out", "few-r.csv")
     with pytest.raises(bs.FileError, match=r"manifest of another run than few-r\.csv: of 60 features"):
         read_result("few-r.csv", "m.json")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "json", "csv"])
+def test_notes_come_back_with_what_they_are_about(ending, run):
+    values, labels = table()
+    write(values, labels)
+    more = ("--fragility", "--kinds", "--permutations", "20", "--n-selected", "4")
+    run("screen", "t.csv", "-l", "stage", "-q", "--out", f"r.{ending}", "--manifest", "m.json", *more)
+    recorded = json.loads(Path("m.json").read_text(encoding="utf-8"))["results"]["notes"]
+    assert {note["kind"] for note in recorded} == {"fragility", "other"}
+    stored = read_result(f"r.{ending}", "m.json" if ending == "csv" else None)
+    (fragile,) = (each for each in stored.posterior.findings if isinstance(each, Fragility))
+    (others,) = (each for each in stored.posterior.findings if not isinstance(each, Fragility))
+    assert fragile.notes() == [note["text"] for note in recorded if note["kind"] == "fragility"]
+    assert others.notes() == [note["text"] for note in recorded if note["kind"] == "other"]
+    assert "would not pass without a certain sample" in fragile.notes()[0]
+    assert any("permuted labels" in note for note in others.notes())
+
+
+def with_more_notes(name, notes):
+    """Add notes to a stored result and read it: notes by finding."""
+    content = json.loads(Path(name).read_text(encoding="utf-8"))
+    content["notes"] += notes
+    Path(name).write_text(json.dumps(content), encoding="utf-8")
+    return {type(finding).__name__: finding.notes() for finding in read_result(name).posterior.findings}
+
+
+def test_the_kind_of_a_note_is_not_guessed_from_its_words(run):
+    values, labels = table()
+    write(values, labels, batch=["p", "q"] * 10 + ["q", "p"] * 10)
+    run("screen", "t.csv", "-l", "stage", "-q", "--blocks", "batch", "--out", "b.json")
+    (first, *_) = json.loads(Path("b.json").read_text(encoding="utf-8"))["notes"]
+    assert first["kind"] == "blocks"
+    alike = first["text"][:40] + " and more."
+    notes = with_more_notes("b.json", [{"kind": "other", "text": alike}])
+    assert notes["StoredColumns"] == [alike]
+    assert len(notes["BlockEvidence"]) == 1  # made again, not repeated
+    run("screen", "t.csv", "-l", "stage", "-q", "--ignore", "batch", "--fragility", "--out", "f.json")
+    alike = "A removal over the cut."
+    notes = with_more_notes("f.json", [{"kind": "other", "text": alike}, "plain", 5, {"kind": "other"}, None])
+    assert notes["StoredColumns"] == [alike, "plain"]
+    assert len(notes["StoredFragility"]) == 1
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -235,6 +277,10 @@ def test_blocks(ending, block_model, run):
             np.testing.assert_allclose(stored.posterior.to_dict()[name], np.asarray(column)[order], atol=1e-8)
     assert stored.posterior.model.prior_ratio == pytest.approx(0.1)
     assert np.isnan(stored.selection.expected_by_chance)  # blocks cannot be drawn again
+    said = " ".join([*stored.remarks, stored.selection.summary()])
+    assert "Its log Bayes factors are those of" not in said  # true of the pooled samples only
+    assert ("from the log-odds of all samples pooled" in said) == (ending == "tsv")
+    assert "a report of the manifest of its run, which screens the data again, would" in said
 
 
 def test_pairs(run):
@@ -283,6 +329,24 @@ def test_log_odds_that_are_the_least_of_several_are_not_calibrated(run):
         stored = read_result(name)
         assert not stored.posterior.calibrated
         assert isinstance(stored.posterior.model, StoredModel) == (name == "r.csv")
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_a_prior_file_that_has_gone_is_not_replaced_by_another_prior(robust, run):
+    values, labels = table()
+    write(values - 1e6, labels)
+    shape = "variance_dof = 3\nvariance_scale = 2\nmean_strength = 1\n"
+    Path("prior.toml").write_text(f"[class]\n{shape}[pooled]\n{shape}")
+    more = ("--robust",) if robust else ()
+    run("screen", "t.csv", "--labels", "stage", "--prior", "prior.toml", "-q", "--out", "r.json", *more)
+    there = read_result("r.json")
+    assert there.posterior.model.is_proper
+    assert not there.remarks
+    Path("prior.toml").unlink()
+    gone = read_result("r.json")
+    assert isinstance(gone.posterior.model, StoredModel)
+    assert "The priors of prior.toml" in gone.remarks[0]
+    assert gone.posterior.names == there.posterior.names
 
 
 def test_a_prior_per_feature_and_the_ends_of_it(run):
@@ -437,7 +501,7 @@ def test_files_that_are_something_else(tmp_path, run):
         ("e.parquet", b"PAR1 no", "cannot be read as Parquet"),
         ("f.csv", b"", "is empty"),
         ("g.csv", b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5"),
-        ("h.csv", b"feature,log_odds\na,1\nb,2,3,4\n", "cannot be read as a result table"),
+        ("h.csv", b"feature,log_odds\na,1\nb,2,3,4\n", "row 2 has 4 cells, the header has 2"),
         ("i.csv", b"feature,feature,log_odds\na,b,1\n", "column names"),
     ):
         Path(name).write_bytes(content)
@@ -445,6 +509,70 @@ def test_files_that_are_something_else(tmp_path, run):
             read_result(name)
     with pytest.raises(bs.FileError, match="is a folder"):
         read_result(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"prior": "jeffreys\nimport os"}, r"its setting 'prior' holds the control character U\+000A"),
+        ({"labels": "a\x1b[2J"}, r"U\+001B"),
+        ({"ignore": ["a", "b\u2028c"]}, r"U\+2028"),
+        ({"table": "a\u202ebsc.exe"}, r"U\+202E"),
+        ({"a\rb": 1}, r"U\+000D"),
+        ({"labels": {"a": 1}}, "its setting labels holds dict"),
+    ],
+)
+def test_settings_with_control_characters_are_refused(setting, said, run):
+    values, labels = table()
+    write(values, labels)
+    run("screen", "t.csv", "-l", "stage", "-q", "--delimiter", ",", "--out", "r.json", "--manifest", "m.json",
+        "--na-values", "\t")  # fmt: skip
+    assert read_result("r.json", "m.json").settings["na_values"] == ["\t"]  # a tab may be meant
+    for name in ("r.json", "m.json"):
+        content = json.loads(Path(name).read_text(encoding="utf-8"))
+        content["settings"] |= setting
+        Path(name).write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(bs.FileError, match=said):
+        read_result("r.json")
+    with pytest.raises(bs.FileError, match=said):
+        read_manifest("m.json")
+
+
+def test_a_text_that_was_cut_is_damaged(run):
+    values, labels = table()
+    write(values, labels)
+    Path("genes.csv").write_text("gene,note\n" + "".join(f'g{j},"1,2\n3"\n' for j in range(K)))
+    for more in ([], ["--features", "genes.csv"]):
+        run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv", *more)
+        data = Path("r.csv").read_bytes()
+        read_result("r.csv")
+        for lost in (1, 2, 9, 40):
+            Path("cut.csv").write_bytes(data[:-lost])
+            with pytest.raises(bs.FileError, match=r"does not end with a line break|is damaged: row"):
+                read_result("cut.csv")
+        Path("cut.csv").write_bytes(data.rstrip(b"\n").rpartition(b",")[0] + b"\n")
+        with pytest.raises(bs.FileError, match=r"is damaged: row 60 has|does not end with a line break"):
+            read_result("cut.csv")
+        Path("blank.csv").write_bytes(data.replace(b"\n", b"\r\n") if not more else data)
+        assert read_result("blank.csv").posterior.n_features == K
+
+
+@pytest.mark.parametrize("rows", [1, 4, 6])
+def test_the_best_rows_alone_are_doubted(rows, run):
+    values, labels = table()
+    write(values, labels)
+    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv", "--manifest", "m.json", "--n-selected", "4")
+    assert not any("may have been cut" in text for text in read_result("r.csv").remarks)
+    lines = Path("r.csv").read_text().splitlines(keepends=True)
+    Path("top.csv").write_text("".join(lines[: rows + 1]))
+    said = [text for text in read_result("top.csv").remarks if "may have been cut" in text]
+    why = "every row is selected" if rows <= 4 else "no row speaks against a difference"
+    assert said == [
+        f"top.csv may have been cut: {why}. The table must hold all features; if it was cut, every expected "
+        "number is wrong."
+    ]
+    with pytest.raises(bs.FileError, match="of 60 features"):
+        read_result("top.csv", "m.json")
 
 
 def test_a_result_that_was_cut_is_noticed_where_the_file_says_its_size(run):

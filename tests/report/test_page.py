@@ -102,7 +102,7 @@ def test_the_page_loads_nothing_and_runs_nothing_inline(whole):
 
 
 def test_nothing_dangerous_is_in_the_sources():
-    sources = "".join((ROOM / "scripts" / f"{name}.js").read_text() for name in SCRIPTS)
+    sources = "".join((ROOM / "scripts" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
     words = (
         "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "fetch(",
         "XMLHttpRequest", "localStorage", "sessionStorage", "import(",
@@ -110,7 +110,7 @@ def test_nothing_dangerous_is_in_the_sources():
     for word in words:
         assert word not in sources, word
     assert not re.search(r"https?://(?!www\.w3\.org/)", sources)
-    assert "url(" not in "".join((ROOM / "styles" / f"{name}.css").read_text() for name in STYLES)
+    assert "url(" not in "".join((ROOM / "styles" / f"{name}.css").read_text(encoding="utf-8") for name in STYLES)
 
 
 def test_hostile_texts_stay_texts(rng):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import bayesieve as bs
+from bayesieve.data import LabelledMatrix
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text, script_json
 from bayesieve.report.payload import payload
 from bayesieve.report.prior_state import ratio_state
 from bayesieve.report.story import Story
+from bayesieve.report.words import facts
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>", "<!--<script>", "'\"\\", "a\u2028b\u2029c", "\ud800", "x" * 10_000,
@@ -100,11 +103,14 @@ def test_one_prior_per_feature(rng):
 
 
 @pytest.mark.parametrize("prior", [0.0, 1.0])
-def test_a_prior_without_odds_is_given_per_feature(rng, prior):
+def test_a_prior_without_odds_is_shared_all_the_same(rng, prior):
     values, labels = drawn(rng)
-    content = through_json(Story.of(bs.screen(values, labels, prior_probability=prior)))
-    assert content["prior"]["log_odds"] is None
-    assert np.isinf(array(content["prior_log_odds"])).all()
+    story = Story.of(bs.screen(values, labels, prior_probability=prior))
+    content = through_json(story)
+    assert content["prior"] == {"log_odds": None, "probability": prior}  # JSON knows no infinity
+    assert content["prior_log_odds"] is None
+    assert f"prior_probability={prior!r})" in content["commands"]["python"][-1]
+    assert dict(facts(story))["Prior probability"] == f"{prior:g}"
 
 
 def test_hostile_names_come_back_and_cannot_leave_the_script(rng):
@@ -134,7 +140,7 @@ def test_columns_are_packed_by_what_they_hold():
     assert encoded_number(np.array([-1, 255]))["type"] == "i4"
     assert encoded_number(np.array([2**40]))["type"] == "f8"
     assert encoded_number(np.array([1e-300, 1.0]), exact=True)["type"] == "f8"
-    assert encoded_number(np.array([0.0, 0.1]), exact=True)["type"] == "f4"
+    assert encoded_number(np.array([0.0, 0.5]), exact=True)["type"] == "f4"
     many = [f"t{i % 300}" for i in range(3000)]
     packed = encoded_text(many)
     assert [packed["levels"][code] for code in array(packed["codes"])] == many
@@ -192,6 +198,20 @@ def test_raw_values_are_those_of_the_strongest(rng, kind):
     assert content["values"]["samples"][39] == "39"
 
 
+def test_raw_values_keep_the_names_of_samples_whatever_the_order_of_the_classes(rng):
+    values, labels = drawn(rng)
+    letters = ["ab"[k] for k in labels]
+    names = tuple(f"patient {i}" for i in range(40))
+    matrix = replace(LabelledMatrix.from_arrays(values, letters), sample_names=names)
+    for classes in (("a", "b"), ("b", "a")):
+        posterior = bs.screen(values, letters, classes=classes)
+        content = through_json(Story.of(posterior, data=matrix, n_values=3))
+        assert content["values"]["samples"] == list(names)
+        assert [classes[k] for k in array(content["values"]["class"])] == letters
+        shown = array(content["values"]["data"]).reshape(3, 40)
+        np.testing.assert_array_equal(shown, values.T[posterior.ranking[:3]].astype(np.float32))
+
+
 def test_raw_values_of_a_file_in_either_direction_and_with_gaps(rng, tmp_path):
     from commands import in_columns, in_rows, label_file  # noqa: PLC0415
 
@@ -229,6 +249,48 @@ def test_data_that_do_not_fit_are_refused(rng):
         Story.of(posterior, annotation={"x": {"TP53": 1}})
 
 
+def test_data_that_were_not_screened_are_refused(rng):
+    values, labels = drawn(rng)
+    values = np.exp(values)
+    posterior = bs.screen(np.log2(values), labels)
+    for same in (np.log2(values), np.log2(values).astype(np.float32), sp.csr_matrix(np.log2(values))):
+        assert Story.of(posterior, data=same, labels=labels).values is not None
+    with pytest.raises(bs.DataError, match=r"not those that were screened: feature 'x\d+' has mean .* in class 0"):
+        Story.of(posterior, data=values, labels=labels)
+    with pytest.raises(bs.DataError, match="the same transform, samples and labels"):
+        Story.of(posterior, data=np.log2(values), labels=np.roll(labels, 1))
+    with pytest.raises(bs.DataError, match=r"has 19 values in class 0, the screen 20 values \(60 of 60"):
+        Story.of(posterior, data=np.log2(values)[1:], labels=labels[1:])
+    spread = np.log2(values)
+    best = posterior.ranking[0]
+    middle = spread[labels == 0, best].mean()
+    spread[labels == 0, best] = middle + 1.001 * (spread[labels == 0, best] - middle)
+    with pytest.raises(bs.DataError, match=f"feature 'x{best}' has standard deviation"):
+        Story.of(posterior, data=spread, labels=labels)
+    far = bs.screen(np.log2(values) + 1e7, labels)
+    assert Story.of(far, data=np.log2(values) + 1e7, labels=labels).values is not None
+
+
+def test_counts_that_were_not_screened_are_refused(rng):
+    events, labels = rng.poisson(5.0, size=(30, 5)), np.arange(30) % 2
+    posterior = bs.screen(events, labels, model=bs.PoissonModel())
+    assert Story.of(posterior, data=events, labels=labels).values is not None
+    with pytest.raises(bs.DataError, match=r"has [\d.]+ events in class 0, the screen \d+ events"):
+        Story.of(posterior, data=np.log1p(events), labels=labels)
+
+
+def test_a_number_by_chance_that_was_drawn_says_how_finely(rng):
+    values, labels = drawn(rng)
+    exact = through_json(Story.of(bs.screen(values, labels)))
+    assert "resolution" not in exact["chance"]
+    proper = bs.screen(values, labels, model=bs.GaussianModel.proper())
+    content = through_json(Story.of(proper))
+    step = content["chance"]["resolution"]
+    expected = np.exp(array(content["chance"]["log_expected"]))
+    np.testing.assert_allclose(expected / step, np.round(expected / step), atol=1e-6)
+    assert expected[expected > 0].min() >= step * (1 - 1e-9)
+
+
 def test_other_models_and_designs_have_a_payload(rng):
     labels = np.arange(30) % 3
     three = bs.screen(rng.normal(size=(30, 5)), labels)
@@ -236,8 +298,9 @@ def test_other_models_and_designs_have_a_payload(rng):
     assert content["ratio"] is None
     assert "more groups" in content["ratio_reason"]
     assert len(content["predictive"]["location"]) == 4
-    counts = bs.screen(rng.poisson(5, size=(30, 5)), labels % 2, model=bs.PoissonModel())
-    content = through_json(Story.of(counts, data=rng.poisson(5, size=(30, 5)), labels=labels % 2))
+    events = rng.poisson(5, size=(30, 5))
+    counts = bs.screen(events, labels % 2, model=bs.PoissonModel())
+    content = through_json(Story.of(counts, data=events, labels=labels % 2))
     assert content["statistics"] is None
     assert content["effect"]["kind"] == "volcano"
     assert content["predictive"] is None

@@ -10,7 +10,7 @@ from bayesieve.cli.words import for_the_command_line
 from bayesieve.report.method import method
 from bayesieve.report.story import Story
 from bayesieve.report.telling import told
-from bayesieve.report.words import figures_of_merit, headline, warnings_said
+from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
 
 
 def drawn(rng, shift=1.5, n_samples=40):
@@ -49,10 +49,11 @@ def test_an_empty_list_says_what_to_do(rng):
     assert "0 of 300 features are selected" in said
     assert f"Nothing passes the cut: the best feature, {best!r}" in said
     assert "below the cut in log-odds" in said
-    assert "FixedSize(n)" in said
     shell = " ".join(headline(Story.of(posterior, say=for_the_command_line)))
-    assert "--n-selected 20" in shell
-    assert "FixedSize" not in shell
+    for page in (said, shell):
+        assert "move the controls below" in page
+        assert not any(name in page for name in ("FixedSize", "with_prior", "--n-selected"))
+    assert "FixedSize(n)" in bs.MinimalRisk(0.5).select(posterior).summary()
 
 
 def test_plain_data_are_warned_of_little(rng):
@@ -76,12 +77,68 @@ def test_warnings_are_there_where_they_belong(rng):
     assert [each["text"] for each in said].count("A warning.") == 1
     assert by_kind["degenerate"].startswith("1 feature without usable variance")
     assert by_kind["missing"].startswith("1 feature of 300 lacks values")
-    assert by_kind["small"].startswith("Fewer than 10 samples in 0 (8) and 1 (8)")
+    assert by_kind["small"].startswith("Fewer than 10 values in 0 (8) and 1 (8)")
+    counted = warnings_said(Story.of(posterior, data=values, labels=labels))
+    assert any(each["text"].startswith("Fewer than 10 samples in 0 (8)") for each in counted)
     assert "would not pass without a certain sample" in by_kind["fragile"]
     robust = bs.fragility(values, labels, posterior=posterior, missing="omit").posterior()
     texts = {each["kind"]: each["text"] for each in warnings_said(Story.of(robust))}
     assert "not calibrated" in texts["calibration"]
     assert "by chance" not in " ".join(headline(Story.of(robust)))
+
+
+def test_samples_are_counted_where_they_can_be(rng):
+    values, labels = drawn(rng, n_samples=60)
+    values[rng.random(values.shape) < 0.5] = np.nan
+    posterior = bs.screen(values, labels, missing="omit")
+    most = int(posterior.statistics.counts[0].max())
+    assert most < 30
+    said = headline(Story.of(posterior))[0]
+    assert f"0 (up to {most} values) with 1" in said
+    assert facts(Story.of(posterior))[0][1].startswith(f"0: up to {most};")
+    for n_values in (0, 5):
+        story = Story.of(posterior, data=values, labels=labels, n_values=n_values)
+        assert "0 (30 samples) with 1 (30 samples)" in headline(story)[0]
+        assert story.class_counts == {"0": 30, "1": 30}
+    assert "0 (30 samples)" in headline(Story.of(posterior, class_counts={"0": 30, "1": 30}))[0]
+
+
+def test_a_simulation_without_an_event_does_not_say_nothing(rng):
+    values, labels = drawn(rng, 6.0)
+    posterior = bs.screen(values, labels, model=bs.GaussianModel.proper())
+    strict = Story.of(posterior, rule=bs.FixedSize(1))
+    assert strict.by_chance == 0.0
+    step = f"fewer than {strict.chance.resolution:.2g}"
+    assert f"{step} would pass this cut by chance" in headline(strict)[1]
+    assert figures_of_merit(strict)["By chance over this cut"] == step
+    assert step in method(strict)[-1]["paragraphs"][0]
+    assert step in strict.selection.summary()
+    loose = Story.of(posterior, rule=bs.FixedSize(300))
+    assert "fewer than" not in " ".join(headline(loose))
+    exact = Story.of(bs.screen(values, labels), rule=bs.FixedSize(1))
+    assert "fewer than" not in " ".join(headline(exact))
+
+
+@pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
+def test_what_is_said_of_the_prior_ratio_is_so(rng):
+    values, labels = drawn(rng, 0.7, n_samples=60)
+    blocks, three, gaps = np.arange(60) // 20, np.arange(60) % 3, values.copy()
+    gaps[:20, ::2] = np.nan
+    cases = {
+        "all log-odds move with log L, and ranks do not": (values, labels, {}),
+        "all log-odds move with 3 log L, once per block, and ranks do not": (values, labels, {"blocks": blocks}),
+        "patterns with more groups further": (values, three, {}),
+        "only if features are known from equally many": (gaps, labels, {"blocks": blocks, "missing": "omit"}),
+    }
+    for words, (table, classes, options) in cases.items():
+        first, second = (
+            bs.screen(table, classes, model=bs.GaussianModel.jeffreys(ratio), **options) for ratio in (0.1, 0.001)
+        )
+        said = next(each["text"] for each in warnings_said(Story.of(first)) if each["kind"] == "ratio")
+        assert words in said
+        moved = (second.log_bayes_factor - first.log_bayes_factor) / np.log(0.01)
+        wanted = 3.0 if "3 log L" in words else 1.0
+        assert ("ranks do not" in said) == np.allclose(moved, wanted)
 
 
 def test_the_method_has_the_numbers_used(rng):

@@ -21,7 +21,7 @@ def posterior():
 def test_write_returns_the_file(posterior, tmp_path):
     path = bs.report.write(posterior, tmp_path / "a.html", title="Practice")
     assert path == tmp_path / "a.html"
-    assert "<title>Practice</title>" in path.read_text()
+    assert "<title>Practice</title>" in path.read_text(encoding="utf-8")
     assert [each.name for each in tmp_path.iterdir()] == ["a.html"]
 
 
@@ -29,6 +29,24 @@ def test_the_same_story_is_the_same_file(posterior, tmp_path):
     for name in ("a.html", "b.html"):
         write_story(Story.of(posterior, created="2020-01-01 00:00 UTC"), tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_the_date_is_that_of_the_source_where_one_is_set(posterior, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1600000000")
+    moments = iter([1_700_000_000.0, 1_800_000_000.0])
+    monkeypatch.setattr("time.time", lambda: next(moments, 1.9e9))
+    for name in ("a.html", "b.html"):
+        bs.report.write(posterior, tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert Story.of(posterior).created == "2020-09-13 12:26 UTC"
+    assert Story.of(posterior, created="today").created == "today"
+
+
+@pytest.mark.parametrize("value", ["", "yesterday", "1e9", "9" * 30])
+def test_a_date_of_the_source_that_is_none_is_refused(posterior, value, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
+    with pytest.raises(bs.OptionError, match="SOURCE_DATE_EPOCH"):
+        Story.of(posterior)
 
 
 def test_a_failure_leaves_the_old_file(posterior, tmp_path, monkeypatch):
@@ -48,6 +66,15 @@ def test_places_that_cannot_be_written_are_told_first(posterior, tmp_path):
         bs.report.write(posterior, tmp_path / "no" / "a.html", data="nonsense")
     with pytest.raises(bs.FileError, match="it is a directory"):
         bs.report.write(posterior, tmp_path, data="nonsense")
+
+
+def test_other_endings_and_numbers_are_refused(posterior, tmp_path):
+    with pytest.raises(bs.OptionError, match=r"q.txt' end in .html"):
+        bs.report.write(posterior, tmp_path / "q.txt")
+    for wrong in (-1, 2.5, True):
+        with pytest.raises(bs.OptionError, match="n_values is"):
+            bs.report.write(posterior, tmp_path / "q.html", n_values=wrong)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_room_is_found_by_its_name():

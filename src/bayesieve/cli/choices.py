@@ -33,6 +33,7 @@ _EXAMPLE = {
     "proportion": "0.1",
     "confidence": "0.9",
 }
+RULE_NUMBERS = tuple(_EXAMPLE)
 _IMPLIED = {
     ("threshold",): "mr",
     ("n_selected",): "cmnc",
@@ -45,7 +46,7 @@ _IMPLIED = {
 
 def chosen_rule(criterion: str | None, numbers: dict[str, Any]) -> Rule:
     """Return the rule that a criterion and its numbers name; numbers alone imply their criterion."""
-    given = tuple(name for name in _EXAMPLE if numbers.get(name) is not None)
+    given = tuple(name for name in RULE_NUMBERS if numbers.get(name) is not None)
     if criterion is None:
         if given == ("confidence",):
             raise OptionError("--confidence needs --proportion, for example --proportion 0.1 --confidence 0.9.")

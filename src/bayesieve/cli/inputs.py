@@ -18,6 +18,7 @@ from bayesieve.io.reading import read_table
 from bayesieve.io.summarise import Summary
 from bayesieve.io.table import Progress
 from bayesieve.io.text.opening import check_file
+from bayesieve.selection.summary import counted
 
 if TYPE_CHECKING:
     from bayesieve.io.statistics import StatisticsSet
@@ -44,6 +45,8 @@ class Input:
         Of the data.
     described
         Sentences about shape, orientation and what was left out.
+    discreet
+        The same without ids of samples.
     sites, n_sites
         Of a statistics file: names of the sites, and how many hold each feature.
     blocks
@@ -61,6 +64,11 @@ class Input:
     n_sites: Any = field(default_factory=list)
     label_map: dict[str, str] = field(default_factory=dict)
     blocks: dict[str, Moments] | None = None
+    discreet: list[str] = field(default_factory=list)
+
+    def telling(self, n_values: int | None) -> list[str]:
+        """Sentences for a report: without ids of samples if it is to show no values."""
+        return list(self.discreet or self.described if n_values == 0 else self.described)
 
 
 def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = None) -> Input:
@@ -100,6 +108,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = No
     return Input(
         path, summary, summary.statistics.classes, summary.class_counts, summary.feature_names,
         settings["transform"], describe(summary), label_map=dict(label_map),
+        discreet=describe(summary, ids=False),
     )  # fmt: skip
 
 
@@ -129,15 +138,15 @@ def _both(first: Progress, second: Progress | None) -> Progress:
     return tell
 
 
-def describe(summary: Summary) -> list[str]:
-    """Say what a table holds and what was left out of it."""
+def describe(summary: Summary, *, ids: bool = True) -> list[str]:
+    """Say what a table holds and what was left out of it, with some of the ids or without."""
     table, labeller = summary.slabs.table, summary.labeller
     n = sum(summary.class_counts.values())
     lines = [
         f"{table.path}: {table.form}, samples in {table.samples_in}; {n:,} samples x "
         f"{counted(len(summary.feature_names), 'feature')}, transform {summary.slabs.transform}."
     ]
-    out = _left_out(summary)
+    out = _left_out(summary, ids)
     if out:
         lines.append("Left out: " + "; ".join(out) + ".")
     if labeller.in_order is not None:
@@ -145,7 +154,8 @@ def describe(summary: Summary) -> list[str]:
     if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
         absent = [name for name in labeller.by_id if name not in labeller.matched]
         are = "is" if len(absent) == 1 else "are"
-        lines.append(f"{counted(len(absent), 'id')} of {labeller.source} {are} not in the table ({_few(absent)}).")
+        few = f" ({_few(absent)})" if ids else ""
+        lines.append(f"{counted(len(absent), 'id')} of {labeller.source} {are} not in the table{few}.")
     if labeller.ids_in:
         lines.append(f"Samples are looked up in {labeller.ids_in}.")
     if summary.missing.total:
@@ -154,7 +164,7 @@ def describe(summary: Summary) -> list[str]:
     return lines
 
 
-def _left_out(summary: Summary) -> list[str]:
+def _left_out(summary: Summary, ids: bool) -> list[str]:
     table, labeller = summary.slabs.table, summary.labeller
     encoder = labeller.encoder
     out = []
@@ -163,15 +173,17 @@ def _left_out(summary: Summary) -> list[str]:
     if encoder.outside:
         shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
         out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes: {shown}")
-    out += summary.extra_left_out
+    out += summary.extra_left_out if ids else [text.partition(" (")[0] for text in summary.extra_left_out]
     unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
     if unknown:
-        out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know ({_few(unknown)})")
+        few = f" ({_few(unknown)})" if ids else ""
+        out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know{few}")
     for reason, names in table.left_out.items():
+        few = f": {_few(names)}" if ids else ""
         if reason == "rows without numbers":
-            out.append(f"{counted(len(names), 'row')} without numbers: {_few(names)}")
+            out.append(f"{counted(len(names), 'row')} without numbers{few}")
         elif reason != "not in the label file":
-            out.append(f"{counted(len(names), 'column')}, {reason}: {_few(names)}")
+            out.append(f"{counted(len(names), 'column')}, {reason}{few}")
     return out
 
 
@@ -191,11 +203,6 @@ def check_classes(given: Input) -> None:
         raise LabelError(
             f'{given.path}: some of the labels {shown} differ in case only. Merge them: --classes "{merged}".'
         )
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number and what it counts, in the plural where it has to be."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:
@@ -244,7 +251,7 @@ def from_set(path: str, found: StatisticsSet, classes: str | None, *, apart: boo
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
     sites = tuple(site.site for site in found.sites)
     described = [
-        f"{path}: statistics of {len(sites)} site{'' if len(sites) == 1 else 's'} ({_few(sites, 5)}), "
+        f"{path}: statistics of {counted(len(sites), 'site')} ({_few(sites, 5)}), "
         f"{'apart' if apart else 'pooled'}; "
         f"{int(counts.sum()):,} samples x {moments.n_features:,} features, transform {found.transform}."
     ]

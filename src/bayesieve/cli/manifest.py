@@ -12,17 +12,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesieve import __version__
+from bayesieve.cli.config import plain_settings
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.talk import Talk
 from bayesieve.cli.targets import files_read
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.io.atomic import replacing
+from bayesieve.io.stored_notes import note_kind
 from bayesieve.selection import Selection
 from bayesieve.selection.results_hash import results_hash
 
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
 _NOT_RESULTS = {"memory", "threads", "quiet", "verbose", "json_log", "out", "report", "report_values", "manifest",
                 "config_out"}  # fmt: skip
+
+
+_NOT_OF_THE_TABLE = ("out", "manifest", "config", "config_out", "report", "quiet", "verbose", "json_log")
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
@@ -62,16 +67,50 @@ def manifest_content(
             "false_positives_90": [int(low), int(high)],
             "expected_by_chance": selection.expected_by_chance,
             "n_degenerate": int(selection.posterior.degenerate.sum()),
-            "notes": [
-                for_the_command_line(n) for finding in selection.posterior.findings for n in finding.notes()
-            ],
+            "notes": _notes(selection),
         },
-        "warnings": talk.warned,
+        "warnings": list(talk.warned),
         "versions": {"bayesieve": __version__, "python": platform.python_version()}
         | {name: importlib.metadata.version(name) for name in _PACKAGES},
         "platform": platform.platform(),
-        "seconds": {name: round(seconds, 4) for name, seconds in talk.timings.items()},
+        "seconds": _seconds(talk),
     }
+
+
+def finished(content: Mapping[str, Any], talk: Talk) -> dict[str, Any]:
+    """Return a manifest with what has been measured and said since it was made."""
+    return {**content, "warnings": list(talk.warned), "seconds": _seconds(talk)}
+
+
+def lasting(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is the same in every repetition of a run: no dates, no times, no name of the report."""
+    settings = {name: value for name, value in content["settings"].items() if name != "report"}
+    kept = {key: value for key, value in content.items() if key not in ("created", "seconds")}
+    return kept | {"settings": settings}
+
+
+def about_settings(selection: Selection, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a result file says of its origin, so that a report can be written of it alone."""
+    plain = {name: value for name, value in plain_settings(settings).items() if name not in _NOT_OF_THE_TABLE}
+    return {
+        "bayesieve_version": __version__,
+        "n_features": selection.posterior.n_features,
+        "settings": plain,
+        "notes": _notes(selection),
+    }
+
+
+def _seconds(talk: Talk) -> dict[str, float]:
+    return {name: round(seconds, 4) for name, seconds in talk.timings.items()}
+
+
+def _notes(selection: Selection) -> list[dict[str, str]]:
+    """Sentences about the findings, each with the kind of finding that it is about."""
+    return [
+        {"kind": note_kind(finding), "text": for_the_command_line(note)}
+        for finding in selection.posterior.findings
+        for note in finding.notes()
+    ]
 
 
 def write_content(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:

@@ -183,7 +183,7 @@ ReportValues = Annotated[
         OUTPUT,
         "--report-values",
         metavar="N",
-        help="Features whose values go into the report, 500 if not given; 0 for none.",
+        help="Features whose values go into the report, 500 if not given; 0 leaves out all about single samples.",
         min=0,
     ),
 ]

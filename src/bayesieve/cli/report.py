@@ -59,7 +59,7 @@ def report(  # noqa: PLR0913, PLR0917 - every option of the command
     confidence: o.Confidence = None,
     out: Annotated[
         Path | None,
-        option(OUTPUT, "--out", "-o", metavar="FILE", help="The page; RESULT with the ending .html if not given."),
+        option(OUTPUT, "--out", "-o", metavar="FILE", help="The page; RESULT.report.html if not given."),
     ] = None,
     title: Annotated[str | None, option(OUTPUT, "--title", metavar="TEXT", help="Title of the page.")] = None,
     report_values: o.ReportValues = None,

@@ -8,12 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bayesieve import __version__
 from bayesieve.cli.annotations import annotation_file
-from bayesieve.cli.choices import chosen_rule
-from bayesieve.cli.config import plain_settings
-from bayesieve.cli.inputs import counted
-from bayesieve.cli.rerun import RULE_NUMBERS
+from bayesieve.cli.choices import RULE_NUMBERS, chosen_rule
 from bayesieve.cli.screen_report import VALUES_SHOWN, check_report
 from bayesieve.cli.sources import Source, source_of
 from bayesieve.cli.talk import Talk
@@ -23,21 +19,10 @@ from bayesieve.errors import FileError, OptionError
 from bayesieve.io.atomic import check_writable
 from bayesieve.io.text.opening import check_file
 from bayesieve.selection import Selection
+from bayesieve.selection.summary import counted
 
-_NOT_OF_THE_RESULT = ("out", "manifest", "config", "config_out", "report", "quiet", "verbose", "json_log")
 _WIDTH = 79
 _ENDINGS = (".stats.parquet", ".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".json")
-
-
-def about_settings(selection: Selection, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a result file says of its origin, so that a report can be written of it alone."""
-    plain = {name: value for name, value in plain_settings(settings).items() if name not in _NOT_OF_THE_RESULT}
-    return {
-        "bayesieve_version": __version__,
-        "n_features": selection.posterior.n_features,
-        "settings": plain,
-        "notes": [for_the_command_line(n) for finding in selection.posterior.findings for n in finding.notes()],
-    }
 
 
 def run_report(settings: Mapping[str, Any]) -> None:
@@ -45,8 +30,8 @@ def run_report(settings: Mapping[str, Any]) -> None:
     talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
     result = os.fspath(settings["result"])
     check_file(result)
-    out = Path(settings["out"] or _stem(result) + ".html")
-    check_report(out)
+    out = Path(settings["out"] or _stem(result) + ".report.html")
+    check_report(out, "--out")
     _check_before(settings, out)
     source = _annotated(settings, source_of(settings, talk))
     from bayesieve.report.story import Story  # noqa: PLC0415 - loaded when there is something to tell

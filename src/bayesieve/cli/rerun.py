@@ -11,7 +11,13 @@ from typing import Any
 import typer
 
 from bayesieve import __version__
-from bayesieve.cli.choices import check_findings, check_prior_name, chosen_rule, model_of_values
+from bayesieve.cli.choices import (
+    RULE_NUMBERS,
+    check_findings,
+    check_prior_name,
+    chosen_rule,
+    model_of_values,
+)
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import file_hash
 from bayesieve.cli.options import plain_params
@@ -21,8 +27,6 @@ from bayesieve.errors import DataWarning, FileError
 from bayesieve.io.roles import listed
 from bayesieve.selection import Rule, Selection
 from bayesieve.selection.results_hash import results_hash
-
-RULE_NUMBERS = ("threshold", "n_selected", "expected_false_positives", "proportion", "confidence")
 
 
 def screen_defaults() -> dict[str, Any]:

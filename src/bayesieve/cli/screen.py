@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bayesieve.cli.annotations import Annotations, annotation_file
 from bayesieve.cli.choices import (
+    RULE_NUMBERS,
     check_findings,
     check_prior_name,
     chosen_model,
@@ -22,7 +23,7 @@ from bayesieve.cli.choices import (
 )
 from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.inputs import Input, check_classes, read_input
-from bayesieve.cli.manifest import manifest_content, write_content
+from bayesieve.cli.manifest import about_settings, finished, lasting, manifest_content, write_content
 from bayesieve.cli.screen_report import check_report, write_report
 from bayesieve.cli.summary import summary_lines
 from bayesieve.cli.talk import Talk
@@ -35,8 +36,6 @@ from bayesieve.screening import screen
 from bayesieve.selection import Rule, Selection
 from bayesieve.selection.results_hash import results_hash
 
-_RULE_NUMBERS = ("threshold", "n_selected", "expected_false_positives", "proportion", "confidence")
-
 
 def run_screen(settings: Mapping[str, Any]) -> None:
     """Read, screen, select, write and tell.
@@ -47,7 +46,7 @@ def run_screen(settings: Mapping[str, Any]) -> None:
         All options of the command by name.
     """
     talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
-    rule = chosen_rule(settings["criterion"], {name: settings[name] for name in _RULE_NUMBERS})
+    rule = chosen_rule(settings["criterion"], {name: settings[name] for name in RULE_NUMBERS})
     check_prior_name(settings["prior"], settings["prior_ratio"], settings["model"])
     check_findings(settings)
     model = model_of_values(settings)
@@ -63,12 +62,13 @@ def run_screen(settings: Mapping[str, Any]) -> None:
     plain = plain_settings(settings)
     if settings["config_out"] is not None:
         write_settings(settings["config_out"], "screen", plain)
-    if settings["report"] is not None:
+    if settings["report"] is not None or settings["manifest"] is not None:
         content = manifest_content("screen", plain, given, talk, selection)
-        with talk.timed("report"):
-            write_report(settings, selection, rule, given, talk, annotation, content)
-    if settings["manifest"] is not None:
-        write_content(settings["manifest"], manifest_content("screen", plain, given, talk, selection))
+        if settings["report"] is not None:
+            with talk.timed("report"):
+                write_report(settings, selection, rule, given, talk, annotation, lasting(content))
+        if settings["manifest"] is not None:
+            write_content(settings["manifest"], finished(content, talk))
     _tell(talk, selection, given, settings)
 
 
@@ -174,8 +174,6 @@ def _write(settings: Mapping[str, Any], selection: Selection, given: Input, anno
 
 def _about(selection: Selection, given: Input, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What formats with a place for it say about the table."""
-    from bayesieve.cli.reporting import about_settings  # noqa: PLC0415 - most tables are text
-
     return {
         "table": given.path,
         "classes": {str(label): count for label, count in given.class_counts.items()},

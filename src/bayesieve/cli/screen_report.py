@@ -16,10 +16,10 @@ from bayesieve.selection import Rule, Selection
 VALUES_SHOWN = 500
 
 
-def check_report(path: str | os.PathLike[str] | None) -> None:
-    """Raise before the work unless a report has the ending of one."""
+def check_report(path: str | os.PathLike[str] | None, option: str = "--report") -> None:
+    """Raise before the work unless the report that an option names has the ending of one."""
     if path is not None and Path(path).suffix.lower() not in (".html", ".htm"):
-        raise OptionError(f"A report is an HTML file; let {os.fspath(path)} (--report) end in .html.")
+        raise OptionError(f"A report is an HTML file; let {os.fspath(path)} ({option}) end in .html.")
 
 
 def write_report(
@@ -42,10 +42,12 @@ def write_report(
         annotation=annotation,
         class_counts=given.class_counts,
         transform=given.transform,
-        described=given.described,
+        described=given.telling(n_values),
         warned=talk.warned,
         sites=sites_of(given, selection.posterior),
-        commands=Commands.of_settings("screen", settings, screen_defaults(), selection.posterior),
+        commands=Commands.of_settings(
+            "screen", settings, screen_defaults(), selection.posterior, statistics=bool(given.sites)
+        ),
         manifest=manifest,
         say=for_the_command_line,
     )

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from bayesieve.cli.annotations import annotation_file
-from bayesieve.cli.choices import chosen_probability
-from bayesieve.cli.inputs import Input, counted
+from bayesieve.cli.choices import RULE_NUMBERS, chosen_probability
+from bayesieve.cli.inputs import Input
 from bayesieve.cli.rerun import (
-    RULE_NUMBERS,
     check_inputs,
     compared,
     recorded_settings,
@@ -31,10 +30,13 @@ from bayesieve.io.stored_manifest import read_manifest
 from bayesieve.io.stored_table import read_json
 from bayesieve.io.text.opening import check_file, plain_suffix
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report.commands import Commands, model_words
+from bayesieve.report.commands import Commands
+from bayesieve.report.discreet import manifest_without_samples
 from bayesieve.report.prior_state import prior_probability, ratio_state
+from bayesieve.report.python_lines import CANNOT, FEATURE_NUMBERS, numbers_of
 from bayesieve.report.sites import SiteView
 from bayesieve.selection import MinimalRisk, Rule, Selection
+from bayesieve.selection.summary import counted
 
 _FOR_STATISTICS = ("classes", "blocks")
 
@@ -110,23 +112,20 @@ def _of_table(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
     recorded = _recorded_rule(stored.settings, stored.selection)
     selection, rule = _decided(stored.selection, recorded, settings)
     posterior = selection.posterior
-    manifest = {} if settings.get("manifest") is None else read_manifest(settings["manifest"])
+    manifest = {} if settings.get("manifest") is None else _shown(read_manifest(settings["manifest"]), settings)
     described = [
         f"{path}: a result of bayesieve screen, {counted(posterior.n_features, 'feature')}"
         + (f", transform {stored.transform}." if stored.transform else "."),
         *map(str, manifest.get("described", ())),
         *stored.remarks,
     ]
-    if "table" in stored.settings:
-        commands = Commands.of_settings("screen", stored.settings, screen_defaults(), posterior)
+    if isinstance(stored.settings.get("table"), str):
+        commands = Commands.of_settings(
+            "screen", stored.settings, screen_defaults(), posterior, statistics=stored.n_sites is not None,
+            changed=_anew(settings),
+        )  # fmt: skip
     else:
-        commands = Commands(
-            ("bayesieve", "report", path),
-            (
-                "import bayesieve as bs",
-                f"posterior = bs.read_result({path!r}).posterior",
-            ),
-        )
+        commands = _of_the_table(path, settings, posterior)
     annotation: dict[str, Any] = dict(stored.annotation)
     if stored.n_sites is not None:
         annotation = {"n_sites": stored.n_sites, **annotation}
@@ -134,6 +133,30 @@ def _of_table(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
         selection, rule, described, stored.class_counts, stored.transform or "none", commands,
         annotation=annotation, manifest=manifest,
     )  # fmt: skip
+
+
+def _shown(manifest: dict[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    return manifest_without_samples(manifest) if settings.get("report_values") == 0 else manifest
+
+
+def _anew(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the prior of the command line, where it was given."""
+    names = ("prior_probability", "prior_ratio")
+    return {name: settings[name] for name in names if settings[name] is not None}
+
+
+def _of_the_table(path: str, settings: Mapping[str, Any], posterior: FeaturePosterior) -> Commands:
+    """Commands that begin with the result, for want of better."""
+    words, anew = ["bayesieve", "report", path], _anew(settings)
+    lines = ["import bayesieve as bs", f"posterior = bs.read_result({path!r}).posterior"]
+    if prior_probability(posterior) is None and "prior_probability" in anew:
+        words += ["--prior-probability", anew["prior_probability"]]
+        found = numbers_of(anew["prior_probability"], "posterior.names")
+        lines += [FEATURE_NUMBERS, f"posterior = posterior.with_prior({found})"]
+    if "prior_ratio" in anew:
+        words += ["--prior-ratio", anew["prior_ratio"]]
+        lines = [CANNOT.format(why="the prior ratio of a stored result is moved by the command line only")]
+    return Commands(tuple(words), tuple(lines))
 
 
 def _recorded_rule(settings: Mapping[str, Any], selection: Selection) -> Rule | None:
@@ -193,7 +216,9 @@ def _of_manifest(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
     given, rule, selection = screened(recorded, talk)
     said = compared(content, path, selection, n_inputs)
     chosen, now = _decided(selection, rule, settings)
-    return _from_input(given, chosen, now, recorded, [*given.described, said], content)
+    source = _from_input(given, chosen, now, recorded, settings, _shown(content, settings))
+    source.described.append(said)
+    return source
 
 
 def _of_statistics(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
@@ -203,20 +228,20 @@ def _of_statistics(path: str, settings: Mapping[str, Any], talk: Talk) -> Source
     given_options = {name: settings[name] for name in names if settings.get(name) is not None}
     every = screen_defaults() | {"table": path} | given_options
     given, rule, selection = screened(every, talk)
-    return _from_input(given, selection, rule, every, list(given.described), {})
+    return _from_input(given, selection, rule, every, settings, {})
 
 
 def _from_input(
-    given: Input, selection: Selection, rule: Rule | None, settings: Mapping[str, Any], described: list[str],
+    given: Input, selection: Selection, rule: Rule | None, settings: Mapping[str, Any], asked: Mapping[str, Any],
     manifest: dict[str, Any],
 ) -> Source:  # fmt: skip
     """What was screened now, with sites if it has several."""
     posterior = selection.posterior
-    commands = Commands.of_settings("screen", settings, screen_defaults(), posterior)
-    annotation: dict[str, Any] = {}
-    if given.sites:
-        annotation = {"n_sites": np.asarray(given.n_sites)}
-        commands = Commands(commands.cli, _python_of_sites(given, posterior))
+    commands = Commands.of_settings(
+        "screen", settings, screen_defaults(), posterior, statistics=bool(given.sites), changed=_anew(asked)
+    )
+    described = given.telling(asked.get("report_values"))
+    annotation: dict[str, Any] = {"n_sites": np.asarray(given.n_sites)} if given.sites else {}
     annotation |= annotation_file(settings.get("features"), posterior.names, settings.get("encoding"))
     data = None if given.sites else given.data
     return Source(
@@ -235,15 +260,3 @@ def sites_of(given: Input, posterior: FeaturePosterior) -> SiteView | None:
         return SiteView.of(posterior, given.blocks)
     found = read_statistics(given.path).by_site()
     return SiteView.of(posterior, {site: moments.pick(list(given.classes)) for site, moments in found.items()})
-
-
-def _python_of_sites(given: Input, posterior: FeaturePosterior) -> tuple[str, ...]:
-    blocks = ", blocks=statistics.by_site()" if given.blocks is not None else ""
-    prior = prior_probability(posterior)
-    return (
-        "import bayesieve as bs",
-        f"statistics = bs.read_statistics({given.path!r})",
-        f"posterior = bs.screen(statistics.pooled(), model={model_words(posterior)}, "
-        f"prior_probability={'prior_probability' if prior is None else repr(prior)}, "
-        f"feature_names=statistics.feature_ids{blocks})",
-    )

@@ -10,6 +10,7 @@ from bayesieve.cli.inputs import Input
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.posterior.table import class_statistics
 from bayesieve.selection import Selection
+from bayesieve.selection.summary import listed
 from bayesieve.selection.summary import summary_lines as lines_of_selection
 
 _WIDTH = 79
@@ -23,7 +24,7 @@ def summary_lines(selection: Selection, given: Input) -> list[str]:
     named = list(given.class_counts)
     signed = len(named) == 2 and not hasattr(selection.posterior.statistics, "levels")  # categories have no sign
     minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
-    lines += _wrap(f"Classes: {', '.join(counts[:-1])} and {counts[-1]}{minus}.")
+    lines += _wrap(f"Classes: {listed(counts)}{minus}.")
     lines.append("")
     head, *others = lines_of_selection(selection)
     for text in (head.rpartition("; ")[0] + ".", *others):

@@ -26,6 +26,10 @@ _INSTEAD = {
     "--missing omit (in Python missing='omit')": "--missing omit",
     "missing='omit'": "--missing omit",
     "they are flagged in .degenerate": "they are flagged in the column degenerate",
+    "Give data=X and labels=y, the table that was screened": (
+        "Draw the figures of the manifest that screen --manifest wrote: bayesieve figures MANIFEST reads the data "
+        "again"
+    ),
     "set variance_scale (and mean_strength) to fit": "give a --prior file whose scale fits",
 }
 

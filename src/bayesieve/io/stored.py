@@ -14,12 +14,14 @@ from bayesieve.errors import FileError
 from bayesieve.io.roles import check_distinct
 from bayesieve.io.stored_manifest import said_by_manifest
 from bayesieve.io.stored_model import Origin, model_of_counts, origin_of
+from bayesieve.io.stored_notes import stored_notes
 from bayesieve.io.stored_parts import (
     OF_FRAGILITY,
     StoredColumns,
     Unrepeatable,
     stored_fragility,
 )
+from bayesieve.io.stored_settings import checked_settings
 from bayesieve.io.stored_statistics import class_columns, stored_prior, stored_statistics
 from bayesieve.io.stored_table import StoredTable, read_stored_table
 from bayesieve.models.degenerate import Degeneracy
@@ -125,7 +127,7 @@ def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] |
     whole = said.get("n_features", table.n_rows)
     if whole != table.n_rows:
         raise FileError(
-            f"{table.path} holds {table.n_rows:,} features, but the result has {whole:,}: rows have been taken "
+            f"{table.path} holds {table.n_rows:,} features, but the result has {whole}: rows have been taken "
             "out. What is expected of a list needs all features; give the whole table."
         )
     return _rebuilt(table, said)
@@ -143,7 +145,8 @@ def _in_order(table: StoredTable) -> StoredTable:
             f"{table.path} is not a whole result: its {n:,} rows have the ranks {rank.min():g} to {rank.max():g}, "
             f"not every one from 1 to {n:,}. What is expected of a list needs all features; give the whole table."
         )
-    rising = np.flatnonzero(np.diff(log_odds[order]) > 0)
+    falling = log_odds[order]
+    rising = np.flatnonzero(falling[1:] > falling[:-1])
     if rising.size:
         raise FileError(
             f"{table.path}: ranks and log-odds contradict each other in {rising.size:,} "
@@ -154,7 +157,7 @@ def _in_order(table: StoredTable) -> StoredTable:
 
 
 def _rebuilt(table: StoredTable, said: Mapping[str, Any]) -> StoredResult:
-    settings = dict(said["settings"]) if isinstance(said.get("settings"), dict) else {}
+    settings = checked_settings(table.path, said.get("settings"))
     own, others, n_sites = _parts(table)
     log_bf, log_odds = table.present("log_bayes_factor"), table.present("log_odds")
     if not np.isfinite(log_bf).all():
@@ -173,26 +176,37 @@ def _rebuilt(table: StoredTable, said: Mapping[str, Any]) -> StoredResult:
     rest = [name for name in own if name not in taken and not (blocks and _is_of_blocks(name))]
     held = {name: table.as_it_is(name) for name in rest}
     robust = bool(settings.get("robust", np.array_equal(held.get("least_log_odds", ()), log_odds)))
-    origin = _origin(statistics, log_bf, codes == 0, settings, blocks, robust=robust)
+    origin = _origin(table, statistics, log_bf, codes == 0, settings, blocks, robust=robust)
     findings: list[Finding] = [blocks] if blocks else []
-    known = [note[:25] for finding in findings for note in finding.notes()]
-    notes = [str(note) for note in said.get("notes", ()) if str(note)[:25] not in known]
+    notes = stored_notes(said.get("notes"))
     fragile = {name: held.pop(name) for name in OF_FRAGILITY if name in held}
-    of_fragility = [note for note in notes if "over the cut" in note or "removal" in note]
-    findings.append(StoredColumns(held, tuple(note for note in notes if note not in of_fragility)))
+    findings.append(StoredColumns(held, (*([] if blocks else notes["blocks"]), *notes["other"])))
     posterior = FeaturePosterior(
         log_bf, prior, tuple(table.texts("feature")), codes, statistics, origin.model, origin.resolution,
         origin.comparison, tuple(findings), not robust,
     )  # fmt: skip
     selection = _selection(table, posterior, said.get("rule"))
     if len(fragile) == len(OF_FRAGILITY):
-        finding = stored_fragility(posterior, fragile, selection.mask, of_fragility)
+        finding = stored_fragility(posterior, fragile, selection.mask, notes["fragility"])
         selection = replace(selection, posterior=posterior.with_finding(finding))
     transform = table.texts("transform")[0] if "transform" in own else str(said.get("transform", ""))
+    remarks = tuple(filter(None, (origin.remark, _may_be_cut(table, said, selection))))
     return StoredResult(
         table.path, selection, transform, {name: table.optional_texts(name) for name in others}, settings,
-        (origin.remark,) if origin.remark else (), str(said.get("results_hash", "")), n_sites,
+        remarks, str(said.get("results_hash", "")), n_sites,
     )  # fmt: skip
+
+
+def _may_be_cut(table: StoredTable, said: Mapping[str, Any], selection: Selection) -> str:
+    """Say that rows may be missing, if nothing tells how many there were and only good ones are left."""
+    every = bool(selection.mask.all())
+    if "n_features" in said or not (every or (selection.posterior.log_bayes_factor > 0.0).all()):
+        return ""
+    why = "every row is selected" if every else "no row speaks against a difference"
+    return (
+        f"{table.path} may have been cut: {why}. The table must hold all features; if it was cut, every expected "
+        "number is wrong."
+    )
 
 
 def _number(value: Any) -> float | None:
@@ -252,12 +266,12 @@ def _blocks(
 
 
 def _origin(
-    statistics: Any, log_bf: FloatArray, usable: npt.NDArray[np.bool_], settings: Mapping[str, Any],
-    blocks: BlockEvidence | None, *, robust: bool,
+    table: StoredTable, statistics: Any, log_bf: FloatArray, usable: npt.NDArray[np.bool_],
+    settings: Mapping[str, Any], blocks: BlockEvidence | None, *, robust: bool,
 ) -> Origin:  # fmt: skip
     if isinstance(statistics, Moments):
-        pooled = log_bf if blocks is None else blocks.pooled_log_bayes_factor
-        return origin_of(statistics, pooled, usable, settings, blocks=blocks is not None, robust=robust)
+        pooled, names = log_bf if blocks is None else blocks.pooled_log_bayes_factor, table.texts("feature")
+        return origin_of(statistics, pooled, usable, settings, names, blocks=blocks is not None, robust=robust)
     return Origin(
         model_of_counts(settings), Unrepeatable(), 0.0,
         "A stored result of counts or categories holds no samples: the number of features that would pass by "

@@ -7,6 +7,7 @@ from typing import Any
 
 from bayesieve.errors import FileError
 from bayesieve.io.roles import listed
+from bayesieve.io.stored_settings import checked_settings
 from bayesieve.io.stored_table import StoredTable, read_json
 
 
@@ -41,6 +42,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{name} is not the manifest of a screen: "
             + (f"{listed(wrong)} is missing." if wrong else f"it is of bayesieve {content.get('command')}.")
         )
+    checked_settings(name, content["settings"])
     return content
 
 
@@ -63,10 +65,10 @@ def said_by_manifest(manifest: str | os.PathLike[str], table: StoredTable) -> di
     if features != table.n_rows or hashed not in (None, results.get("sha256")):
         raise FileError(
             f"{name} is the manifest of another run than {table.path}: "
-            + (f"of {features:,} features" if features != table.n_rows else "its results have another hash")
+            + (f"of {features} features" if features != table.n_rows else "its results have another hash")
             + ". Give the manifest that was written together with the result."
         )
     return {
-        "settings": dict(content["settings"]), "notes": list(results.get("notes", ())),
+        "n_features": features, "settings": dict(content["settings"]), "notes": list(results.get("notes", ())),
         "results_hash": results.get("sha256", ""), "classes": dict(content.get("classes", {})),
     }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +24,14 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 _CLOSE = 1e-6
+_NAMED = ("jeffreys", "proper")
 _UNKNOWN = (
     "The file does not say which prior gave its log Bayes factors, and they are not those of Jeffreys' prior on "
     "the stored means and standard deviations: the number of features that would pass by chance is not known."
+)
+_OF_BLOCKS = (
+    "The file does not say which prior was used. The one named here was worked out from the log-odds of all "
+    "samples pooled; what the blocks say cannot be worked out again from the table."
 )
 _LEAST = (
     "The file does not say which prior was used, and it cannot be worked out from log-odds that are the least "
@@ -57,8 +62,9 @@ class Origin:
 
 
 def origin_of(
-    moments: Moments, log_bayes_factor: FloatArray, usable: BoolArray, settings: Mapping[str, Any], **how: bool
-) -> Origin:
+    moments: Moments, log_bayes_factor: FloatArray, usable: BoolArray, settings: Mapping[str, Any],
+    names: Sequence[str], **how: bool,
+) -> Origin:  # fmt: skip
     """Find the model of Gaussian data whose log Bayes factors these are.
 
     Parameters
@@ -71,6 +77,8 @@ def origin_of(
         Features that are not degenerate.
     settings
         Options of the screen, as far as they are known.
+    names
+        Names of the features, for priors that give one number each.
     how
         ``blocks=True``: the log Bayes factors are those of the pooled samples, the result has blocks.
         ``robust=True``: they are the least over leaving samples out, and fit no model.
@@ -82,7 +90,9 @@ def origin_of(
     >>> from bayesieve.io.stored_model import origin_of
     >>> X = np.random.default_rng(0).normal(size=(20, 5))
     >>> posterior = bs.screen(X, [0, 1] * 10, model=bs.GaussianModel.jeffreys(0.25))
-    >>> origin_of(posterior.moments, posterior.log_bayes_factor, ~posterior.degenerate, {}).model.prior_ratio
+    >>> found = origin_of(
+    ...     posterior.moments, posterior.log_bayes_factor, ~posterior.degenerate, {}, posterior.names)
+    >>> found.model.prior_ratio
     0.25
     """
     step = float(settings.get("resolution") or 0.0)
@@ -91,16 +101,29 @@ def origin_of(
     places = np.flatnonzero(usable)
     used = (moments.with_resolution(step) if step else moments).take(places)
     wanted, patterns = log_bayes_factor[places], settings.get("patterns", "any")
-    for model, remark in _candidates(moments, settings, used, wanted):
-        if how.get("robust") and "prior" in settings:
+    for model, remark in _candidates(moments, settings, names, used, wanted):
+        if how.get("robust") and not remark:
             return Origin(model, None, step)
         try:
             found = model.take(places, moments.n_features).log_bayes_factor(used, patterns)
         except BayesieveError:
             continue
         if places.size and (np.abs(found - wanted) <= _CLOSE * (1.0 + np.abs(wanted))).all():
-            return Origin(model, _comparison(model, moments, patterns, step, how), step, remark)
-    return Origin(StoredModel("Gaussian"), Unrepeatable(), step, _LEAST if how.get("robust") else _UNKNOWN)
+            said = _OF_BLOCKS if remark and how.get("blocks") else remark
+            return Origin(model, _comparison(model, moments, patterns, step, how), step, said)
+    remark = _gone(settings) or (_LEAST if how.get("robust") else _UNKNOWN)
+    return Origin(StoredModel("Gaussian"), Unrepeatable(), step, remark)
+
+
+def _gone(settings: Mapping[str, Any]) -> str:
+    """Say that the file of a prior is of no use any more; nothing if there was none."""
+    prior = str(settings.get("prior", "jeffreys"))
+    if prior in _NAMED:
+        return ""
+    return (
+        f"The priors of {prior}, with which this was screened, are not there any more or have changed: the number "
+        "of features that would pass by chance is not known."
+    )
 
 
 def _comparison(
@@ -129,11 +152,11 @@ def _of_pairs(moments: Moments, log_bf: FloatArray, usable: BoolArray, step: flo
 
 
 def _candidates(
-    moments: Moments, settings: Mapping[str, Any], used: Moments, wanted: FloatArray
+    moments: Moments, settings: Mapping[str, Any], names: Sequence[str], used: Moments, wanted: FloatArray
 ) -> Iterator[tuple[GaussianModel, str]]:
     """Models to try, the one that was said first, each with how it was come by."""
     if "prior" in settings or "prior_ratio" in settings:
-        model = _said(moments, settings)
+        model = _said(moments, settings, names)
         if model is not None:
             yield model, ""
     two = len(moments.classes) == 2
@@ -161,7 +184,7 @@ def _candidates(
     )
 
 
-def _said(moments: Moments, settings: Mapping[str, Any]) -> GaussianModel | None:
+def _said(moments: Moments, settings: Mapping[str, Any], names: Sequence[str]) -> GaussianModel | None:
     """Return the model that the settings name; None if its file has gone."""
     prior, ratio = str(settings.get("prior", "jeffreys")), settings.get("prior_ratio")
     try:
@@ -174,12 +197,8 @@ def _said(moments: Moments, settings: Mapping[str, Any]) -> GaussianModel | None
         if prior == "proper":
             two = len(moments.classes) == 2
             return GaussianModel.proper() if two else GaussianModel.proper(mean_locations=(0.0,))
-        names = [str(label) for label in moments.classes]
-        return (
-            read_model(prior, names, settings.get("features_in_order", ()), number)
-            if os.path.exists(prior)
-            else None
-        )
+        labels = [str(label) for label in moments.classes]
+        return read_model(prior, labels, names, number) if os.path.exists(prior) else None
     except BayesieveError:
         return None
 

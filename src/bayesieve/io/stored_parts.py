@@ -17,9 +17,22 @@ from bayesieve.posterior.fragility import Fragility
 
 OF_FRAGILITY = ("least_log_odds", "culprit", "n_fragile_removals")
 _OF_THE_PRIOR = (
-    "kind", "probability_same", "probability_mean_only",
-    "probability_variance_only", "probability_both", "pattern", "pattern_probability",
+    "kind", "probability_same", "probability_mean_only", "probability_variance_only", "probability_both",
+    "pattern", "pattern_probability", "log_odds_pooled", "log_odds_without_a_block", "least_log_odds",
+    "n_fragile_removals",
 )  # fmt: skip
+
+
+def of_the_prior(name: str) -> bool:
+    """Whether a column of findings holds for the prior only under which it was worked out.
+
+    Examples
+    --------
+    >>> from bayesieve.io.stored_parts import of_the_prior
+    >>> of_the_prior("kind"), of_the_prior("equal_a_b"), of_the_prior("p_value")
+    (True, True, False)
+    """
+    return name in _OF_THE_PRIOR or name.startswith("equal_")
 
 
 def _not_stored(what: str) -> NoReturn:
@@ -141,6 +154,10 @@ class Unrepeatable:
     """
 
     cost: ClassVar[int] = 1
+    unknown_because: ClassVar[str] = (
+        "the stored table does not hold what it takes; a report of the manifest of its run, which screens the "
+        "data again, would"
+    )
 
     def take(self, places: Any) -> Unrepeatable:
         """The same for some of the features."""
@@ -195,11 +212,7 @@ class StoredColumns:
 
     def reweighed(self, prior_log_odds: Any) -> tuple[StoredColumns, Any]:
         """Drop the columns that hold for the stored prior only."""
-        kept = {
-            name: column
-            for name, column in self.held.items()
-            if name not in _OF_THE_PRIOR and not name.startswith("equal_")
-        }
+        kept = {name: column for name, column in self.held.items() if not of_the_prior(name)}
         return StoredColumns(kept), prior_log_odds
 
 

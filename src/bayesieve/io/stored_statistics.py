@@ -136,6 +136,19 @@ def _residual(table: StoredTable, mean: FloatArray, count: npt.NDArray[np.int64]
     return np.array([np.zeros(lost.size), np.where(tiny & (count > 0).all(axis=0), lost, 0.0)])
 
 
+def rounded_probabilities(log_odds: float) -> list[float]:
+    """Return the probability of log-odds rounded to one digit, to two, and so on until nothing is lost.
+
+    Examples
+    --------
+    >>> from bayesieve.io.stored_statistics import rounded_probabilities
+    >>> rounded_probabilities(0.3)[:3]
+    [0.6, 0.57, 0.574]
+    """
+    found = float(expit(log_odds))
+    return [float(f"{found:.{digits}g}") for digits in range(1, 18)]
+
+
 def stored_prior(log_odds: FloatArray, log_bayes_factor: FloatArray, said: Any = None) -> float | FloatArray:
     """Prior log-odds: what log-odds have beyond the log Bayes factor; a number if it is the same for all.
 
@@ -167,10 +180,8 @@ def stored_prior(log_odds: FloatArray, log_bayes_factor: FloatArray, said: Any =
                 off = log_odds - (prior + log_bayes_factor)
             prior = prior + np.where(np.isfinite(off), off, 0.0)
         return prior
-    guess = float(expit(nearest))
-    probabilities = [said] if isinstance(said, float) else []
-    probabilities += [float(f"{guess:.{digits}g}") for digits in range(1, 18)]
-    exact = [float(checked_log_odds(p, 1)) for p in probabilities if 0.0 <= p <= 1.0]
+    probabilities = [said] if isinstance(said, float) and 0.0 <= said <= 1.0 else []
+    exact = [float(checked_log_odds(p, 1)) for p in (*probabilities, *rounded_probabilities(nearest))]
     ends = np.nextafter(nearest, [-np.inf, np.inf]).tolist() if np.isfinite(nearest) else []
     for choice in (*exact, nearest, *ends):
         if (choice + log_bayes_factor == log_odds).all():

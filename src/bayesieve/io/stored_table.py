@@ -16,6 +16,7 @@ from bayesieve.errors import FileError
 from bayesieve.io.columnar_file import ColumnarFile
 from bayesieve.io.damage import reading
 from bayesieve.io.roles import check_distinct, listed, nearest
+from bayesieve.io.stored_rows import check_rows
 from bayesieve.io.text.opening import TextBytes, check_file, plain_suffix
 
 if TYPE_CHECKING:
@@ -176,6 +177,8 @@ def _from_text(path: str) -> StoredTable:
         data = b"".join(iter(lambda: bytes(stream.read(_BLOCK)), b""))
     head = data.partition(b"\n")[0].decode("utf-8", "replace")
     delimiter = max(_DELIMITERS, key=head.count)
+    if data.strip():
+        check_rows(path, data, delimiter)
     with reading(path, "a result table", "write it again with bayesieve screen --out"):
         frame = pl.read_csv(
             io.BytesIO(data), has_header=False, infer_schema=False, separator=delimiter, quote_char='"'

@@ -87,6 +87,25 @@ def chance_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray
     return found
 
 
+def chance_resolution(posterior: FeaturePosterior) -> float:
+    """Return the number that one event of the simulation behind :func:`chance_curve` stands for; 0 if exact.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.chance import chance_resolution
+    >>> X, y = [[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5
+    >>> chance_resolution(bs.screen(X, y))
+    0.0
+    >>> round(1 / chance_resolution(bs.screen(X, y, model=bs.GaussianModel.proper())))
+    401408
+    """
+    if follows_lambda(posterior):
+        return 0.0
+    copies, rounds = _repetitions(posterior)
+    return 1.0 / (copies * rounds)
+
+
 def least_log_odds(posterior: FeaturePosterior) -> FloatArray:
     """Log-odds that some features cannot fall below, where these follow from lambda; none for other screens.
 
@@ -216,9 +235,7 @@ def _by_drawing(
     """Draw non-markers, once for all cuts; NaN for a model that does not know how to."""
     comparison = posterior.comparison or _plain(posterior)
     rng, n = np.random.default_rng(_SEED), posterior.n_features
-    draws = max(_DRAWS // comparison.cost, _FEW)
-    copies = max(1, min(draws, _AT_ONCE) // n)  # few features are drawn many times at once
-    rounds = int(np.clip(-(-draws // (n * copies)), 1, _MOST_ROUNDS))
+    copies, rounds = _repetitions(posterior)
     many = comparison if copies == 1 else comparison.take(np.tile(np.arange(n), copies))
     passed = np.zeros(cuts.size)
     for _ in range(rounds):
@@ -228,6 +245,14 @@ def _by_drawing(
         log_odds = prior + log_bf.reshape(copies, n)[:, usable]
         passed += _number_over(log_odds.ravel(), cuts)
     return np.asarray(passed / (rounds * copies))
+
+
+def _repetitions(posterior: FeaturePosterior) -> tuple[int, int]:
+    """How often every feature is drawn: at once, and how many times over."""
+    n, comparison = posterior.n_features, posterior.comparison or _plain(posterior)
+    draws = max(_DRAWS // comparison.cost, _FEW)
+    copies = max(1, min(draws, _AT_ONCE) // n)  # few features are drawn many times at once
+    return copies, int(np.clip(-(-draws // (n * copies)), 1, _MOST_ROUNDS))
 
 
 def _number_over(values: FloatArray, cuts: FloatArray) -> npt.NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,8 +59,28 @@ def annotation_columns(annotation: Any, posterior: FeaturePosterior) -> dict[str
 
 
 def _of_frame(frame: Any) -> dict[str, Any]:
-    index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
-    if index is not None and index.dtype.kind not in "iuf":
-        ids = [str(name) for name in index]
-        return {str(name): dict(zip(ids, frame[name].tolist(), strict=True)) for name in frame.columns}
-    return {str(name): list(frame[name]) for name in frame.columns}
+    """Columns of a data frame, None where a cell is missing; by the names in its index, if it has names."""
+    if not hasattr(frame, "iloc"):
+        return {str(name): list(frame[name]) for name in frame.columns}
+    columns = {
+        str(name): [
+            None if absent else cell
+            for cell, absent in zip(frame[name].tolist(), frame[name].isna().tolist(), strict=True)
+        ]
+        for name in frame.columns
+    }
+    if frame.index.dtype.kind in "iuf":
+        return columns
+    ids = [str(name) for name in frame.index]
+    _check_once(ids)
+    return {name: dict(zip(ids, cells, strict=True)) for name, cells in columns.items()}
+
+
+def _check_once(ids: list[str]) -> None:
+    often = [name for name, n in Counter(ids).items() if n > 1]
+    if often:
+        stand = "ids of the annotation stand" if len(often) > 1 else "id of the annotation stands"
+        raise DataError(
+            f"{len(often):,} {stand} in more than one row of the frame, for example "
+            f"{', '.join(map(repr, often[:3]))}: which row is meant cannot be told. Keep one row per feature."
+        )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.chance import chance_curve, least_log_odds
+from bayesieve.posterior.chance import chance_curve, chance_resolution, least_log_odds
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,6 +27,8 @@ class ChanceGrid:
         Log of the number of features expected over each if none were a marker.
     at_cut
         The number at the cut of the list.
+    resolution
+        The number that one event of a simulation stands for; 0 if the curve is exact.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class ChanceGrid:
     cuts: FloatArray
     log_expected: FloatArray
     at_cut: float
+    resolution: float = 0.0
 
 
 def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
@@ -84,7 +87,7 @@ def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
         return None
     with np.errstate(divide="ignore"):
         log_expected = np.log(expected)
-    return ChanceGrid(cuts, log_expected, _at(posterior, cut, cuts, expected))
+    return ChanceGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), chance_resolution(posterior))
 
 
 def _at(posterior: FeaturePosterior, cut: float, cuts: FloatArray, expected: FloatArray) -> float:

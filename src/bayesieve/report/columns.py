@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.labels import told_apart
+from bayesieve.io.stored_parts import of_the_prior
+from bayesieve.models.comparing import pairs_of
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.table import class_statistics
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text
@@ -15,14 +19,18 @@ from bayesieve.stats import Moments
 
 IntArray = npt.NDArray[np.int64]
 
-_OF_THE_PRIOR = (
-    "kind", "probability_", "pattern", "equal_", "least_log_odds", "log_odds_", "n_fragile_removals",
-)  # fmt: skip
 _SHOWN_ELSEWHERE = {
     "rank", "feature", "log_odds", "probability", "log_bayes_factor", "degenerate", "degenerate_reason",
     "selected",
 }  # fmt: skip
+_OF_THE_PAGE = ("kind", "pattern", "culprit", "fragile", "without_block", "least_log_odds")
+_OF_THE_CLASSES = ("n_", "mean_", "sd_", "equal_", "block_")
+_SECOND = " (2)"  # added to a column whose name was taken
 _WORDS = {"sd": "SD", "p": "p"}
+_DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null")
+_EXACT = 2**53  # whole numbers up to here are exact in a float
 
 
 def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[str, Any]:
@@ -48,6 +56,8 @@ def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[
     """
     content: dict[str, Any] = {"key": name, "title": name if annotation else _title(name)}
     array = _plain(values)
+    if annotation and array.dtype.kind == "O":
+        array = _of_decimals(array)
     if array.dtype.kind == "b":
         content |= {"kind": "flag", "values": encoded(array, "u1")}
     elif array.dtype.kind in "iuf":
@@ -56,7 +66,7 @@ def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[
         content |= encoded_text(array.tolist())
     if annotation:
         content["annotation"] = True
-    elif name.startswith(_OF_THE_PRIOR):
+    elif of_the_prior(name):
         content["of_prior"] = True
     return content
 
@@ -66,19 +76,44 @@ def _title(name: str) -> str:
 
 
 def _plain(values: Any) -> npt.NDArray[Any]:
-    """Return an array of numbers, of flags, or of objects; texts that are all numbers stay texts."""
+    """Return an array of numbers, of flags, or of objects, in which None is missing; texts stay texts."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return values
-    listed = list(values)
-    if listed and all(isinstance(value, (bool, np.bool_)) for value in listed):
-        return np.array(listed, dtype=bool)
-    if listed and all(value is None or isinstance(value, (int, float, np.number)) for value in listed):
-        if all(isinstance(value, (int, np.integer)) for value in listed):
-            return np.array(listed)
-        return np.array([np.nan if value is None else float(value) for value in listed])
-    texts = np.empty(len(listed), dtype=object)
-    texts[:] = listed
+    cells = [None if _is_missing(value) else value for value in values]
+    given = [value for value in cells if value is not None]
+    flags = [isinstance(value, (bool, np.bool_)) for value in given]
+    if given and all(flags) and len(given) == len(cells):
+        return np.array(cells, dtype=bool)
+    if cells and not any(flags) and all(isinstance(value, (int, float, np.number)) for value in given):
+        return _numbers(cells, whole=all(isinstance(value, (int, np.integer)) for value in given))
+    texts = np.empty(len(cells), dtype=object)
+    texts[:] = cells
     return texts
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas
+
+
+def _numbers(cells: list[Any], *, whole: bool) -> npt.NDArray[Any]:
+    if whole and None not in cells:
+        return np.array([int(cell) for cell in cells])
+    return np.array([np.nan if cell is None else float(cell) for cell in cells])
+
+
+def _of_decimals(texts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the numbers of texts that are all plain decimals, so that they sort as such; others as they are."""
+    cells = [None if text is None or text in _MISSING else text for text in texts.tolist()]
+    given = [cell for cell in cells if cell is not None]
+    if not given or not all(isinstance(cell, str) and _DECIMAL.fullmatch(cell) for cell in given):
+        return texts
+    whole = [_WHOLE.fullmatch(cell) is not None for cell in given]
+    lost = any(is_whole and abs(int(cell)) > _EXACT for cell, is_whole in zip(given, whole, strict=True))
+    if lost or not all(np.isfinite(float(cell)) for cell in given):
+        return texts
+    return _numbers(cells, whole=all(whole))
 
 
 def result_columns(detailed: FeaturePosterior) -> dict[str, Any]:
@@ -102,7 +137,7 @@ def result_columns(detailed: FeaturePosterior) -> dict[str, Any]:
     for columns in (of_classes, *(finding.columns(detailed) for finding in detailed.findings)):
         for name, values in columns.items():
             if name not in _SHOWN_ELSEWHERE:
-                table[name if name not in table else f"{name} (2)"] = values
+                table[name if name not in table else name + _SECOND] = values
     return table
 
 
@@ -130,10 +165,49 @@ def all_columns(
     ['gene', 'mean_difference', 'log_variance_ratio']
     """
     own = result_columns(detailed)
-    places = order.tolist()
-    made = []
+    labels = told_apart(detailed.classes)
+    owners = _owners(own, told_apart(detailed.classes, "difference")) | _pairs(own, labels)
+    places, used, made = order.tolist(), {*own, *_SHOWN_ELSEWHERE}, []
     for name, values in annotation.items():
         taken = values[order] if isinstance(values, np.ndarray) else [values[i] for i in places]
-        key = name if name not in own and name not in _SHOWN_ELSEWHERE else f"annotation_{name}"
+        key = f"annotation_{name}" if _is_of_the_page(name, labels) else name
+        while key in used:
+            key = f"annotation_{key}"
+        used.add(key)
         made.append(column_content(key, taken, annotation=True) | {"title": name})
-    return made + [column_content(name, values) for name, values in own.items()]
+    return made + [column_content(name, values) | owners.get(name, {}) for name, values in own.items()]
+
+
+def _is_of_the_page(name: str, labels: Sequence[str]) -> bool:
+    """Whether the page looks for a column of the screen under this name."""
+    if name == "n_sites":  # of statistics files
+        return "sites" in labels
+    return name in _OF_THE_PAGE or name.startswith(_OF_THE_CLASSES)
+
+
+def _owners(names: Iterable[str], labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Class and level of every share and rate: they follow the number of values of their class."""
+    found: dict[str, dict[str, Any]] = {}
+    k = -1
+    for name in names:
+        spelt = (name, name.removesuffix(_SECOND))
+        if k + 1 < len(labels) and f"n_{labels[k + 1]}" in spelt:
+            k += 1
+        elif k >= 0 and f"rate_{labels[k]}" in spelt:
+            found[name] = {"class": k, "level": ""}
+        elif k >= 0 and name.startswith("share_"):
+            whole = next((each for each in spelt if each.endswith(f"_{labels[k]}")), None)
+            if whole is not None:
+                found[name] = {"class": k, "level": whole[len("share_") : -len(labels[k]) - 1]}
+    return found
+
+
+def _pairs(names: Iterable[str], labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Classes of every probability that two of them are equal."""
+    equal = [name for name in names if name.startswith("equal_")]
+    pairs = pairs_of(len(labels))
+    return {
+        name: {"pair": [a, b]}
+        for name, (a, b) in zip(equal, pairs if len(equal) == len(pairs) else (), strict=False)
+        if name in (f"equal_{labels[a]}_{labels[b]}", f"equal_{labels[a]}|{labels[b]}")
+    }

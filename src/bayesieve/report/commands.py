@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -18,20 +18,14 @@ from bayesieve.models.shift_comparison import ShiftComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.chance import is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_state
+from bayesieve.report.python_lines import MODEL, python_lines
+from bayesieve.report.rule_state import RuleState
 
-_OF_THE_RULE = (
-    "criterion", "threshold", "n_selected", "expected_false_positives", "proportion", "confidence",
-)  # fmt: skip
+_OF_THE_RULE = ("criterion", *(field.name for field in fields(RuleState) if field.name != "name"))
 _NOT_REPEATED = (
     "table", "out", "manifest", "config", "config_out", "report", "report_values", "quiet", "verbose", "json_log",
     "threads", "memory",
 )  # fmt: skip
-_READING = (
-    "labels", "classes", "transform", "missing", "samples_in", "id_column", "ignore", "na_values", "encoding",
-    "decimal", "delimiter", "layer", "blocks", "pairs", "exposures",
-)  # fmt: skip
-_SCREENING = ("patterns", "block_model", "informative_missing", "degenerate", "resolution")
-MODEL = "{model}"
 _NAMED = {
     "PoissonModel": "poisson", "NegativeBinomialModel": "negative-binomial", "CategoricalModel": "categorical",
 }  # fmt: skip
@@ -46,7 +40,8 @@ class Commands:
     cli
         Words of the command line; of a result that was not made there with words in capitals to be filled in.
     python
-        Lines of Python that make ``posterior``. ``{model}`` stands where the model of the page goes.
+        Lines of Python that make ``posterior``. ``{model}`` stands where the model of the page goes. One line of
+        comment if no lines give the same.
     run
         Words of the command as it was run, with rule and prior; empty if the result was not made there.
     before
@@ -102,6 +97,9 @@ class Commands:
         if isinstance(posterior.comparison, ShiftComparison):
             words.append("block_model='shift'")
             cli += ["--block-model", "shift"]
+        if np.ptp(posterior.statistics.counts, axis=1).any() and not posterior.block_evidence:
+            words.append("missing='omit'")
+            cli += ["--missing", "omit"]
         if np.any(posterior.resolution):
             words.append("resolution=resolution")
             cli += ["--resolution", "STEP"]
@@ -110,14 +108,18 @@ class Commands:
         cli += ["--prior-probability", "FILE:COLUMN"] if prior is None else []
         lines = ["import bayesieve as bs", f"posterior = bs.screen({', '.join(words)})"]
         if transform != "none":
-            lines.insert(1, f"# X holds the values with transform {transform}")
+            lines.insert(1, f"# X holds the values with transform {transform!r}")
             cli += ["--transform", transform]
+        if not posterior.calibrated:
+            lines.append("posterior = bs.fragility(X, y, posterior=posterior).posterior()")
+            cli.append("--robust")
         return cls(tuple(cli), tuple(lines))
 
     @classmethod
     def of_settings(
-        cls, command: str, settings: Mapping[str, Any], defaults: Mapping[str, Any], posterior: FeaturePosterior
-    ) -> Commands:
+        cls, command: str, settings: Mapping[str, Any], defaults: Mapping[str, Any], posterior: FeaturePosterior,
+        *, statistics: bool = False, changed: Mapping[str, Any] | None = None,
+    ) -> Commands:  # fmt: skip
         """Commands for a run of the command line, from its settings.
 
         Parameters
@@ -125,9 +127,13 @@ class Commands:
         command
             ``screen``.
         settings, defaults
-            Options by name, and what they are if they are not given.
+            Options by name, and what they are if they are not given. Other names are left out.
         posterior
             What came of it.
+        statistics
+            Whether the table is a statistics file.
+        changed
+            Options that have been given anew since.
 
         Examples
         --------
@@ -135,28 +141,40 @@ class Commands:
         >>> from bayesieve.report.commands import Commands
         >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
         >>> settings = {"table": "a.csv", "labels": "class", "quiet": True}
-        >>> made = Commands.of_settings("screen", settings, {}, posterior)
+        >>> made = Commands.of_settings("screen", settings, {"labels": None, "quiet": False}, posterior)
         >>> made.cli
         ('bayesieve', 'screen', 'a.csv', '--labels', 'class')
         >>> made.python[1]
         "table = bs.read_table('a.csv', labels='class')"
         """
-        given = {
-            name: value
-            for name, value in settings.items()
-            if value not in (None, [], ()) and value != defaults.get(name) and value is not False
-        }
+        table = _plain_path(os.fspath(settings["table"]))
+        run = ["bayesieve", command, table]
+        for name, value in _given(settings, defaults).items():
+            run += [] if name in _NOT_REPEATED else _option(name, value)
+        given = _given({**settings, **(changed or {})}, defaults)
         of_the_page = {*_NOT_REPEATED, *_OF_THE_RULE}
         if prior_probability(posterior) is not None:
             of_the_page.add("prior_probability")
         if ratio_state(posterior).value is not None:
-            of_the_page.add("prior_ratio")
-        words = ["bayesieve", command, os.fspath(settings["table"])]
-        run = list(words)
+            of_the_page |= {"prior", "prior_ratio"}
+        words = ["bayesieve", command, table]
         for name, value in given.items():
             words += [] if name in of_the_page else _option(name, value)
-            run += [] if name in _NOT_REPEATED else _option(name, value)
-        return cls(tuple(words), tuple(_python(settings, given, posterior)), tuple(run))
+        return cls(tuple(words), python_lines(table, given, posterior, statistics=statistics), tuple(run))
+
+
+def _given(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the command that differ from what they are if they are not given."""
+    return {
+        name: value
+        for name, value in settings.items()
+        if name in defaults and value not in (None, [], ()) and value != defaults[name] and value is not False
+    }
+
+
+def _plain_path(path: str) -> str:
+    """A file whose name begins like an option is none."""
+    return os.path.join(os.curdir, path) if path.startswith("-") else path
 
 
 def _option(name: str, value: Any) -> list[str]:
@@ -166,25 +184,6 @@ def _option(name: str, value: Any) -> list[str]:
     if isinstance(value, list):
         return [word for each in value for word in (flag, str(each))]
     return [flag, str(value)]
-
-
-def _python(settings: Mapping[str, Any], given: Mapping[str, Any], posterior: FeaturePosterior) -> list[str]:
-    """Lines that read and screen the same table."""
-    words = [repr(os.fspath(settings["table"]))]
-    words += [f"{name}={given[name]!r}" for name in _READING if name in given]
-    lines, model = ["import bayesieve as bs"], model_words(posterior)
-    if not isinstance(posterior.model, GaussianModel):
-        words.append(f"model={model}")
-    if model == "model":
-        lines.append(f"# model: the priors of {settings['prior']}" if "prior" in given else "# model: as screened")
-    lines.append(f"table = bs.read_table({', '.join(words)})")
-    more = ["table"] if isinstance(posterior.comparison, PairedComparison) else ["table", f"model={model}"]
-    prior = prior_probability(posterior)
-    if prior is None:
-        lines.append(f"# prior_probability: one per feature, from {settings.get('prior_probability')}")
-    more.append(f"prior_probability={'prior_probability' if prior is None else repr(prior)}")
-    more += [f"{name}={given[name]!r}" for name in _SCREENING if name in given]
-    return [*lines, f"posterior = bs.screen({', '.join(more)})"]
 
 
 def model_words(posterior: FeaturePosterior) -> str:
@@ -205,7 +204,8 @@ def model_words(posterior: FeaturePosterior) -> str:
             return MODEL
         named = isinstance(model.prior_ratio, (int, float, str))
         return f"bs.GaussianModel.jeffreys({model.prior_ratio!r})" if named else "model"
-    return f"bs.{type(model).__name__}()" if type(model).__name__ in _NAMED else "model"
+    plain = type(model).__name__ in _NAMED and repr(model) == repr(type(model)())
+    return f"bs.{type(model).__name__}()" if plain else "model"
 
 
 def _model_options(posterior: FeaturePosterior) -> list[str]:

@@ -57,7 +57,7 @@ def encoded_number(values: npt.ArrayLike, *, exact: bool = False) -> dict[str, s
     values
         Numbers.
     exact
-        Whether 32 bits are too few if they would lose tiny or huge numbers, as of p-values.
+        Whether 32 bits are too few if they would lose digits, or tiny numbers as of p-values.
 
     Examples
     --------
@@ -75,11 +75,9 @@ def encoded_number(values: npt.ArrayLike, *, exact: bool = False) -> dict[str, s
             if limits.min <= low and high <= limits.max:
                 return encoded(array, kind)
         return encoded(array, "f8")
-    if exact:
-        size = np.abs(array[np.isfinite(array) & (array != 0)])
-        if size.size and (size.min() < 1e-37 or size.max() > 1e38):
-            return encoded(array, "f8")
-    return encoded(array, "f4")
+    with np.errstate(over="ignore"):
+        loses = exact and not np.array_equal(array, array.astype(np.float32), equal_nan=True)
+    return encoded(array, "f8" if loses else "f4")
 
 
 def encoded_text(values: Sequence[Any]) -> dict[str, Any]:

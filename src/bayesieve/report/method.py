@@ -9,10 +9,12 @@ import numpy as np
 from bayesieve.models import GaussianModel
 from bayesieve.models.paired import PAIR_CONSTANT
 from bayesieve.models.prior_ratio import jeffreys_constant
+from bayesieve.models.shift_comparison import ShiftComparison
 from bayesieve.posterior.chance import follows_lambda, is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
 from bayesieve.report.words import compared, model_said, prior_said, ratio_said
+from bayesieve.selection.summary import by_chance_said, chance_unknown
 from bayesieve.stats import Moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
@@ -75,12 +77,13 @@ def _evidence(story: Story) -> dict[str, Any]:
 def _gaussian(story: Story, model: GaussianModel) -> dict[str, Any]:
     said = (
         f"Values are Gaussian with unknown mean and variance ({model_said(story)}). They are integrated out: a "
-        "marker has its own mean and variance in every class, any other feature the same in all (section 2.3, "
-        "equations 2.16 to 2.18)."
+        f"marker {_has(story)} (section 2.3, equations 2.16 to 2.18)."
     )
-    formula = "BF = L prod_y [Gamma(kappa_y*/2) (2/s_y*)^(kappa_y*/2) nu_y*^(-1/2)] / [the same of all values]"
+    group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
+    formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
     paragraphs = [said, *_hyper_parameters(story, model)]
     if len(story.posterior.classes) > 2:
+        formula = f"BF = mean over patterns of L^(groups - 1) product of p(group) / p(all values),   {group}"
         paragraphs.append(
             "Of more than two classes all patterns of equal and different classes that were asked for are "
             "compared with no difference, and their evidences averaged."
@@ -90,7 +93,26 @@ def _gaussian(story: Story, model: GaussianModel) -> dict[str, Any]:
         formula += _constant(story)
     if story.posterior.block_evidence is not None:
         paragraphs += story.posterior.block_evidence.notes()[:1]
+        formula = "" if _is_shift(story) else "log BF = sum over blocks of the block's own log BF"
+    if not story.posterior.calibrated:
+        paragraphs.append("The log Bayes factor told is the least over leaving any one sample out.")
+        formula = f"least over samples of [{formula.splitlines()[0]}]" if formula else ""
     return _part("Evidence", *paragraphs, formula=formula)
+
+
+def _is_shift(story: Story) -> bool:
+    return isinstance(story.posterior.comparison, ShiftComparison)
+
+
+def _has(story: Story) -> str:
+    """What a marker has of its own."""
+    if _is_shift(story):
+        return (
+            "has a shift between the classes and a variance in every class that all blocks share, besides a "
+            "location of every block; any other feature has no shift and one variance"
+        )
+    within = " within every block" if story.posterior.block_evidence is not None else ""
+    return f"has its own mean and variance in every class{within}, any other feature the same in all"
 
 
 def _hyper_parameters(story: Story, model: GaussianModel) -> list[str]:
@@ -137,8 +159,8 @@ _RULES = {
     "most {expected_false_positives:g} expected false positives.",
     "fdr": "False-discovery rate: the longest list of the most probable features whose expected share of false "
     "positives is at most {proportion:g}.",
-    "fdp": "Guaranteed hit rate: the longest list of the most probable features in which the share of false "
-    "positives is at most {proportion:g} with probability {confidence:g} or more.",
+    "fdp": "False-discovery proportion (FDP): the longest list of the most probable features in which the share "
+    "of false positives is at most {proportion:g} with probability {confidence:g} or more under the model.",
 }
 
 
@@ -164,16 +186,24 @@ def _errors() -> dict[str, Any]:
 
 def _chance(story: Story) -> dict[str, Any]:
     if story.chance is None:
-        known = story.posterior.calibrated
-        why = "not known for this model" if known else "left out, as the log-odds are the least over several looks"
+        known, looks = story.posterior.calibrated, "left out, as the log-odds are the least over several looks"
+        why = chance_unknown(story.posterior) if known else looks
         return _part("Number by chance", f"How many features would pass the cut if none were a marker is {why}.")
     by_law = follows_lambda(story.posterior)
     how = (
         "from the exact law of lambda" if by_law else "by drawing non-markers from every feature's own pooled law"
     )
+    model = story.posterior.model
+    improper = isinstance(model, GaussianModel) and not model.is_proper
     return _part(
         "Number by chance",
-        f"How many features would pass the cut if none were a marker, worked out {how}: {story.by_chance:,.3g} "
-        "here. It stands beside the expected number, which under an improper prior is not calibrated even on "
-        "ideal data.",
+        f"How many features would pass the cut if none were a marker, worked out {how}: "
+        f"{by_chance_said(story.posterior, story.by_chance, ',.3g')} "
+        + ("here." if by_law else "here, with the error of a simulation: small numbers are rough.")
+        + (
+            " It stands beside the expected number, which under an improper prior is not calibrated even on ideal "
+            "data."
+            if improper
+            else " It stands beside the expected number, which holds under the priors."
+        ),
     )

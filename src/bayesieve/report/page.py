@@ -17,7 +17,8 @@ SCRIPTS = (
     "numbers", "rules", "law", "state", "commands",
     "scales", "plot", "pointing", "effect_labels", "effect_map", "rank_plot", "curves", "bars", "feature_strip",
     "feature_plot", "composition", "forest",
-    "ordering", "table", "table_keys", "columns", "feature_panel", "sites_panel", "controls", "headline", "main",
+    "ordering", "table", "table_keys", "columns", "feature_panel", "sites_panel", "controls", "headline", "sight",
+    "main",
 )  # fmt: skip
 STYLES = ("tokens", "base", "layout", "controls", "table", "narrow", "print")
 

@@ -83,18 +83,16 @@ def _evidence(story: Story, ranking: IntArray) -> dict[str, Any]:
     posterior, chance = story.posterior, story.chance
     probability, ratio = prior_probability(posterior), ratio_state(posterior)
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
-    shared = probability is not None and np.isfinite(prior[0])
+    shared = probability is not None
     return {
-        "prior": {
-            "log_odds": finite(prior[0]) if shared else None,
-            "probability": probability if shared else None,
-        },
+        "prior": {"log_odds": finite(prior[0]) if shared else None, "probability": probability},
         "prior_log_odds": None if shared else encoded(prior[ranking], "f8"),
         "ratio": None if ratio.value is None else {"value": ratio.value, "power": ratio.power},
         "ratio_reason": ratio.reason,
         "log_bayes_factor": encoded(posterior.log_bayes_factor[ranking], "f8"),
         "chance": None if chance is None else {
             "cut": encoded(chance.cuts, "f8"), "log_expected": encoded(chance.log_expected, "f8"),
+            **({"resolution": chance.resolution} if chance.resolution else {}),
         },
     }  # fmt: skip
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesieve.io.stored_parts import StoredModel, Unrepeatable
+from bayesieve.io.stored_statistics import rounded_probabilities
 from bayesieve.models import GaussianModel
 from bayesieve.models.comparison import Comparison, Part
 from bayesieve.models.paired import PairedComparison
 from bayesieve.models.prior_ratio import NAMED_LOG_RATIOS, depends_on_sizes
 from bayesieve.models.shift_comparison import ShiftComparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.logistic import checked_log_odds, expit
+from bayesieve.posterior.logistic import checked_log_odds
 
 
 def prior_probability(posterior: FeaturePosterior) -> float | None:
@@ -31,12 +32,11 @@ def prior_probability(posterior: FeaturePosterior) -> float | None:
     if values.size != 1:
         return None
     log_odds = float(values[0])
-    found = float(expit(log_odds))
-    for digits in range(1, 17):
-        shorter = float(f"{found:.{digits}g}")
+    rounded = rounded_probabilities(log_odds)
+    for shorter in rounded:
         if math.isclose(float(checked_log_odds(shorter, 1)), log_odds, rel_tol=4e-16, abs_tol=1e-300):
             return shorter
-    return found
+    return rounded[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,38 @@ def ratio_state(posterior: FeaturePosterior) -> RatioState:
         power, reason = _power(posterior)
         reason = reason or _unmoved(posterior)
     return RatioState(None, 1, reason) if reason else RatioState(value, power)
+
+
+def ratio_moves(posterior: FeaturePosterior) -> str:
+    """Say how log-odds and ranks depend on the prior ratio L of an improper prior.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.prior_state import ratio_moves
+    >>> ratio_moves(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5))
+    'all log-odds move with log L, and ranks do not depend on it.'
+    """
+    state, comparison = ratio_state(posterior), posterior.comparison
+    if state.value is not None:
+        often = f"{state.power} log L, once per block" if state.power > 1 else "log L"
+        return f"all log-odds move with {often}, and ranks do not depend on it."
+    if len(posterior.classes) > 2:
+        return (
+            "log-odds move with log L once for every group of classes beyond the first, patterns with more groups "
+            "further than others, so that ranks may depend on it."
+        )
+    if isinstance(posterior.model, GaussianModel) and posterior.model.proper_mask.any():
+        return "log-odds move with log L where priors are improper and stay elsewhere, so that ranks depend on it."
+    in_blocks = posterior.block_evidence is not None and not isinstance(comparison, ShiftComparison)
+    if in_blocks or isinstance(comparison, Unrepeatable):
+        return (
+            "log-odds move with log L, once for every block that a feature is known from if blocks have laws of "
+            "their own. Ranks do not depend on it only if features are known from equally many."
+        )
+    if _unmoved(posterior):
+        return "log-odds move with log L, but for features without evidence, which stay at the prior."
+    return "log-odds move with log L. Ranks do not depend on it only if all features have the same."
 
 
 def _scalar(ratio: object) -> float | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix
+from bayesieve.data import LabelledMatrix, encode_labels
 from bayesieve.data.matrix import ValueBlocks
 from bayesieve.data.values import as_values
 from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.models.categorical import CategoricalModel
 from bayesieve.models.paired import PairedComparison
 from bayesieve.posterior import FeaturePosterior
+from bayesieve.report.agreement import check_agreement
 from bayesieve.screening.inputs import Summarised
 from bayesieve.screening.removals import values_of
 from bayesieve.stats.statistics import ClassStatistics
@@ -79,7 +80,7 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
     >>> raw_values(bs.screen(X, y), X, y, 0) is None
     True
     """
-    if n <= 0 or isinstance(data, ClassStatistics) or isinstance(posterior.model, CategoricalModel):
+    if n == 0 or isinstance(data, ClassStatistics) or isinstance(posterior.model, CategoricalModel):
         return None
     if len(posterior.classes) > MOST_CLASSES:
         return None
@@ -90,7 +91,50 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
     codes, values = values_of(table, places[order])
     found = np.empty((places.size, codes.size))
     found[order] = values.T
+    check_agreement(posterior, wanted, found, codes)
     return RawValues(found, codes, names if len(names) == codes.size else ())
+
+
+def checked_number(n_values: Any) -> int:
+    """Return the number of features to show values of, or raise.
+
+    Examples
+    --------
+    >>> from bayesieve.report.raw_values import checked_number
+    >>> checked_number(500)
+    500
+    """
+    if isinstance(n_values, (int, np.integer)) and not isinstance(n_values, bool) and n_values >= 0:
+        return int(n_values)
+    raise OptionError(
+        f"n_values is {n_values!r}, but it is the number of features whose values are shown: a whole number, 0 "
+        "for none."
+    )
+
+
+def sample_counts(posterior: FeaturePosterior, data: Any, labels: Any = None) -> list[int] | None:
+    """Count the samples of every class, or the pairs; None where that cannot be told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.raw_values import sample_counts
+    >>> X, y = [[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5
+    >>> sample_counts(bs.screen(X, y), X, y)
+    [5, 5]
+    """
+    paired = isinstance(posterior.comparison, PairedComparison)
+    if isinstance(data, Summarised):
+        by_class = {"": data.n_pairs} if paired else dict(data.class_counts)
+        wanted = [""] if paired else [str(label) for label in posterior.classes]
+        return [by_class[label] for label in wanted] if set(wanted) <= set(by_class) else None
+    if paired or isinstance(data, ClassStatistics):
+        return None
+    if isinstance(data, LabelledMatrix):
+        number = dict(zip(data.labels.classes, data.labels.counts.tolist(), strict=True))
+        return [number.get(label, 0) for label in posterior.classes]
+    return None if labels is None else encode_labels(labels, posterior.classes).counts.tolist()
 
 
 def _table(posterior: FeaturePosterior, data: Any, labels: Any) -> tuple[ValueBlocks, tuple[str, ...]]:
@@ -111,9 +155,7 @@ def _table(posterior: FeaturePosterior, data: Any, labels: Any) -> tuple[ValueBl
             )
         if matrix.labels.classes != posterior.classes:
             written = [matrix.labels.classes[k] for k in matrix.labels.codes.tolist()]
-            matrix = LabelledMatrix.from_arrays(
-                matrix.values, written, classes=posterior.classes, feature_names=matrix.feature_names
-            )
+            matrix = replace(matrix, labels=encode_labels(written, posterior.classes))
     else:
         if labels is None:
             raise LabelError("The class of every sample is needed with data: write(..., data=X, labels=y).")

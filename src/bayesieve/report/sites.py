@@ -63,6 +63,8 @@ class SiteView:
         Sum of the sites' own log Bayes factors: every site with its own means and variances.
     level
         Probability of the intervals.
+    used
+        Which of the two is the evidence of the screen: ``"pooled"``, ``"combined"``, or neither (empty).
 
     Examples
     --------
@@ -89,6 +91,7 @@ class SiteView:
     pooled: Intervals
     combined: FloatArray
     level: float
+    used: str = ""
 
     @classmethod
     def of(
@@ -136,12 +139,13 @@ class SiteView:
         taken = model.take(places, n), step[places] if step.ndim else step, level
         sites = tuple(_alone(part, *taken) for part in parts)
         own = np.array([site.log_bayes_factor for site in sites])
-        every = posterior.names
+        every, pooled = posterior.names, _alone(whole, *taken)
+        combined = np.where(np.isnan(own).all(axis=0), np.nan, np.nansum(own, axis=0))
         return cls(
             tuple(map(str, by_site)), tuple(map(str, whole.classes)),
             np.array([np.broadcast_to(part.counts, part.mean.shape).max(axis=1) for part in by_site.values()]),
-            places, tuple(every[i] for i in places.tolist()), sites, _alone(whole, *taken),
-            np.where(np.isnan(own).all(axis=0), np.nan, np.nansum(own, axis=0)), level,
+            places, tuple(every[i] for i in places.tolist()), sites, pooled, combined, level,
+            _used(posterior.log_bayes_factor[places], pooled.log_bayes_factor, combined),
         )  # fmt: skip
 
     @classmethod
@@ -222,6 +226,15 @@ def _check(posterior: FeaturePosterior, by_site: Mapping[Any, Moments]) -> None:
                 f"Site {name!r} has {moments.n_features:,} features and classes {_listed(moments.classes)}, the "
                 f"screen {posterior.n_features:,} features and classes {_listed(posterior.classes)}."
             )
+
+
+def _used(evidence: FloatArray, pooled: FloatArray, combined: FloatArray) -> str:
+    """Which of two ways to take sites together gave the evidence of a screen."""
+    for name, way in (("pooled", pooled), ("combined", combined)):
+        known = ~np.isnan(way)
+        if known.any() and np.allclose(way[known], evidence[known], rtol=1e-6, atol=1e-6):
+            return name
+    return ""
 
 
 def _listed(classes: Sequence[Any]) -> str:

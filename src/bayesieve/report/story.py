@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data.labels import told_apart
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, OptionError
 from bayesieve.models.paired import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.annotation import annotation_columns
 from bayesieve.report.chance_grid import ChanceGrid, chance_grid
 from bayesieve.report.commands import Commands
+from bayesieve.report.discreet import manifest_without_samples, without_ids, without_samples
 from bayesieve.report.effect import Effect, effect_of
-from bayesieve.report.raw_values import RawValues, raw_values
+from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
 from bayesieve.report.rule_state import RuleState, chosen
 from bayesieve.report.sites import SiteView
 from bayesieve.selection import Rule, Selection
@@ -38,6 +40,8 @@ class Story:
         Texts for the head of the page.
     class_counts
         Number of samples of every class, or of pairs.
+    counted
+        Whether they were counted; otherwise they are numbers of values, of the feature that has most.
     transform
         How values were transformed before the screen.
     chance
@@ -78,6 +82,7 @@ class Story:
     subtitle: str
     created: str
     class_counts: dict[str, int]
+    counted: bool
     transform: str
     chance: ChanceGrid | None
     effect: Effect | None
@@ -141,25 +146,28 @@ class Story:
                 f"{type(found).__name__}."
             )
         selection, state = chosen(found, rule)
+        if n_values == 0:  # nothing about single samples
+            selection, warned = without_samples(selection), without_ids(warned)
+            manifest = manifest_without_samples(manifest or {})
         posterior = selection.posterior
-        counts = largest_counts(posterior.statistics)
-        plain = dict(zip(told_apart(posterior.classes), counts, strict=True))
-        given = {str(label): n for label, n in (class_counts or {}).items()}
-        named = given if list(given) == list(plain) else plain
+        n_shown = checked_number(n_values)
+        values = None if data is None else raw_values(posterior, data, labels, n_shown)
+        named, counted = _samples(posterior, sample_counts(posterior, data, labels), class_counts or {})
         return cls(
             selection=selection,
             rule=state,
             title=title or _title(list(named), paired=is_paired(posterior)),
             subtitle=subtitle,
-            created=created or time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-            class_counts={label: int(n) for label, n in named.items()},
+            created=created or _now(),
+            class_counts=named,
+            counted=counted,
             transform=transform,
             chance=chance_grid(posterior, selection.cut) if posterior.calibrated else None,
             effect=effect_of(posterior),
             described=tuple(described),
             warned=tuple(warned),
             annotation=annotation_columns(annotation, posterior),
-            values=None if data is None else raw_values(posterior, data, labels, n_values),
+            values=values,
             sites=sites or SiteView.of_blocks(posterior),
             commands=commands or Commands.of_arrays(posterior, transform),
             manifest=dict(manifest or {}),
@@ -182,6 +190,19 @@ class Story:
         return np.nan if self.chance is None else self.chance.at_cut
 
 
+def _now() -> str:
+    """Return the time, or the one of SOURCE_DATE_EPOCH, so that the same input can give the same file."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = time.gmtime(None if given is None else int(given))
+    except (ValueError, OverflowError, OSError):
+        raise OptionError(
+            f"The environment variable SOURCE_DATE_EPOCH is {given!r}, but it gives the date of the report in "
+            "whole seconds since 1970, for example 1700000000. Correct it, or unset it to use the clock."
+        ) from None
+    return time.strftime("%Y-%m-%d %H:%M UTC", moment)
+
+
 def is_paired(posterior: FeaturePosterior) -> bool:
     """Whether differences within pairs were screened.
 
@@ -194,6 +215,20 @@ def is_paired(posterior: FeaturePosterior) -> bool:
     True
     """
     return isinstance(posterior.comparison, PairedComparison) or len(posterior.classes) == 1
+
+
+def _samples(
+    posterior: FeaturePosterior, counts: Sequence[int] | None, said: Mapping[str, int]
+) -> tuple[dict[str, int], bool]:
+    """Number of samples by class, and whether it is more than the number of values that some feature has."""
+    every = posterior.statistics.counts
+    most = dict(zip(told_apart(posterior.classes), largest_counts(posterior.statistics), strict=True))
+    if counts is not None:
+        return dict(zip(most, map(int, counts), strict=True)), True
+    given = {str(label): int(n) for label, n in said.items()}
+    if list(given) == list(most) and given != most:
+        return given, True
+    return most, bool((every == every[:, :1]).all())
 
 
 def _title(classes: list[str], *, paired: bool) -> str:

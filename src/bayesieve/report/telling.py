@@ -11,7 +11,7 @@ from typing import Any
 
 from bayesieve import __version__
 from bayesieve.report.method import CITATION, method
-from bayesieve.report.story import Story, is_paired
+from bayesieve.report.story import Story
 from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
 from bayesieve.selection.results_hash import results_hash
 from bayesieve.stats import Moments
@@ -30,8 +30,8 @@ class Told:
     >>> from bayesieve.report.story import Story
     >>> from bayesieve.report.telling import told
     >>> texts = told(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5), title="Practice"))
-    >>> texts.title, texts.n_classes, texts.top[0]["feature"]
-    ('Practice', 2, 'x0')
+    >>> texts.title, texts.top[0]["feature"]
+    ('Practice', 'x0')
     """
 
     title: str
@@ -47,8 +47,6 @@ class Told:
     command: str
     citation: str
     top: list[dict[str, str]]
-    classes: list[str]
-    n_classes: int
     has_sites: bool
     has_values: bool
     has_effect: bool
@@ -80,8 +78,6 @@ def told(story: Story) -> Told:
         command=shlex.join(story.commands.run),
         citation=CITATION,
         top=_top(story),
-        classes=list(story.class_counts),
-        n_classes=1 if is_paired(story.posterior) else len(story.class_counts),
         has_sites=story.sites is not None,
         has_values=story.values is not None,
         has_effect=story.effect is not None,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from bayesieve.models import GaussianModel
 from bayesieve.posterior.chance import is_jeffreys
 from bayesieve.posterior.fragility import Fragility
-from bayesieve.report.prior_state import prior_probability
+from bayesieve.posterior.logistic import expit
+from bayesieve.report.prior_state import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
-from bayesieve.selection.summary import flagged_lines, found_lines
-from bayesieve.stats.statistics import largest_counts
+from bayesieve.selection.summary import by_chance_said, counted, flagged_lines, found_lines, listed
 
 _SMALL_CLASS = 10
+_IF_NOTHING = (
+    "To get a list all the same, move the controls below: a list of fixed length, a lower threshold, or a larger "
+    "prior probability if more markers are believed in."
+)
 
 
 def headline(story: Story) -> list[str]:
@@ -36,7 +38,7 @@ def headline(story: Story) -> list[str]:
         f"{n:,} of {counted(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
         f"({selection.rule}) in a comparison of {compared(story)}."
     )
-    sentences = [lead, *found_lines(selection, story.by_chance)]
+    sentences = [lead, *found_lines(selection, story.by_chance, if_nothing=_IF_NOTHING)]
     return [story.say(sentence) for sentence in sentences]
 
 
@@ -53,9 +55,10 @@ def compared(story: Story) -> str:
     """
     if is_paired(story.posterior):
         label, number = next(iter(story.class_counts.items()))
-        return f"{counted(number, 'pair')}, {label}"
-    said = [f"{label} ({counted(number, 'sample')})" for label, number in story.class_counts.items()]
-    return " with ".join([", ".join(said[:-1]), said[-1]]) if len(said) == 2 else listed(said)
+        return f"{'' if story.counted else 'up to '}{counted(number, 'pair')}, {label}"
+    what, up_to = ("sample", "") if story.counted else ("value", "up to ")
+    said = [f"{label} ({up_to}{counted(number, what)})" for label, number in story.class_counts.items()]
+    return " with ".join(said) if len(said) == 2 else listed(said)
 
 
 def facts(story: Story) -> list[tuple[str, str]]:
@@ -70,9 +73,11 @@ def facts(story: Story) -> list[tuple[str, str]]:
     ('Samples', '0: 5; 1: 5')
     """
     posterior = story.posterior
-    counts = "; ".join(f"{label}: {n:,}" for label, n in story.class_counts.items())
+    up_to = "" if story.counted else "up to "
+    counts = "; ".join(f"{label}: {up_to}{n:,}" for label, n in story.class_counts.items())
+    samples = "Samples" if story.counted else "Values of a feature"
     found = [
-        ("Pairs" if is_paired(posterior) else "Samples", counts),
+        ("Pairs" if is_paired(posterior) else samples, counts),
         ("Features", f"{posterior.n_features:,}"),
         ("Transform", story.transform),
         ("Model", model_said(story)),
@@ -141,7 +146,7 @@ def prior_said(story: Story) -> str:
     shared = prior_probability(story.posterior)
     if shared is not None:
         return f"{shared:g}"
-    values = 1.0 / (1.0 + np.exp(-np.asarray(story.posterior.prior_log_odds)))
+    values = expit(story.posterior.prior_log_odds)
     ends = f"{values.min():.3g} to {values.max():.3g}"
     return f"one per feature, {ends} ({values.sum():,.1f} markers expected beforehand)"
 
@@ -160,7 +165,7 @@ def figures_of_merit(story: Story) -> dict[str, str]:
     selection = story.selection
     low, high = selection.false_positives.interval(0.9)
     share = selection.expected_false_discovery_rate
-    by_chance = "not known" if np.isnan(story.by_chance) else f"{story.by_chance:,.1f}"
+    by_chance = "not known" if np.isnan(story.by_chance) else by_chance_said(story.posterior, story.by_chance)
     return {
         "List length": f"{selection.n_selected:,} of {story.posterior.n_features:,}",
         "Expected markers in it": f"{selection.expected_true_positives:,.1f}",
@@ -219,12 +224,12 @@ def _missing(story: Story) -> list[str]:
 
 
 def _small(story: Story) -> list[str]:
-    counts = largest_counts(story.posterior.statistics)
-    few = [f"{label} ({n})" for label, n in zip(story.class_counts, counts, strict=True) if n < _SMALL_CLASS]
+    few = [f"{label} ({n})" for label, n in story.class_counts.items() if n < _SMALL_CLASS]
     if not few:
         return []
+    what = "pairs" if is_paired(story.posterior) else "samples" if story.counted else "values"
     return [
-        f"Fewer than {_SMALL_CLASS} {'pairs' if is_paired(story.posterior) else 'samples'} in {listed(few)}: the "
+        f"Fewer than {_SMALL_CLASS} {what} in {listed(few)}: the "
         "prior and the shape of the data weigh heavily in such small classes, and single samples may decide."
     ]
 
@@ -247,31 +252,6 @@ def _ratio(story: Story) -> list[str]:
     if not isinstance(model, GaussianModel) or model.is_proper or is_paired(story.posterior):
         return []
     return [
-        f"The prior is improper, so that its ratio L ({ratio_said(model)}) is a choice and not a finding: all "
-        "log-odds move with log L. Ranks do not depend on it where all features have the same."
+        f"The prior is improper, so that its ratio L ({ratio_said(model)}) is a choice and not a finding: "
+        f"{ratio_moves(story.posterior)}"
     ]
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number and what it counts, in the plural where it has to be.
-
-    Examples
-    --------
-    >>> from bayesieve.report.words import counted
-    >>> counted(1, "pair"), counted(2000, "pair")
-    ('1 pair', '2,000 pairs')
-    """
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
-def listed(texts: Iterable[str]) -> str:
-    """Join texts in a sentence.
-
-    Examples
-    --------
-    >>> from bayesieve.report.words import listed
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    parts = list(texts)
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

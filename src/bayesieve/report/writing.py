@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from bayesieve.errors import OptionError
 from bayesieve.io.atomic import check_writable, replacing
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.page import page
@@ -33,13 +34,13 @@ def write(
     found
         What :func:`bayesieve.screen` returned, or the selection of a rule.
     path
-        The file to write or replace.
+        The file to write or replace; it ends in ``.html``.
     rule
         Rule of the list that the page opens with, for example ``bs.FixedSize(100)``; MNC when not given, and
         for a selection whatever gave it.
     data, labels
         What was screened, to show the values of the strongest features: a table with the class of every sample,
-        or what :func:`bayesieve.read_table` returned.
+        or what :func:`bayesieve.read_table` returned. Their means are compared with those of the screen.
     annotation
         Columns about the features for the table: a mapping from names of columns to their values (in feature
         order, or by feature name), or a data frame.
@@ -48,7 +49,7 @@ def write(
     transform
         How values were transformed before the screen, to be said on the page.
     n_values
-        Number of features whose values go into the file; 0 for none.
+        Number of features whose values go into the file; 0 leaves out everything about single samples.
     sites
         The same site by site, see :class:`bayesieve.report.sites.SiteView`.
 
@@ -69,6 +70,8 @@ def write(
     'report.html'
     """
     check_writable(path)
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
     story = Story.of(
         found, rule=rule, data=data, labels=labels, n_values=n_values, annotation=annotation, title=title,
         transform=transform, sites=sites,

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesieve.posterior.chance import chance_resolution
 from bayesieve.stats.statistics import largest_counts
 
 if TYPE_CHECKING:
+    from bayesieve.posterior import FeaturePosterior
     from bayesieve.selection.selection import Selection
+
+_ADVICE = (
+    "To get a list all the same: FixedSize(n) takes the n best, MinimalRisk with a lower threshold "
+    "accepts more false positives, and with_prior() re-weighs if more markers are believed in."
+)
 
 
 def summary_lines(selection: Selection) -> list[str]:
@@ -48,10 +56,35 @@ def compared_groups(selection: Selection) -> str:
     """
     posterior = selection.posterior
     said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
-    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    return listed(said)
 
 
-def found_lines(selection: Selection, by_chance: float | None = None) -> list[str]:
+def counted(n: int, what: str) -> str:
+    """Return a number and what it counts, in the plural where it has to be.
+
+    Examples
+    --------
+    >>> from bayesieve.selection.summary import counted
+    >>> counted(1, "pair"), counted(2000, "pair")
+    ('1 pair', '2,000 pairs')
+    """
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Join texts in a sentence.
+
+    Examples
+    --------
+    >>> from bayesieve.selection.summary import listed
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    parts = list(texts)
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def found_lines(selection: Selection, by_chance: float | None = None, *, if_nothing: str = _ADVICE) -> list[str]:
     """Errors that are expected of the list, or why there is none, and markers expected among all features.
 
     Parameters
@@ -60,6 +93,8 @@ def found_lines(selection: Selection, by_chance: float | None = None) -> list[st
         The list.
     by_chance
         Its ``expected_by_chance``, if it has been worked out already.
+    if_nothing
+        How to get a list where there is none.
 
     Examples
     --------
@@ -69,7 +104,7 @@ def found_lines(selection: Selection, by_chance: float | None = None) -> list[st
     >>> found_lines(bs.FixedSize(1).select(posterior))[1]
     'Markers missed: 0.0 expected.'
     """
-    lines = _errors(selection, by_chance) if selection.n_selected else _nothing(selection)
+    lines = _errors(selection, by_chance) if selection.n_selected else [_nothing(selection), if_nothing]
     return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
 
 
@@ -110,21 +145,58 @@ def _by_chance(selection: Selection, by_chance: float | None) -> str:
         return ". These log-odds are the least over several looks, so these numbers are not calibrated."
     by_chance = selection.expected_by_chance if by_chance is None else by_chance
     if np.isnan(by_chance):
-        return "; how many would pass this cut by chance is not known for this model."
+        return f"; how many would pass this cut by chance is {chance_unknown(selection.posterior)}."
     kind = f"{selection.posterior.model.law} non-markers".strip()
-    return f"; {by_chance:,.1f} would pass this cut by chance if all features were {kind}."
+    said = by_chance_said(selection.posterior, by_chance)
+    return f"; {said} would pass this cut by chance if all features were {kind}."
 
 
-def _nothing(selection: Selection) -> list[str]:
+def by_chance_said(posterior: FeaturePosterior, by_chance: float, digits: str = ",.1f") -> str:
+    """Return a number by chance; of a simulation in which nothing passed, what it cannot tell from nothing.
+
+    Parameters
+    ----------
+    posterior
+        The screen.
+    by_chance
+        The number.
+    digits
+        How to write it.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.selection.summary import by_chance_said
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> by_chance_said(posterior, 0.0), by_chance_said(posterior, 0.3)
+    ('fewer than 2.5e-06', '0.3')
+    """
+    step = chance_resolution(posterior)
+    return f"fewer than {step:.2g}" if by_chance < step / 2 else format(by_chance, digits)
+
+
+def chance_unknown(posterior: FeaturePosterior) -> str:
+    """Say why numbers by chance are not known, where they are not.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.selection.summary import chance_unknown
+    >>> chance_unknown(bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper()))
+    'not known for this model'
+    """
+    why = getattr(posterior.comparison, "unknown_because", "")
+    return f"not known: {why}" if why else "not known for this model"
+
+
+def _nothing(selection: Selection) -> str:
     posterior = selection.posterior
     best = int(posterior.ranking[0])
     log_odds = float(posterior.log_odds[best])
     distance = selection.cut - log_odds
     alone = f"; alone it would hold {float(posterior.null_probability[best]):.3g} expected false positives"
     gap = f", {distance:.3g} below the cut in log-odds" if np.isfinite(distance) else alone
-    return [
+    return (
         f"Nothing passes the cut: the best feature, {posterior.names[best]!r}, has probability "
-        f"{float(posterior.probability[best]):.3g} (log-odds {log_odds:.3g}{gap}).",
-        "To get a list all the same: FixedSize(n) takes the n best, MinimalRisk with a lower threshold "
-        "accepts more false positives, and with_prior() re-weighs if more markers are believed in.",
-    ]
+        f"{float(posterior.probability[best]):.3g} (log-odds {log_odds:.3g}{gap})."
+    )

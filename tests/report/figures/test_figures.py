@@ -16,6 +16,7 @@ from scipy import stats
 import bayesieve as bs
 from bayesieve.report import figures
 from bayesieve.report.figures.labels import name_points
+from bayesieve.report.figures.texts import said
 from bayesieve.report.sites import SiteView
 
 OF_ALL = (
@@ -238,7 +239,35 @@ def test_a_forest_of_three_classes_shows_log_bayes_factors():
     view = SiteView.of(bs.screen(X, y), parts)
     ax = drawn(figures.forest(view, 1, new_axes()))
     ends = [line.get_xdata()[-1] for line in ax.lines if len(line.get_xdata()) == 1]
-    assert ends == pytest.approx([*(part.log_bayes_factor[1] for part in view.sites), view.combined[1]])
+    together = [view.pooled.log_bayes_factor[1], view.combined[1]]
+    assert ends == pytest.approx([*(part.log_bayes_factor[1] for part in view.sites), *together])
+
+
+@pytest.mark.parametrize("used", ["pooled", "combined"])
+def test_a_forest_has_both_ways_to_take_sites_together(used):
+    rng = np.random.default_rng(2)
+    X, y, blocks = rng.normal(size=(60, 4)), ["a", "b"] * 30, ["p"] * 30 + ["q"] * 30
+    X[1::2, 0] += 1.0
+    posterior = bs.screen(X, y) if used == "pooled" else bs.screen(X, y, blocks=blocks)
+    parts = {"p": bs.Moments.from_matrix(X[:30], y[:30]), "q": bs.Moments.from_matrix(X[30:], y[30:])}
+    view = SiteView.of(posterior, parts)
+    assert view.used == used
+    ax = drawn(figures.forest(view, 0, new_axes()))
+    assert [text.get_text() for text in ax.get_yticklabels()][-2:] == ["all pooled (60)", "sum of sites"]
+    numbers = [text for text in ax.texts if "log Bayes factor" not in text.get_text()]
+    assert len(numbers) == 4
+    assert [text.get_text() for text in numbers[2:]] == [
+        said(float(view.pooled.log_bayes_factor[0])), said(float(view.combined[0]))
+    ]  # fmt: skip
+    (bold,) = (text for text in numbers if text.get_fontweight() == "bold")
+    assert bold.get_text() == said(float(posterior.log_bayes_factor[posterior.ranking[0]]))
+
+
+def test_nothing_is_written_if_a_feature_cannot_be_drawn(tmp_path, data, posterior):
+    X, y = data
+    with pytest.raises(bs.DataError, match="not those that were screened"):
+        figures.save_all(posterior, tmp_path / "pictures", ["png"], [0], data=X + 1.0, labels=y)
+    assert not (tmp_path / "pictures").exists()
 
 
 def screens():

@@ -111,17 +111,29 @@ def _values(posterior: FeaturePosterior, place: int, data: Any, labels: Any) -> 
     return raw_values(replace(posterior, log_bayes_factor=first, prior_log_odds=0.0), data, labels, 1)
 
 
+def check_drawable(posterior: FeaturePosterior, place: int, values: Any) -> None:
+    """Raise if there is nothing about a feature that :func:`feature` could draw.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.figures.features import check_drawable
+    >>> check_drawable(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5), 0, None)
+    """
+    if values is None and not isinstance(posterior.statistics, (Moments, CategoryCounts, EventTotals)):
+        raise DataError(
+            f"This screen holds no statistics of the values of {posterior.names[place]!r} to draw. Give data=X "
+            "and labels=y, the table that was screened."
+        )
+
+
 def _draw_values(
     ax: Axes, posterior: FeaturePosterior, place: int, statistics: Any, values: RawValues | None
 ) -> None:
     names = [plain(label, 16) for label in told_apart(posterior.classes)]
     n = len(names)
     moments = statistics if isinstance(statistics, Moments) else None
-    if moments is None and values is None:
-        raise DataError(
-            f"This screen holds no statistics of the values of {posterior.names[place]!r} to draw. Give data=X "
-            "and labels=y, the table that was screened."
-        )
+    check_drawable(posterior, place, values)
     laws = predictive(posterior, [place]) if moments is not None else None
     low, high = _range(moments, laws, values)
     if laws is not None:

@@ -20,8 +20,9 @@ _EDGE = (1.0, 1.17)  # where the column of log Bayes factors is, in widths of th
 def forest(sites: SiteView, feature: str | int = 0, ax: Axes | None = None) -> Axes:
     """Draw the difference of means in every site with its interval, and that of all samples below.
 
-    Squares grow with the number of samples; at the right is every site's own log Bayes factor, and for all sites
-    their sum. More than two classes have no difference: the log Bayes factors are drawn.
+    Squares grow with the number of samples. At the right is every site's own log Bayes factor; below them that of
+    all samples pooled and the sum of the sites', the one that the screen used in bold. More than two classes
+    have no difference: the log Bayes factors are drawn.
 
     Parameters
     ----------
@@ -48,14 +49,14 @@ def forest(sites: SiteView, feature: str | int = 0, ax: Axes | None = None) -> A
     >>> posterior = bs.screen(X, ["a", "b"] * 20, blocks=["Oslo"] * 20 + ["Bonn"] * 20)
     >>> ax = figures.forest(SiteView.of_blocks(posterior), ax=Figure().subplots())
     >>> [text.get_text().split()[0] for text in ax.get_yticklabels()]
-    ['Bonn', 'Oslo', 'all']
+    ['Bonn', 'Oslo', 'all', 'sum']
     """
     if not isinstance(sites, SiteView):
         raise DataError(
             f"A forest plot shows a SiteView, not {type(sites).__name__}. Make one with SiteView.of(...)."
         )
     place = _place(sites, feature)
-    with drawing_on(ax, COLUMN, 1.0 + 0.24 * (len(sites.names) + 1)) as drawn:
+    with drawing_on(ax, COLUMN, 1.0 + 0.24 * (len(sites.names) + 2)) as drawn:
         if sites.pooled.difference is None:
             _log_bayes_factors(drawn, sites, place)
         else:
@@ -64,8 +65,9 @@ def forest(sites: SiteView, feature: str | int = 0, ax: Axes | None = None) -> A
             f"{plain(name, 18)} ({int(counts.sum()):,})"
             for name, counts in zip(sites.names, sites.counts, strict=True)
         ]
-        rows = [-k for k in range(len(texts) + 1)]
-        drawn.set_yticks(rows, [*texts, f"all ({int(sites.counts.sum()):,})"], parse_math=False, usetex=False)
+        texts += [f"all pooled ({int(sites.counts.sum()):,})", "sum of sites"]
+        rows = [-k for k in range(len(texts))]
+        drawn.set_yticks(rows, texts, parse_math=False, usetex=False)
         drawn.set_ylim(rows[-1] - 0.7, 0.7)
         drawn.tick_params(axis="y", length=0)
         drawn.spines["left"].set_visible(False)
@@ -106,7 +108,7 @@ def _differences(ax: Axes, sites: SiteView, place: int) -> None:
         ax.fill([low, middle, high, middle], [row, row + 0.26, row, row - 0.26], color=BLACK, lw=0, zorder=3)
     ax.axhline(row + 0.5, color=BLACK, lw=0.4, alpha=0.5)
     ax.margins(x=0.06)
-    _column(ax, [float(site.log_bayes_factor[place]) for site in sites.sites], float(sites.combined[place]))
+    _column(ax, sites, place)
     titles(ax, f"{sites.title}, {sites.level:.0%} interval", "")
 
 
@@ -115,27 +117,33 @@ def _of(part: Any, place: int) -> tuple[float, float, float]:
 
 
 def _up(ax: Axes, row: float, n: int) -> float:
-    """Height of a row as a part of the axes, whose limits are set later."""
+    """Height of a row as a part of the axes, whose limits are set later; two rows follow those of n sites."""
     del ax
-    return (row + n + 0.7) / (n + 1.4)
+    return (row + n + 1.7) / (n + 2.4)
 
 
-def _column(ax: Axes, own: list[float], combined: float) -> None:
-    """Log Bayes factors at the right, and their sum."""
-    n = len(own)
-    for k, value in enumerate([*own, combined]):
-        bold = "bold" if k == n else "normal"
+def _evidence(sites: SiteView, place: int) -> list[float]:
+    """Log Bayes factors of every site, of all samples pooled, and the sum of the sites'."""
+    own = [float(site.log_bayes_factor[place]) for site in sites.sites]
+    return [*own, float(sites.pooled.log_bayes_factor[place]), float(sites.combined[place])]
+
+
+def _column(ax: Axes, sites: SiteView, place: int) -> None:
+    """Log Bayes factors at the right, the one that the screen used in bold."""
+    n = len(sites.names)
+    used = {"pooled": n, "combined": n + 1}.get(sites.used)
+    for k, value in enumerate(_evidence(sites, place)):
+        bold = "bold" if k == used else "normal"
         text = "" if np.isnan(value) else said(value)
         write(ax, _EDGE[1], _up(ax, -k, n), text, across=True, ha="right", va="center", fontweight=bold)
     write(ax, _EDGE[1], 1.02, "log Bayes factor", across=True, ha="right", va="bottom")
 
 
 def _log_bayes_factors(ax: Axes, sites: SiteView, place: int) -> None:
-    values = [*(float(site.log_bayes_factor[place]) for site in sites.sites), float(sites.combined[place])]
-    for k, value in enumerate(values):
+    for k, value in enumerate(_evidence(sites, place)):
         if np.isfinite(value):
-            last = k == len(values) - 1
+            last = k >= len(sites.names)
             ax.plot([0.0, value], [-k, -k], color=BLACK if last else BLUE, lw=1.0, zorder=2)
             ax.plot([value], [-k], "D" if last else "s", color=BLACK if last else BLUE, ms=5.0, zorder=3)
     ax.margins(x=0.08)
-    titles(ax, "log Bayes factor of every site, and their sum", "")
+    titles(ax, "log Bayes factor of every site, pooled, and their sum", "")

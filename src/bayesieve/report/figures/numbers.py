@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior.chance import chance_resolution
 from bayesieve.report.figures.lists import selected
 from bayesieve.report.figures.style import BLACK, BLUE, ORANGE, PALE, VERMILION, drawing_on, titles, write
 from bayesieve.report.figures.texts import said
@@ -83,7 +84,7 @@ def _lines(ax: Axes, selection: Selection, interval: tuple[int, int], level: flo
         low, high = ax.get_xlim()
         if high < by_chance <= 2.5 * high + 5.0:
             ax.set_xlim(low, by_chance * 1.05 + 0.5)
-        words = f"{said(by_chance)} by chance if there were no markers"
+        words = f"{_told(selection, by_chance)} by chance if there were no markers"
         if by_chance <= ax.get_xlim()[1]:
             ax.axvline(by_chance, ymax=0.74, color=BLACK, lw=1.1, ls=(0, (4, 2)), zorder=4)
         else:
@@ -93,6 +94,12 @@ def _lines(ax: Axes, selection: Selection, interval: tuple[int, int], level: flo
         lines.append(("number by chance not known for this screen", BLACK))
     for k, (words, colour) in enumerate(lines):
         write(ax, 0.02, 0.985 - 0.095 * k, words, across=True, va="top", color=colour)
+
+
+def _told(selection: Selection, by_chance: float) -> str:
+    """The number by chance; of a simulation in which nothing passed, what it cannot tell from nothing."""
+    step = chance_resolution(selection.posterior)
+    return f"fewer than {said(step)}" if by_chance < step / 2 else said(by_chance)
 
 
 def _whole_numbers(ax: Axes) -> None:

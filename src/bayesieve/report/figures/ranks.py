@@ -225,10 +225,6 @@ def false_discovery(found: FeaturePosterior | Selection, ax: Axes | None = None)
         drawn.set_ylim(0.0, 1.02)
         round_numbers_of_ten(drawn.xaxis, n)
         if selection.n_selected:
-            here = (
-                selection.expected_false_discovery_rate,
-                selection.expected_false_negatives / max(total, 1e-300),
-            )
             drawn.axvline(selection.n_selected, color=BLACK, lw=0.7, ls=_DASHES, zorder=1)
             for value, colour in zip(here, (VERMILION, BLUE), strict=True):
                 drawn.plot([selection.n_selected], [value], "o", color=colour, ms=4.5, zorder=4)

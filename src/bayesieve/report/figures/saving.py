@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from bayesieve.io.atomic import replacing
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.figures.compositions import composition
 from bayesieve.report.figures.effects import effect_map
-from bayesieve.report.figures.features import feature
+from bayesieve.report.figures.features import check_drawable, feature
 from bayesieve.report.figures.forests import forest
 from bayesieve.report.figures.lists import selected
 from bayesieve.report.figures.numbers import false_positives, probabilities
@@ -41,7 +41,7 @@ def save_all(
     data: Any = None,
     labels: Any = None,
 ) -> list[Path]:
-    """Write every figure to a file of its own, each of them whole or not at all.
+    """Write every figure to a file of its own, none of them if one cannot be drawn.
 
     The same screen gives the same files, byte for byte. Text stays text in SVG files, and many points become a
     picture of 300 dots per inch.
@@ -81,23 +81,31 @@ def save_all(
     selection = selected(found)
     wanted = _checked(formats)
     mpl = matplotlib()
-    drawings = list(_drawings(selection, features, sites, data, labels))  # a wrong name is told before any work
     target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).rstrip(".")
-        raise FileError(f"Cannot make the folder {target}: {reason}. Name another one.") from error
-    written = []
+    if target.exists() and not target.is_dir():
+        raise FileError(f"Cannot make the folder {target}: it is a file. Name another one.")
+    drawings = list(_drawings(selection, features, sites, data, labels))  # a wrong name is told before any work
+    for place in places_of(selection.posterior, features).tolist():
+        check_drawable(selection.posterior, place, data)
+    contents: dict[Path, bytes] = {}
     with on_paper(), mpl.rc_context(STYLE):
         for name, draw in drawings:
             figure: Any = draw().figure
-            for form in wanted:
-                path = target / f"{name}.{form}"
-                with replacing(path) as file:
-                    file.write(_rendered(figure, form))
-                written.append(path)
-    return written
+            contents |= {target / f"{name}.{form}": _rendered(figure, form) for form in wanted}
+    _write_all(contents, target)
+    return list(contents)
+
+
+def _write_all(contents: Mapping[Path, bytes], folder: Path) -> None:
+    """Write files once all of them are there to be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).rstrip(".")
+        raise FileError(f"Cannot make the folder {folder}: {reason}. Name another one.") from error
+    for path, content in contents.items():
+        with replacing(path) as file:
+            file.write(content)
 
 
 def _checked(formats: Sequence[str]) -> tuple[str, ...]:

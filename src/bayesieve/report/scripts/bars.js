@@ -38,17 +38,18 @@ function paintFalsePositivePlot(chart) {
   const seen = visibleLaw(law);
   chart.seen = seen;
   const ends = falsePositiveEnds(seen, solution);
-  chart.x = linearScale([ends[0] - 0.6, ends[1] + 0.6], [plot.box.left, plot.box.right]);
   chart.y = linearScale([0, seen.largest * 1.06], [plot.box.bottom, plot.box.top]);
   const heights = niceTicks(0, seen.largest * 1.06, 4);
+  fitLeft(plot, tickTexts(heights));
+  chart.x = linearScale([ends[0] - 0.6, ends[1] + 0.6], [plot.box.left, plot.box.right]);
   const counts = niceTicks(...ends, plot.compact ? 5 : 8).filter(Number.isInteger);
   drawLeftAxis(plot, chart.y, { ticks: heights, title: "probability" });
-  const texts = counts.map(tickText);
+  const texts = counts.map((tick) => tickText(tick));
   drawBottomAxis(plot, chart.x, { ticks: counts, texts, title: "false positives in the list", grid: false });
   drawLawBars(chart, law, seen);
   drawLawLabels(chart, law, solution);
   const { byChance } = solution;
-  const chance = byChance === null ? "" : ` ${formatNumber(byChance, 3)} would pass the cut by chance.`;
+  const chance = byChance === null ? "" : ` ${formatByChance(byChance, chart.context.payload, "fewer than ")} would pass the cut by chance.`;
   plot.describe(`Law of the number of false positives in the list: ${formatNumber(solution.expectedFalse, 3)} expected, `
     + `90% interval ${formatCount(law.low)} to ${formatCount(law.high)}.${chance}`);
 }
@@ -114,7 +115,7 @@ function drawLawLabels(chart, law, solution) {
     const inside = x >= box.left && x <= box.right;
     if (inside) drawLine(plot, x, bracket, x, box.bottom, { colour: palette.ink, width: 1.25, dash: [4, 3] });
     const beyond = inside ? "" : x > box.right ? " \u2192" : " \u2190";
-    marks.push({ text: `by chance ${formatNumber(chance, 3)}${beyond}`, dash: [4, 3], width: 1.25 });
+    marks.push({ text: `by chance ${formatByChance(chance, chart.context.payload)}${beyond}`, dash: [4, 3], width: 1.25 });
   }
   let x = 6;
   for (const { text, dash, width } of marks) {
@@ -147,23 +148,13 @@ function createProbabilityPlot(element, context) {
   };
 }
 
-/** Number of features with log-odds over a limit; log-odds do not increase. */
-function countOver(live, limit) {
-  let [low, high] = [0, live.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (live[middle] > limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Bins of the probabilities: features in each and how many of them are selected. */
 function probabilityBins(live, size) {
+  const countOver = (limit) => firstWhere(live.length, (i) => !(live[i] > limit));
   const bins = [];
   let over = live.length;
   for (let k = 0; k < PROBABILITY_BINS; k += 1) {
-    const next = k === PROBABILITY_BINS - 1 ? 0 : countOver(live, logit((k + 1) / PROBABILITY_BINS));
+    const next = k === PROBABILITY_BINS - 1 ? 0 : countOver(logit((k + 1) / PROBABILITY_BINS));
     bins.push({ low: k / PROBABILITY_BINS, count: over - next, selected: Math.max(0, Math.min(over, size) - next) });
     over = next;
   }
@@ -184,7 +175,7 @@ function paintProbabilityPlot(chart) {
   chart.y = countScale([0, most * 1.5 + 1], [box.bottom, box.top]);
   const ticks = [0, 1, 10, 100, 1000, 1e4, 1e5, 1e6].filter((tick) => tick <= chart.y.domain[1]);
   const shares = [0, 0.25, 0.5, 0.75, 1];
-  drawLeftAxis(plot, chart.y, { ticks, texts: ticks.map(tickText), title: "features (logarithmic axis)" });
+  drawLeftAxis(plot, chart.y, { ticks, texts: ticks.map((tick) => tickText(tick)), title: "features (logarithmic axis)" });
   drawBottomAxis(plot, chart.x, { ticks: shares, title: "probability of being a marker", grid: false });
   const width = (box.right - box.left) / PROBABILITY_BINS;
   bins.forEach((bin, k) => {
@@ -195,7 +186,7 @@ function paintProbabilityPlot(chart) {
     ctx.fillStyle = palette.accent;
     ctx.fillRect(left, top, width - 2, rest - top);
     const text = formatCount(bin.count);
-    if (bin.count && textWidth(plot, text, 11) < width + (bin.count === most ? 30 : 4)) {
+    if (bin.count && textWidth(plot, text, 11) < width + (bin.count === most ? 30 : plot.compact ? -2 : 4)) {
       writeWithin(plot, text, left + width / 2 - 1, top - 4, { size: 11, colour: palette["ink-soft"] });
     }
   });

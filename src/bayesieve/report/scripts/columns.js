@@ -3,6 +3,7 @@
 // The columns of the table: what each holds, how it is told and how it is written to a file.
 
 const DEFAULT_KEYS = ["kind", "pattern", "mean_difference", "log_variance_ratio", "least_log_odds"];
+const PHONE_WIDTHS = { selected: 28, rank: 54, feature: 80, log_odds: 78, probability: 92 };
 
 /** Replace every encoded array of the payload by its typed array, leaving the rest as it is. */
 function decodeDetails(part) {
@@ -18,10 +19,36 @@ function decodeDetails(part) {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, decodeDetails(value)]));
 }
 
+/**
+ * Whether a feature hangs on one sample now: it passes the cut and, without a certain sample, would not. At the cut
+ * of the report the stored flags hold, elsewhere the least log-odds tell; null if neither is known.
+ */
+function createFragility(payload, details, storedCut, view) {
+  const column = details.columns.find((each) => each.key === "least_log_odds" && !each.annotation);
+  if (!column) {
+    return details.fragile ? (i) => Boolean(details.fragile[i]) : null;
+  }
+  return (i) => {
+    const { solution, logOdds, shift } = view();
+    if (!payload.calibrated || i >= solution.size) {
+      return false; // a list of least log-odds has stood the test already
+    }
+    if (details.fragile && atStoredCut(view(), storedCut)) {
+      return Boolean(details.fragile[i]);
+    }
+    return logOdds[i] > solution.cut && column.values[i] + shift <= solution.cut;
+  };
+}
+
+/** Whether the cut parts the stored log-odds where that of the report does. */
+function atStoredCut({ solution, shift }, storedCut) {
+  return shift === 0 ? solution.cut === storedCut : Math.abs(solution.cut - shift - storedCut) < 1e-9;
+}
+
 /** All columns in the order of the table. view() gives what the controls say now. */
-function createColumns(payload, details, view) {
+function createColumns(payload, details, view, fragile) {
   const own = details.columns.map((column) => payloadColumn(column));
-  const taken = new Set(own.map((column) => column.key));
+  const taken = new Set(own.filter((column) => !column.annotation).map((column) => column.key));
   const statistics = statisticsColumns(payload, details).filter((column) => !taken.has(column.key));
   const columns = [
     markColumn(view),
@@ -33,7 +60,7 @@ function createColumns(payload, details, view) {
     ...liveColumns(view),
     ...statistics,
     ...own.filter((column) => !column.annotation),
-    ...degenerateColumns(details),
+    ...degenerateColumns(details, fragile),
   ];
   const seen = new Set();
   const distinct = columns.filter((column) => !seen.has(column.key) && seen.add(column.key));
@@ -134,8 +161,8 @@ function statisticsColumns(payload, details) {
 
 /** A column of the payload. */
 function payloadColumn(column) {
-  const { key, title } = column;
-  const options = { annotation: Boolean(column.annotation), ofPrior: Boolean(column.of_prior) };
+  const { key, title, pair } = column;
+  const options = { annotation: Boolean(column.annotation), ofPrior: Boolean(column.of_prior), pair };
   if (column.kind === "text") {
     const value = column.codes ? (i) => column.levels[column.codes[i]] : (i) => column.values[i];
     const text = (i) => value(i) ?? "";
@@ -153,18 +180,17 @@ function payloadColumn(column) {
 }
 
 /** Why a feature is degenerate, and whether one sample carries it. */
-function degenerateColumns(details) {
+function degenerateColumns(details, fragile) {
   const columns = [];
   if (details.degenerate) {
     const reasons = details.degenerate_reasons;
     const text = (i) => reasons[details.degenerate[i]] || "";
     columns.push({ key: "degenerate_reason", title: "degenerate", kind: "text", value: text, text, width: 180 });
   }
-  if (details.fragile) {
-    const value = (i) => details.fragile[i];
+  if (fragile) {
     columns.push({
-      key: "fragile", title: "fragile", kind: "flag", value, width: 84, text: (i) => (value(i) ? "yes" : ""),
-      csv: (i) => (value(i) ? "true" : "false"),
+      key: "fragile", title: "fragile", kind: "flag", live: true, value: (i) => (fragile(i) ? 1 : 0), width: 84,
+      text: (i) => (fragile(i) ? "yes" : ""), csv: (i) => (fragile(i) ? "true" : "false"),
     });
   }
   return columns;
@@ -173,9 +199,10 @@ function degenerateColumns(details) {
 /** Choose the columns shown at first: a few on a phone, else as many as there is room for; the rest by the chooser. */
 function chooseShown(columns, nClasses) {
   if (window.matchMedia("(max-width: 46rem)").matches) {
+    const narrowest = window.matchMedia("(max-width: 23.9rem)").matches;
     for (const column of columns) {
-      column.shown = ["selected", "feature", "log_odds", "probability"].includes(column.key);
-      column.width = { selected: 36, feature: 116, log_odds: 84, probability: 98 }[column.key] || column.width;
+      column.shown = column.key in PHONE_WIDTHS && !(narrowest && column.key === "rank");
+      column.width = PHONE_WIDTHS[column.key] || column.width;
     }
     return;
   }
@@ -184,7 +211,7 @@ function chooseShown(columns, nClasses) {
   room -= always.reduce((sum, column) => sum + column.width, 0);
   const wanted = [
     ...columns.filter((column) => column.annotation).slice(0, 3),
-    ...DEFAULT_KEYS.map((key) => columns.find((column) => column.key === key)).filter(Boolean),
+    ...DEFAULT_KEYS.map((key) => columns.find((column) => column.key === key && !column.annotation)).filter(Boolean),
   ].map((column) => [column]);
   if (nClasses <= 2) {
     wanted.push(...["mean", "sd"].map((statistic) => columns.filter((column) => column.statistic === statistic)));
@@ -213,7 +240,7 @@ function fileText(column, i) {
     return "";
   }
   if (typeof value !== "number" || Number.isFinite(value)) {
-    return String(column.single ? Number(value.toPrecision(9)) : value);
+    return String(column.single ? Number(value.toPrecision(SINGLE_DIGITS)) : value);
   }
   return value > 0 ? "inf" : "-inf";
 }
@@ -236,4 +263,15 @@ function tableCsv(columns, positions) {
 function fileNameFrom(title, ending) {
   const plain = title.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
   return `${plain || "features"}${ending}`;
+}
+
+/** Hand a text to the browser as a file to keep. */
+function saveText(text, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

@@ -4,10 +4,14 @@
 
 const DEFAULT_RATIO = 0.1;
 
-/** A word quoted for a POSIX shell, as Python's shlex.quote does. */
+/** A word quoted for a POSIX shell, as Python's shlex.quote does; bash's $'...' shows signs that cannot be seen. */
 function quoteWord(word) {
   if (word !== "" && /^[A-Za-z0-9_@%+=:,./-]+$/.test(word)) {
     return word;
+  }
+  if (UNSEEN.test(word)) {
+    const escaped = word.replace(/[\\']/g, "\\$&");
+    return `$'${escaped.replace(UNSEEN_ALL, (sign) => `\\u${unicodeDigits(sign)}`)}'`;
   }
   return `'${word.split("'").join("'\"'\"'")}'`;
 }
@@ -38,8 +42,7 @@ function cliCommand(payload, state) {
   if (state.prior !== null || state.odds_factor === 1) {
     return command;
   }
-  const factor = String(state.odds_factor);
-  return `# No option multiplies all prior odds by ${factor}: change the column of priors first.\n${command}`;
+  return `# No option multiplies all prior odds by ${String(state.odds_factor)}: use the lines of Python.`;
 }
 
 /** The rule as a Python expression. */
@@ -76,8 +79,14 @@ function pythonCommand(payload, state) {
   const model = `bs.GaussianModel.jeffreys(${ratio})`;
   const lines = python.map((line) => line.split("{model}").join(model));
   const moved = state.ratio !== null && state.ratio !== payload.ratio.value;
+  if (python.every((line) => line.startsWith("#"))) {
+    return lines.join("\n"); // they say why there are none
+  }
   if (moved && !python.some((line) => line.includes("{model}"))) {
-    lines.push(`# screen again with model=${model}: a posterior at hand keeps its own prior ratio`);
+    const { power, value } = payload.ratio;
+    const shift = `${power} * math.log(${ratio} / ${String(value)})`;
+    const moving = `${name} = dataclasses.replace(${name}, log_bayes_factor=${name}.log_bayes_factor + ${shift})`;
+    lines.push("import dataclasses, math", moving);
   }
   lines.push(...priorLines(payload, state, name), `selection = ${ruleExpression(state)}.select(${name})`);
   return lines.join("\n");

@@ -1,5 +1,7 @@
 "use strict";
 
+const LEAST_NAME = "least over leaving one sample out";
+
 /** How the log-odds of the open feature add up: prior, prior ratio, class sizes, means, variances. */
 function createCompositionPlot(element, context) {
   const plot = createPlot(element, { margin: { top: 6, right: 12, bottom: 30, left: 12 } });
@@ -28,21 +30,25 @@ function compositionParts(context, view) {
   const { composition } = payload;
   if (composition && composition.kind === "jeffreys") {
     const found = jeffreysParts(payload, position, shift);
-    if (found) return parts.concat(withRest(found, evidenceTotal, "rounding and floors"));
+    const rest = found && restOf(found, evidenceTotal); // else a floor or a policy had its say
+    if (rest === 0) return parts.concat(found);
+    if (!payload.calibrated && Number.isFinite(rest) && found) return parts.concat(found, [{ name: LEAST_NAME, value: rest }]);
   }
   if (composition && composition.kind === "blocks") {
     const found = composition.keys.map((key, k) => {
-      return { name: String(composition.names[k]), value: columnNumber(payload, key, position) };
+      return { name: shownName(composition.names[k]), value: columnNumber(payload, key, position) };
     });
     const known = found.filter((part) => Number.isFinite(part.value));
-    if (known.length) return parts.concat(withRest(known, evidenceTotal, "prior ratio moved"));
+    const rest = restOf(known, evidenceTotal);
+    const more = rest ? [{ name: "prior ratio moved", value: rest }] : [];
+    if (known.length && Number.isFinite(rest)) return parts.concat(known, more);
   }
-  return parts.concat([{ name: "data", value: evidenceTotal }]);
+  return parts.concat([{ name: payload.calibrated ? "data" : LEAST_NAME, value: evidenceTotal }]);
 }
 
 /** Number of a column of the payload for a feature. */
 function columnNumber(payload, key, position) {
-  const column = (payload.columns || []).find((each) => each.key === key);
+  const column = ownColumn(payload, key);
   return column && column.values ? Number(decodedOnce(column.values)[position] ?? NaN) : NaN;
 }
 
@@ -54,7 +60,8 @@ function jeffreysParts(payload, position, shift) {
   const [n0, n1] = [at("count", 0), at("count", 1)];
   const squares = [(n0 - 1) * at("sd", 0) ** 2, (n1 - 1) * at("sd", 1) ** 2];
   const [n, within] = [n0 + n1, squares[0] + squares[1]];
-  const difference = at("mean", 1) - at("mean", 0);
+  const told = columnNumber(payload, "mean_difference", position); // means far from 0 are too coarse to subtract
+  const difference = Number.isFinite(told) ? told : at("mean", 1) - at("mean", 0);
   const constant = statisticAt([composition.constant], 0, position);
   const means = (n / 2) * Math.log1p((n0 * n1 * difference ** 2) / (n * within));
   const own = (n0 / 2) * Math.log(squares[0] / n0) + (n1 / 2) * Math.log(squares[1] / n1);
@@ -66,11 +73,11 @@ function jeffreysParts(payload, position, shift) {
   return parts.every((part) => Number.isFinite(part.value)) ? parts : null;
 }
 
-/** Parts with what they lack to a total, if that can be seen. */
-function withRest(parts, total, name) {
+/** What parts lack to a total; 0 if that is no more than the rounding of single precision. */
+function restOf(parts, total) {
   const rest = total - parts.reduce((sum, part) => sum + part.value, 0);
   const seen = Math.abs(rest) > 0.02 + 1e-4 * Math.abs(total);
-  return seen && Number.isFinite(rest) ? parts.concat([{ name, value: rest }]) : parts;
+  return seen ? rest : 0;
 }
 
 /** Rows of the waterfall: where every part starts and ends. */
@@ -93,11 +100,12 @@ function paintComposition(chart) {
   const rows = waterfall(parts);
   rows[rows.length - 1].value = context.evidence.logOdds(view.state)[openedPosition(view)];
   const left = Math.max(...rows.map((row) => textWidth(plot, row.name, 12, row.total))) + 24;
+  const right = Math.max(40, ...rows.map((row) => textWidth(plot, partNumber(row), 12, row.total))) + 12;
   const ends = finiteExtent(rows.flatMap((row) => [row.from, row.to]), [0, 1e-9]);
   const room = (ends[1] - ends[0] || 1) * 0.02;
-  const scale = linearScale([ends[0] - room, ends[1] + room], [Math.min(left, plot.width * 0.45), box.right - 62]);
+  const scale = linearScale([ends[0] - room, ends[1] + room], [Math.min(left, plot.width * 0.42), box.right - right]);
   const step = (box.bottom - box.top) / rows.length;
-  const ticks = niceTicks(...scale.domain, plot.compact ? 3 : 5);
+  const ticks = ends[1] - ends[0] > 1e-6 ? niceTicks(...scale.domain, plot.compact ? 3 : 5) : [0]; // prior 0 or 1
   const axis = { ...box, left: scale.range[0], right: scale.range[1] };
   plot.box = axis;
   drawBottomAxis(plot, scale, { ticks });
@@ -108,14 +116,29 @@ function paintComposition(chart) {
   plot.describe(`Composition of the log-odds: ${said.join(", ")}.`);
 }
 
+/** The number of a bar. */
+function partNumber(row) {
+  return `${row.value > 0 ? "+" : ""}${formatCompact(row.value, 3)}`;
+}
+
+/** A text in one line or, where that is too long, in two. */
+function twoLines(plot, text, width, { size, bold }) {
+  if (textWidth(plot, text, size, bold) <= width || !text.includes(" ")) return [fitText(plot, text, width, size, bold)];
+  const words = text.split(" ");
+  let first = 1;
+  while (first < words.length - 1 && textWidth(plot, words.slice(0, first + 1).join(" "), size, bold) <= width) first += 1;
+  return [words.slice(0, first), words.slice(first)].map((part) => fitText(plot, part.join(" "), width, size, bold));
+}
+
 /** One bar with its name, its number and the thread to the next bar. */
 function paintPart(plot, row, { scale, top, step, next }) {
   const { palette, ctx, box } = plot;
   const middle = top + step / 2;
-  const words = { baseline: "middle", size: 12, bold: row.total };
+  const words = { baseline: "middle", size: plot.compact ? 11 : 12, bold: row.total };
   if (row.total) drawLine(plot, box.left, top + 1, box.right, top + 1, { colour: palette.rule });
-  writeText(plot, fitText(plot, row.name, scale.range[0] - 14, 12, row.total), box.left, middle, words);
-  writeText(plot, formatSigned(row.value, 3), box.right, middle, { ...words, align: "right" });
+  const lines = twoLines(plot, row.name, scale.range[0] - box.left - 8, words);
+  lines.forEach((line, k) => writeText(plot, line, box.left, middle + (k - (lines.length - 1) / 2) * 13, words));
+  writeText(plot, partNumber(row), box.right, middle, { ...words, align: "right" });
   if (!Number.isFinite(row.from) || !Number.isFinite(row.to)) return;
   const [from, to] = [scale(row.from), scale(row.to)];
   ctx.fillStyle = row.total ? palette.ink : row.to >= row.from ? palette.true : palette.false;

@@ -108,16 +108,20 @@ function ratioWords(payload, ratio) {
 function createControls(context) {
   const { store, payload } = context;
   const waiting = {};
+  const moving = new Set(); // fields and sliders whose own change is on its way
   const flush = oncePerFrame(() => {
     const patch = { ...waiting };
     Object.keys(waiting).forEach((key) => delete waiting[key]);
     store.set(patch);
+    moving.clear();
   });
-  const take = (patch) => { Object.assign(waiting, patch); flush(); };
+  const take = (patch, input) => { Object.assign(waiting, patch); moving.add(input); flush(); };
   const dials = dialsOf(payload, store.stored);
-  dials.forEach((dial) => connectDial(dial, store, take));
+  dials.forEach((dial) => connectDial(dial, context, take));
   document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
-  document.getElementById("control-rule").addEventListener("change", (event) => take({ rule: event.target.value }));
+  document.getElementById("control-rule").addEventListener("change", (event) => {
+    take({ rule: event.target.value }, event.target);
+  });
   document.getElementById("control-reset").addEventListener("click", () => {
     store.reset();
     context.announce("The list is that of the report again.");
@@ -128,15 +132,24 @@ function createControls(context) {
   const fixed = document.getElementById("ratio-fixed");
   fixed.textContent = payload.ratio ? "" : payload.ratio_reason || "This model has no prior ratio.";
   fixed.hidden = Boolean(payload.ratio);
-  return { update: (view) => updateControls(dials, view) };
+  return { update: (view) => updateControls(dials, view, moving) };
 }
 
 /** Let a dial answer to its number and its slider. */
-function connectDial(dial, store, take) {
+function connectDial(dial, { store, announce }, take) {
   const number = document.getElementById(dial.id);
   const slider = document.getElementById(`${dial.id}-slider`);
+  const limits = document.getElementById(`${dial.id}-bounds`);
   Object.assign(dial, { number, range: slider, helpText: document.getElementById(`${dial.id}-help`) });
   const bounds = store.bounds[dial.key];
+  limits.textContent = bounds ? boundsWords(dial, bounds) : "";
+  const judge = (fits) => {
+    if (!fits && limits.hidden) {
+      announce(limits.textContent);
+    }
+    limits.hidden = fits;
+    number.setAttribute("aria-invalid", String(!fits));
+  };
   for (const input of [number, slider]) {
     if (input) {
       input.disabled = !bounds;
@@ -145,19 +158,29 @@ function connectDial(dial, store, take) {
   number.addEventListener("input", () => {
     const written = number.value.trim() === "" ? NaN : Number(number.value);
     const value = dial.taken ? dial.taken(written) : written;
-    const fits = bounds && value >= bounds[0] && value <= bounds[1];
-    number.setAttribute("aria-invalid", fits ? "false" : "true");
+    const fits = Boolean(bounds) && value >= bounds[0] && value <= bounds[1];
+    judge(fits);
     if (fits) {
-      take({ [dial.key]: value });
+      take({ [dial.key]: value }, number);
     }
   });
-  number.addEventListener("change", () => {
-    number.setAttribute("aria-invalid", "false");
-    setTimeout(() => showNumber(dial, store.get()), 50);
-  });
+  const rest = () => {
+    judge(true);
+    setTimeout(() => showNumber(dial, store.get()), 50); // when what was written has been taken
+  };
+  number.addEventListener("change", rest);
+  number.addEventListener("blur", rest);
   if (slider) {
-    slider.addEventListener("input", () => take({ [dial.key]: dial.slider.value(Number(slider.value)) }));
+    slider.addEventListener("input", () => take({ [dial.key]: dial.slider.value(Number(slider.value)) }, slider));
   }
+}
+
+/** What may be written into the field of a dial. */
+function boundsWords(dial, [low, high]) {
+  if (dial.taken || high > 1e299) {
+    return dial.taken || low === 0 ? "Write a number of 0 or more." : "Write a number over 0.";
+  }
+  return `Write a ${dial.key === "n_selected" ? "whole " : ""}number from ${formatCount(low)} to ${formatCount(high)}.`;
 }
 
 /** Put the number of the state into the field of a dial. */
@@ -171,7 +194,7 @@ function showNumber(dial, state) {
 }
 
 /** Show the rule of the state, its inputs only, and all numbers. */
-function updateControls(dials, view) {
+function updateControls(dials, view, moving) {
   const { state, previous } = view;
   if (!previous || previous.rule !== state.rule) {
     for (const radio of document.querySelectorAll("#control-rule input")) {
@@ -184,19 +207,19 @@ function updateControls(dials, view) {
   }
   for (const dial of dials) {
     if (state[dial.key] !== null && (!previous || previous[dial.key] !== state[dial.key])) {
-      updateDial(dial, state);
+      updateDial(dial, state, moving);
     }
   }
 }
 
-/** Show one number; a field in which somebody writes and a slider that somebody holds are left alone. */
-function updateDial(dial, state) {
+/** Show one number; a field or a slider that has just been moved to it is left alone. */
+function updateDial(dial, state, moving) {
   const value = state[dial.key];
-  if (document.activeElement !== dial.number) {
+  if (!moving.has(dial.number)) {
     showNumber(dial, state);
   }
   if (dial.range) {
-    if (document.activeElement !== dial.range) {
+    if (!moving.has(dial.range)) {
       dial.range.value = String(Math.round(dial.slider.place(value)));
     }
     dial.range.setAttribute("aria-valuetext", formatNumber(value, 6));

@@ -41,9 +41,11 @@ function paintRocPlot(chart) {
   const n = solution.cumulativeFalse.length - 1;
   const [wide, total] = [rocReach(solution, n), solution.cumulativeTrue[n]];
   const reach = niceDomain(0, wide, 5)[1];
-  chart.x = linearScale([0, reach], [box.left, box.right]);
   chart.y = linearScale([0, niceDomain(0, Math.max(total * 1.1, 1e-6), 5)[1]], [box.bottom, box.top]);
-  drawLeftAxis(plot, chart.y, { ticks: niceTicks(...chart.y.domain, 5), title: "expected true positives" });
+  const heights = niceTicks(...chart.y.domain, 5);
+  fitLeft(plot, tickTexts(heights));
+  chart.x = linearScale([0, reach], [box.left, box.right]);
+  drawLeftAxis(plot, chart.y, { ticks: heights, title: "expected true positives" });
   const ticks = niceTicks(0, reach, plot.compact ? 4 : 6);
   drawBottomAxis(plot, chart.x, { ticks, title: "expected false positives", grid: false });
   const height = chart.y(total);
@@ -129,7 +131,7 @@ function paintDiscoveryPlot(chart) {
   const percents = shares.map((share) => percentText(share));
   drawLeftAxis(plot, chart.y, { ticks: shares, texts: percents, title: "expected share" });
   const title = "length of the list (logarithmic)";
-  drawBottomAxis(plot, chart.x, { ticks: lengths, texts: lengths.map(tickText), title, grid: false });
+  drawBottomAxis(plot, chart.x, { ticks: lengths, texts: lengths.map((tick) => tickText(tick)), title, grid: false });
   const positions = rankPositions(chart, n, Math.round((box.right - box.left) / 2));
   const values = positions.map((position) => discoveryShares(solution, position + 1));
   const curve = (key) => positions.map((position, k) => [chart.x(position + 1), chart.y(values[k][key])]);

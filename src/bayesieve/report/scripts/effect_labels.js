@@ -25,7 +25,7 @@ function placeName(map, position, taken, always) {
   const { plot } = map;
   const place = locateEffect(map, position);
   if (!place) return false;
-  const text = fitText(plot, map.context.payload.names[position], 130, 11.5, always);
+  const text = fitText(plot, shownName(map.context.payload.names[position]), 130, 11.5, always);
   const width = textWidth(plot, text, 11.5, always);
   const gap = always ? 12 : 7;
   const choices = [[gap, 4, 0], [-gap - width, 4, 0], [-width / 2, -gap - 2, 0], [-width / 2, gap + 11, 0]];
@@ -75,11 +75,11 @@ function drawColourBar(map, live) {
   const foot = shadeFoot(map, live);
   const reach = Math.asinh((live[0] - foot) / 3);
   const middle = foot + 3 * Math.sinh(reach / 2);
-  writeText(plot, formatNumber(foot, 2), left, top + 20, { ...style, align: "left" });
+  writeText(plot, formatCompact(foot, 2), left, top + 20, { ...style, align: "left" });
   if (width > 110 && reach > 0.5) {
-    writeText(plot, formatNumber(middle, 2), left + width / 2, top + 20, { ...style, align: "center" });
+    writeText(plot, formatCompact(middle, 2), left + width / 2, top + 20, { ...style, align: "center" });
   }
-  writeText(plot, formatNumber(live[0], 2), plot.box.right, top + 20, { ...style, align: "right" });
+  writeText(plot, formatCompact(live[0], 2), plot.box.right, top + 20, { ...style, align: "right" });
   const title = "log-odds over the cut";
   if (plot.compact) {
     writeText(plot, title, left - 7, top + 8, { ...style, align: "right" });
@@ -137,5 +137,5 @@ function describeEffectMap({ plot, view, context, notes }) {
   const { size, cut } = view.solution;
   plot.describe(`Effect map. ${formatCount(size)} of ${formatCount(context.payload.n_features)} features lie over the `
     + `cut at log-odds ${formatNumber(cut, 3)}. ${notes ? `${notes}. ` : ""}`
-    + "Arrow keys walk through the features by rank, Enter opens one.");
+    + "Arrow keys walk through the features by rank, Home and End go to the ends, Enter opens one.");
 }

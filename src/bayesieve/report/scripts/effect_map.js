@@ -48,7 +48,9 @@ function paintEffectMap(map) {
   if (!map.base) prepareEffectMap(map);
   const live = map.context.evidence.logOdds(view.state);
   map.size = Math.min(view.solution.size, map.x.length);
-  drawEffectAxes(map);
+  const heights = effectHeights(map);
+  if (fitLeft(plot, tickTexts(heights.ticks))) prepareEffectMap(map);
+  drawEffectAxes(map, heights);
   plot.ctx.drawImage(map.base, 0, 0, plot.width, plot.height);
   drawEffectPoints(map, live);
   drawEffectNames(map);
@@ -102,16 +104,21 @@ function pointSprite(plot, radius, colour, { hollow = false, alpha = 1, rim = tr
   return { image: sprite, side };
 }
 
+/** Scale and ticks of the heights: those of the live log-odds where the height means them. */
+function effectHeights(map) {
+  const moved = map.y ? 0 : map.context.evidence.shift(map.view.state);
+  const shift = Number.isFinite(moved) ? moved : 0;
+  const shifted = linearScale(map.yScale.domain.map((end) => end + shift), map.yScale.range);
+  return { shifted, ticks: niceTicks(...shifted.domain, 6) };
+}
+
 /** Axes with their titles, and lines through 0 or at the cut. */
-function drawEffectAxes(map) {
-  const { plot, effect, xScale, yScale } = map;
+function drawEffectAxes(map, { shifted, ticks }) {
+  const { plot, effect, xScale } = map;
   const { box, palette } = plot;
   const steps = Math.max(3, Math.round((box.right - box.left) / 90));
   drawBottomAxis(plot, xScale, { ticks: niceTicks(...xScale.domain, steps), title: effect.x_title, grid: false });
-  const moved = map.y ? 0 : map.context.evidence.shift(map.view.state);
-  const shift = Number.isFinite(moved) ? moved : 0;
-  const shifted = linearScale(yScale.domain.map((end) => end + shift), yScale.range);
-  drawLeftAxis(plot, shifted, { ticks: niceTicks(...shifted.domain, 6), title: effect.y_title || "log-odds" });
+  drawLeftAxis(plot, shifted, { ticks, title: effect.y_title || "log-odds" });
   const zero = xScale(0);
   if (zero > box.left && zero < box.right) drawLine(plot, zero, box.top, zero, box.bottom);
   if (map.y) return;

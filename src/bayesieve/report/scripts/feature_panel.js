@@ -8,29 +8,50 @@ function createFeaturePanel(context) {
   const panel = { context, element: document.getElementById("feature"), position: -1, cameFrom: null };
   const last = payload.names.length - 1;
   const step = (by) => {
-    const next = Math.max(0, Math.min(last, (store.get().feature ?? 0) + by));
-    store.set({ feature: next });
+    const next = (store.get().feature ?? 0) + by;
+    if (next >= 0 && next <= last) {
+      store.set({ feature: next });
+    }
   };
   document.getElementById("feature-previous").addEventListener("click", () => step(-1));
   document.getElementById("feature-next").addEventListener("click", () => step(1));
   document.getElementById("feature-close").addEventListener("click", () => closePanel(panel));
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !event.defaultPrevented && store.get().feature !== null) {
+    if (event.key === "Escape" && store.get().feature !== null && closesPanel(event)) {
       closePanel(panel);
     }
   });
-  const columns = Object.fromEntries(context.columns.map((column) => [column.key, column]));
+  document.querySelector("#chart-feature h4").textContent = valuesHeading(payload);
+  const own = context.columns.filter((column) => !column.annotation);
+  const columns = Object.fromEntries(own.map((column) => [column.key, column]));
   return {
     update: (view) => updatePanel(panel, view, columns),
     open: (position) => openPanel(panel, position),
   };
 }
 
+/** Heading of the chart of values: laws are only named where they are drawn. */
+function valuesHeading({ predictive, values, law }) {
+  if (predictive) {
+    return values ? "Values and fitted laws" : "Classes and fitted laws";
+  }
+  const counts = ["Poisson", "negative binomial"].includes(law);
+  return !values ? "By class" : counts ? "Counts, before exposure" : "Values";
+}
+
+/** Whether an Escape is for the panel: pressed in it, on a chart or in the table, and not spent on something else. */
+function closesPanel(event) {
+  const { target } = event;
+  return !event.defaultPrevented && !target.closest("input, select, textarea")
+    && Boolean(target.closest("#feature, .chart, #table-grid"));
+}
+
 /** Open a feature and bring the panel into sight, remembering where the reader came from. */
 function openPanel(panel, position) {
   const { store, announce, details } = panel.context;
-  if (!panel.element.contains(document.activeElement)) {
-    panel.cameFrom = document.activeElement;
+  const from = document.activeElement;
+  if (!panel.element.contains(from)) {
+    panel.cameFrom = from === document.body ? null : from;
   }
   store.set({ feature: position });
   const frame = panel.element.getBoundingClientRect();
@@ -38,16 +59,25 @@ function openPanel(panel, position) {
     panel.element.scrollIntoView({ block: "start" });
     panel.element.focus({ preventScroll: true });
   }
-  announce(`${shorten(details.names[position], 80)} is open.`);
+  announce(`${shorten(shownName(details.names[position]), 80)} is open.`);
 }
 
-/** Go back to the strongest feature, and to where the reader came from. */
+/** Go back to the strongest feature; out of the panel also to where the reader came from, else to its top. */
 function closePanel(panel) {
+  const { element, cameFrom } = panel;
+  const inside = element.contains(document.activeElement);
   panel.context.store.set({ feature: null });
-  if (panel.cameFrom && panel.cameFrom.isConnected) {
-    panel.cameFrom.focus();
-  }
   panel.cameFrom = null;
+  if (!inside) {
+    return;
+  }
+  if (cameFrom && cameFrom.isConnected) {
+    cameFrom.focus({ preventScroll: true });
+    cameFrom.scrollIntoView({ block: "nearest" });
+  }
+  if (document.activeElement !== cameFrom) {
+    element.focus({ preventScroll: true });
+  }
 }
 
 /** Fill in the numbers of the feature. */
@@ -57,16 +87,18 @@ function updatePanel(panel, view, columns) {
   const odds = view.logOdds[position];
   const set = (id, text) => { document.getElementById(id).textContent = text; };
   set("feature-rank", `Rank ${formatCount(position + 1)} of ${formatCount(payload.n_features)}`);
-  set("feature-log-odds", formatNumber(odds, 4));
+  set("feature-log-odds", formatCompact(odds, 4));
   set("feature-probability", formatProbability(expit(odds), odds));
   set("feature-selected", position < view.solution.size ? "yes" : "no");
   document.getElementById("feature-close").hidden = view.state.feature === null;
-  document.getElementById("feature-previous").disabled = position === 0;
-  document.getElementById("feature-next").disabled = position >= details.names.length - 1;
+  const ends = { previous: position === 0, next: position >= details.names.length - 1 };
+  for (const [name, reached] of Object.entries(ends)) { // a button that is disabled would lose the focus
+    document.getElementById(`feature-${name}`).setAttribute("aria-disabled", String(reached));
+  }
   fillNotes(featureNotes(panel.context, columns, position, view));
   if (position !== panel.position) {
     panel.position = position;
-    set("feature-name", details.names[position]);
+    set("feature-name", shownName(details.names[position]));
     panel.element.dataset.feature = details.names[position];
     fillStatistics(panel.context, position);
   }
@@ -75,21 +107,22 @@ function updatePanel(panel, view, columns) {
 
 /** What there is to say about a feature: [text, whether it is a warning]. */
 function featureNotes(context, columns, position, view) {
-  const { details } = context;
-  const text = (key) => (columns[key] ? columns[key].text(position) : "");
+  const { details, payload } = context;
+  const text = (key) => (columns[key] ? shownName(columns[key].text(position)) : "");
   const notes = [];
-  const moved = ["prior", "odds_factor", "ratio"].some((key) => view.state[key] !== view.stored[key]);
-  const under = moved ? " (under the prior of the report)" : "";
+  const under = priorMoved(view) ? " (under the prior of the report)" : "";
   if (text("kind")) {
     notes.push([`Most probable kind of difference: ${text("kind").replaceAll("_", " ")}${under}.`, false]);
   }
   if (text("pattern")) {
-    const probability = columns.pattern_probability ? `, with probability ${text("pattern_probability")}` : "";
+    const chance = columns.pattern_probability ? formatProbability(columns.pattern_probability.value(position)) : "";
+    const probability = chance ? `, with probability ${chance}` : "";
     notes.push([`${text("pattern")}${probability}${under}.`, false]);
-    const equal = context.columns.filter((column) => column.key.startsWith("equal_") && column.value(position) >= 0.05);
+    const equal = Object.values(columns).filter((column) => column.pair && column.value(position) >= 0.05);
     if (equal.length) {
       const said = equal.slice(0, 6).map((column) => {
-        return `${column.key.slice(6).replace(/[_|]/, " and ")} ${formatProbability(column.value(position))}`;
+        const names = column.pair.map((each) => shownName(typeof each === "number" ? payload.classes[each] : each));
+        return `${names.join(" and ")} ${formatProbability(column.value(position))}`;
       });
       notes.push([`Probability of being equal: ${said.join("; ")}${under}.`, false]);
     }
@@ -98,27 +131,34 @@ function featureNotes(context, columns, position, view) {
     const least = text("log_odds_without_a_block");
     notes.push([`Without ${text("without_block")} the log-odds would be ${least}${under}.`, false]);
   }
-  notes.push(...fragilityNotes(details, columns, position, text, under));
+  notes.push(...fragilityNotes(context, columns, position, view));
   const reason = details.degenerate && details.degenerate_reasons[details.degenerate[position]];
   if (reason) {
-    notes.push([`Degenerate: ${reason}.`.replace("..", "."), true]);
+    notes.push([shownName(`Degenerate: ${reason}.`).replace("..", "."), true]);
   }
   return notes;
 }
 
 /** How far the feature hangs on single samples. */
-function fragilityNotes(details, columns, position, text, under) {
-  if (!columns.least_log_odds || Number.isNaN(columns.least_log_odds.value(position))) {
+function fragilityNotes({ payload, storedCut, isFragile }, columns, position, view) {
+  const least = columns.least_log_odds ? columns.least_log_odds.value(position) + view.shift : NaN;
+  if (!Number.isFinite(least) || (!payload.calibrated && nearlyEqual(least, view.logOdds[position]))) {
     return [];
   }
-  const culprit = text("culprit");
-  const least = `its log-odds fall to ${text("least_log_odds")}${under}`;
-  const without = culprit ? `Without sample ${culprit} ${least}` : `With one sample left out ${least}`;
-  const fragile = Boolean(details.fragile && details.fragile[position]);
-  const removals = columns.n_fragile_removals ? columns.n_fragile_removals.value(position) : 0;
+  const culprit = columns.culprit ? columns.culprit.text(position) : "";
+  const would = `its log-odds would be ${formatNumber(least, 4)}`;
+  const without = culprit ? `Without ${sampleWords(payload, culprit)} ${would}` : `With one sample left out ${would}`;
+  const fragile = isFragile(position);
+  const counted = columns.n_fragile_removals && atStoredCut(view, storedCut); // the number holds at that cut only
+  const removals = counted ? columns.n_fragile_removals.value(position) : 0;
   const plural = removals === 1 ? "" : "s";
   const many = removals > 0 ? `; ${formatCount(removals)} removal${plural} would take it below the cut` : "";
   return [[`${fragile ? "Fragile. " : ""}${without}${many}.`, fragile]];
+}
+
+/** Whether two numbers agree as far as single precision can tell. */
+function nearlyEqual(a, b) {
+  return a === b || Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(a), Math.abs(b));
 }
 
 /** Write the notes. */
@@ -140,23 +180,34 @@ function fillStatistics(context, position) {
     return;
   }
   const { count, mean, sd } = details.statistics;
-  table.tBodies[0].replaceChildren(...payload.classes.map((label, c) => {
-    const row = document.createElement("tr");
-    const name = document.createElement("th");
-    name.scope = "row";
+  const most = mean[0] instanceof Float32Array ? SINGLE_DIGITS : 2 * SINGLE_DIGITS;
+  const means = formatApart(mean.map((values) => values[position]), 4, most);
+  const rows = payload.classes.map((label, c) => {
     const swatch = document.createElement("span");
     swatch.className = "swatch";
     swatch.style.background = `var(--class-${c % 8})`;
-    name.append(swatch, String(label));
     const n = typeof count[c] === "number" ? count[c] : count[c][position];
-    const cells = [formatCount(n), formatNumber(mean[c][position], 4), formatNumber(sd[c][position], 4)];
-    row.append(name, ...cells.map((text) => {
-      const cell = document.createElement("td");
-      cell.textContent = text;
-      return cell;
-    }));
-    return row;
+    return statisticsRow([swatch, shownName(label)], [formatCount(n), means[c], formatNumber(sd[c][position], 4)]);
+  });
+  const difference = columnNumber(payload, "mean_difference", position);
+  if (means.length === 2 && means[0] === means[1] && difference) { // less than the digits at hand can show
+    rows.push(statisticsRow(["difference"], ["", formatSigned(difference, 4), ""]));
+  }
+  table.tBodies[0].replaceChildren(...rows);
+}
+
+/** One row of the table of statistics. */
+function statisticsRow(heading, texts) {
+  const row = document.createElement("tr");
+  const name = document.createElement("th");
+  name.scope = "row";
+  name.append(...heading);
+  row.append(name, ...texts.map((text) => {
+    const cell = document.createElement("td");
+    cell.textContent = text;
+    return cell;
   }));
+  return row;
 }
 
 /** Everything else that is known, annotation first; only while it is unfolded. */
@@ -177,8 +228,8 @@ function fillFacts(context, position) {
     const pair = document.createElement("div");
     const term = document.createElement("dt");
     const told = document.createElement("dd");
-    term.textContent = column.title;
-    told.textContent = column.text(position);
+    term.textContent = shownName(column.title);
+    told.textContent = shownName(column.text(position));
     pair.append(term, told);
     return pair;
   }));

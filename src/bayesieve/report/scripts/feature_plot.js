@@ -24,7 +24,7 @@ function paintFeaturePlot(chart) {
   if (!view || !plot.begin()) return;
   chart.dots = [];
   const position = openedPosition(view);
-  const name = context.payload.names[position] ?? `number ${position + 1}`;
+  const name = shownName(context.payload.names[position] ?? `number ${position + 1}`);
   const rows = featureRows(context.payload, position);
   if (rows.some((row) => row.values || row.density || Number.isFinite(row.mean))) {
     paintFeatureRows(chart, rows, position);
@@ -37,7 +37,7 @@ function paintFeaturePlot(chart) {
 /** A row of the chart in words. */
 function rowWords(row) {
   const spread = Number.isFinite(row.sd) ? `, standard deviation ${formatNumber(row.sd, 3)}` : "";
-  const centre = Number.isFinite(row.mean) ? ` mean ${formatNumber(row.mean, 3)}${spread}` : "";
+  const centre = Number.isFinite(row.mean) ? ` mean ${row.meanText}${spread}` : "";
   return `${row.name} (n = ${row.count === null ? "unknown" : formatCount(row.count)})${centre}`;
 }
 
@@ -53,11 +53,13 @@ function featureRows(payload, position) {
   const { statistics, predictive, values, classes } = payload;
   const groups = values && position < values.n ? valuesByClass(values, position, classes.length) : null;
   const fitted = predictive && position < predictive.n;
+  const means = classes.map((_, k) => (statistics ? statisticAt(statistics.mean, k, position) : NaN));
+  const texts = formatApart(means, 3, SINGLE_DIGITS);
   return classes.map((name, k) => {
     const count = statistics ? statisticAt(statistics.count, k, position) : payload.class_counts[k];
     return {
-      name: String(name), count: Number.isFinite(count) ? count : null, values: groups ? groups[k] : null,
-      mean: statistics ? statisticAt(statistics.mean, k, position) : NaN,
+      name: shownName(name), count: Number.isFinite(count) ? count : null, values: groups ? groups[k] : null,
+      mean: means[k], meanText: texts[k],
       sd: statistics ? statisticAt(statistics.sd, k, position) : NaN,
       density: fitted ? predictiveAt(predictive, k, position) : null,
     };
@@ -115,7 +117,7 @@ function paintFeatureRows(chart, rows, position) {
   const pooled = predictive && position < predictive.n ? predictiveAt(predictive, classes.length, position) : null;
   const drawn = densityCurves(rows, pooled, domain);
   const ticks = niceTicks(...domain, plot.compact ? 4 : 7);
-  drawBottomAxis(plot, scale, { ticks, title: `value of ${context.payload.names[position]}` });
+  drawBottomAxis(plot, scale, { ticks, title: `value of ${shownName(context.payload.names[position])}` });
   const culprit = culpritOf(context.payload, position);
   const band = (box.bottom - box.top) / rows.length;
   const bars = rows.map((row) => (row.values ? histogramOf(row.values, domain) : []));
@@ -177,7 +179,7 @@ function paintRowWords(plot, row, top, colour) {
   writeText(plot, name, plot.box.left, top + 13, { bold: true, size: 12.5, colour, halo: true });
   const x = plot.box.left + textWidth(plot, name, 12.5, true) + 8;
   const parts = row.count === null ? [] : [`n = ${formatCount(row.count)}`];
-  if (Number.isFinite(row.mean)) parts.push(`mean ${formatNumber(row.mean, 3)}`);
+  if (Number.isFinite(row.mean)) parts.push(`mean ${row.meanText}`);
   if (Number.isFinite(row.sd)) parts.push(`sd ${formatNumber(row.sd, 3)}`);
   const text = fitText(plot, parts.join(", "), plot.box.right - x, 11);
   writeText(plot, text, x, top + 13, { size: 11, colour: plot.palette["ink-soft"], halo: true });

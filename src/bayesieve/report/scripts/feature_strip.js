@@ -1,11 +1,26 @@
 "use strict";
 
+/** Column that the screen itself made, by its key: annotation of the same name is another thing. */
+function ownColumn(payload, key) {
+  return (payload.columns || []).find((each) => each.key === key && !each.annotation);
+}
+
 /** Text of a text column of the payload for a feature; empty if there is no such column or entry. */
 function columnText(payload, key, position) {
-  const column = (payload.columns || []).find((each) => each.key === key);
+  const column = ownColumn(payload, key);
   if (!column || column.kind !== "text") return "";
   if (column.values) return String(column.values[position] ?? "");
   return String((column.levels || [])[decodedOnce(column.codes)[position]] ?? "");
+}
+
+/** A sample in words, by its name or, where samples have none, by its number. */
+function sampleWords(payload, name) {
+  return `sample ${shownName(name)}${namesSamples(payload) ? "" : ", counting from 0,"}`;
+}
+
+/** Whether samples have names: numbers that count up from 0 are none. */
+function namesSamples({ values }) {
+  return !values || !values.samples || values.samples.some((sample, s) => String(sample) !== String(s));
 }
 
 /** Number of the sample whose removal weakens a feature most; -1 if not known. */
@@ -57,7 +72,8 @@ function markCulprit(chart, row, culprit) {
 function paintCulpritWords(chart, row, { top, from, culprit }) {
   const { plot, context } = chart;
   if (!row.values || !row.values.some(({ sample }) => sample === culprit)) return;
-  const text = `leans most on ${String(context.payload.values.samples[culprit])}`;
+  const { values } = context.payload;
+  const text = `leans most on ${namesSamples(context.payload) ? "" : "sample "}${shownName(values.samples[culprit])}`;
   const width = textWidth(plot, text, 11);
   if (text.length > 80 || plot.box.right - width - 14 < from + 10) return;
   ringAt(plot, plot.box.right - width - 9, top + 9, 4.5, plot.palette.ink, 1.5);
@@ -88,27 +104,25 @@ function hoverValue(chart, x, y) {
     if (distance < least) [best, least] = [dot, distance];
   }
   if (!best) return null;
-  const { values } = chart.context.payload;
-  const sample = values.samples ? values.samples[best.sample] : best.sample;
-  const culprit = culpritOf(chart.context.payload, openedPosition(chart.view)) === best.sample;
-  const lines = [String(sample), best.name, `value ${formatNumber(best.value, 4)}`];
+  const { payload } = chart.context;
+  const name = shownName(payload.values.samples ? payload.values.samples[best.sample] : best.sample);
+  const sample = namesSamples(payload) ? name : `sample ${name}, counting from 0`;
+  const culprit = culpritOf(payload, openedPosition(chart.view)) === best.sample;
+  const lines = [sample, best.name, `value ${formatNumber(best.value, 4)}`];
   if (culprit) lines.push("the feature leans on this sample most");
   return { x: best.x, y: best.y, lines };
 }
 
-/** Shares, rates or means of the classes that the columns give: [{class, label, value}]. */
+/** Shares, rates or means of the classes that the columns give: [{owner, level, kind, value}]. */
 function classColumns(payload, position) {
   const found = [];
   for (const kind of ["share", "rate", "mean"]) {
     for (const column of payload.columns || []) {
-      const key = column.key;
-      if (column.kind !== "number" || column.annotation || !key.startsWith(`${kind}_`)) continue;
-      const owner = payload.classes.findIndex((name) => {
-        return kind === "share" ? key.endsWith(`_${name}`) : key === `${kind}_${name}`;
-      });
-      if (owner < 0) continue;
-      const level = kind === "share" ? key.slice(6, key.length - String(payload.classes[owner]).length - 1) : "";
-      found.push({ owner, level, kind, value: Number(decodedOnce(column.values)[position] ?? NaN) });
+      if (column.kind !== "number" || column.annotation || !column.key.startsWith(`${kind}_`)) continue;
+      const owner = column.class ?? payload.classes.findIndex((name) => column.key === `${kind}_${name}`);
+      if (!(owner >= 0) || (kind === "share" && column.class === undefined)) continue;
+      const value = Number(decodedOnce(column.values)[position] ?? NaN);
+      found.push({ owner, level: String(column.level ?? ""), kind, value });
     }
     if (found.length) return found;
   }
@@ -136,7 +150,8 @@ function paintClassColumns(chart, position, name) {
   writeText(plot, rate ? `${found[0].kind} per class` : "share per class", 4, 13);
   found.forEach((each, k) => {
     const y = box.top + k * step + levels.indexOf(each.level) * 0.6 * step;
-    const label = each.level ? `${each.level}, ${payload.classes[each.owner]}` : String(payload.classes[each.owner]);
+    const owner = payload.classes[each.owner];
+    const label = shownName(each.level ? `${each.level}, ${owner}` : owner);
     ctx.fillStyle = palette[`class-${each.owner % 8}`];
     ctx.fillRect(left, y + step * 0.14, Math.max(1, scale(each.value) - left), step * 0.72);
     const words = { baseline: "middle", size: 11.5 };

@@ -28,7 +28,7 @@ function forestRows(sites, position) {
   const rows = sites.names.map((name, k) => {
     const counts = sites.counts[k] || [];
     return {
-      name: String(name), counts, size: counts.reduce((sum, n) => sum + n, 0), pooled: false,
+      name: shownName(name), counts, size: counts.reduce((sum, n) => sum + n, 0), pooled: false,
       difference: at("difference", k), low: at("low", k), high: at("high", k), evidence: at("log_bayes_factor", k),
     };
   });
@@ -71,7 +71,7 @@ function paintForest(chart) {
   const scale = linearScale(forestDomain(rows), [box.left + left, box.right - 66]);
   chart.rows = rows;
   chart.scale = scale;
-  paintForestAxis(plot, scale, sites, fitText(plot, names[position], plot.width * 0.5, 12.5, true));
+  paintForestAxis(plot, scale, sites, fitText(plot, shownName(names[position]), plot.width * 0.5, 12.5, true));
   const most = Math.max(1, ...rows.map((row) => row.size));
   chart.step = (box.bottom - box.top) / (rows.length + 0.6);
   rows.forEach((row, k) => {
@@ -81,7 +81,7 @@ function paintForest(chart) {
   const combined = entryAt(sites.combined, position);
   if (Number.isFinite(combined)) paintCombined(plot, rows[rows.length - 1], combined);
   const pooled = rows[rows.length - 1];
-  plot.describe(`Forest plot of ${names[position]}: ${rows.map((row) => forestWords(row, sites.level)).join("; ")}. `
+  plot.describe(`Forest plot of ${shownName(names[position])}: ${rows.map((row) => forestWords(row, sites.level)).join("; ")}. `
     + `${Number.isFinite(pooled.difference) ? "" : "Differences are not given for these classes."}`);
 }
 

@@ -11,7 +11,6 @@ function createHeadline(context) {
   for (const element of document.querySelectorAll('[data-fill="n_features"]')) {
     element.textContent = formatCount(context.payload.n_features);
   }
-  tellChance(context.payload);
   connectCopying();
   const speak = createSpeaker(context);
   return {
@@ -26,15 +25,18 @@ function createHeadline(context) {
   };
 }
 
-/** Say under the card what "by chance" means for this model. */
-function tellChance(payload) {
+/** Say under the card what "by chance" means for this model and prior. */
+function tellChance(payload, { byChance }) {
   const note = document.getElementById("chance-note");
   if (!payload.calibrated) {
     note.textContent = "not known: these log-odds are the least over several looks";
   } else if (!payload.chance) {
-    note.textContent = "not known for this model";
+    note.textContent = "not known for this result; see Method";
   } else {
-    note.textContent = `if all features were ${payload.law} non-markers`.replace("  ", " ");
+    const simulated = payload.chance.draws || payload.chance.resolution ? ", by simulation" : "";
+    note.textContent = byChance === null
+      ? "nothing by chance: every feature is taken for a marker"
+      : `if all features were ${payload.law} non-markers${simulated}`.replace("  ", " ");
   }
 }
 
@@ -62,11 +64,14 @@ function updateResults(context, places, view) {
   showResult(places, "expected_markers", solution.expectedMarkers, formatNumber(solution.expectedMarkers));
   showResult(places, "expected_false", solution.expectedFalse, formatNumber(solution.expectedFalse));
   showResult(places, "false_discovery_rate", solution.falseDiscoveryRate, formatShare(solution.falseDiscoveryRate));
-  showResult(places, "by_chance", solution.byChance, formatNumber(solution.byChance));
+  showResult(places, "by_chance", solution.byChance, formatByChance(solution.byChance, context.payload));
+  tellChance(context.payload, solution);
   showResult(places, "expected_missed", solution.expectedMissed, formatNumber(solution.expectedMissed));
   const differs = !context.store.isStored();
   document.getElementById("differs").hidden = !differs;
-  document.getElementById("headline-moved").hidden = !differs;
+  for (const note of document.querySelectorAll("[data-moved]")) {
+    note.hidden = !differs;
+  }
   document.getElementById("command-cli").textContent = cliCommand(context.payload, view.state);
   document.getElementById("command-python").textContent = pythonCommand(context.payload, view.state);
 }
@@ -76,6 +81,7 @@ function updateLawResults(places, view) {
   const { low, high, hitRate } = view.law();
   showResult(places, "interval_low", low, formatCount(low));
   showResult(places, "interval_high", high, formatCount(high));
+  document.getElementById("hit-rate-note").hidden = !(view.solution.byChance > high + 0.5);
   showResult(places, "hit_rate", hitRate, view.solution.size ? formatChance(hitRate) : ABSENT);
 }
 
@@ -85,13 +91,15 @@ function verdictOf(context, view) {
   const n = formatCount(context.payload.n_features);
   if (!solution.size) {
     const odds = view.logOdds[0];
-    return `No feature is listed (${solution.words}). The most probable, ${shorten(context.details.names[0], 40)}, has `
+    return `No feature is listed (${solution.words}). The most probable, ${shorten(shownName(context.details.names[0]), 40)}, has `
       + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
   }
   const { low, high } = view.law();
-  const chance = solution.byChance === null ? "" : ` By chance ${formatNumber(solution.byChance)} would pass this cut.`;
+  const doubt = solution.byChance > high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
+  const number = formatByChance(solution.byChance, context.payload, "fewer than ");
+  const chance = solution.byChance === null ? "" : ` By chance ${number} would pass this cut.${doubt}`;
   const tied = solution.tiedOut ? ` ${formatCount(solution.tiedOut)} more lie exactly at the cut and are left out.` : "";
-  return `${formatCount(solution.size)} of ${n} features are listed (${solution.words}). False positives expected among them: `
+  return `${formatCount(solution.size)} of ${n} features ${solution.size === 1 ? "is" : "are"} listed (${solution.words}). False positives expected among them: `
     + `${formatNumber(solution.expectedFalse)}, 90% interval ${formatCount(low)} to ${formatCount(high)}.${chance}${tied}`;
 }
 

@@ -10,6 +10,7 @@ function startPage() {
   root.classList.remove("no-script");
   try {
     const payload = JSON.parse(document.getElementById("payload").textContent);
+    showUnseen();
     runPage(payload);
     root.dataset.ready = "true";
   } catch (error) {
@@ -19,6 +20,19 @@ function startPage() {
       + "All texts are there; the result table of the screen holds every number.";
     place.hidden = false;
     throw error;
+  }
+}
+
+/** Write out, in the texts that came with the page, what cannot be seen or turns the direction of reading. */
+function showUnseen() {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (UNSEEN_INLINE.test(node.data) && !node.parentElement.closest("script")) {
+      const shell = node.parentElement.id === "command-report"; // quoted words go on behind the sign
+      node.data = node.data.replace(new RegExp(UNSEEN_INLINE.source, "g"), (sign) => {
+        return shell ? `'$'\\u${unicodeDigits(sign)}''` : shownName(sign);
+      });
+    }
   }
 }
 
@@ -34,7 +48,9 @@ function runPage(payload) {
     describe: (position) => describeFeature(page, position),
     announce: createAnnouncer(),
   };
-  context.columns = createColumns(payload, details, () => page.view);
+  context.storedCut = solve(evidence, store.stored).cut;
+  context.isFragile = createFragility(payload, details, context.storedCut, () => page.view);
+  context.columns = createColumns(payload, details, () => page.view, context.isFragile);
   Object.assign(page, {
     context, store, evidence,
     headline: createHeadline(context),
@@ -44,6 +60,7 @@ function runPage(payload) {
     table: createTable(context),
     charts: createCharts(context),
   });
+  page.sight = createSight(page.charts, () => page.view);
   refreshPage(page);
   store.subscribe(() => refreshPage(page));
   connectWindow(page);
@@ -79,6 +96,7 @@ function viewOf(page) {
     evidence: page.evidence,
     logOdds: page.evidence.logOdds(state),
     ratioPart: ratioPart(page.evidence, state),
+    shift: page.evidence.shift(state),
     law: () => {
       law = law || lawOf(page.evidence, state, solution);
       return law;
@@ -104,7 +122,7 @@ function refreshPage(page) {
     page.panel.update(view);
     charts.push("feature", "composition", "forest");
   }
-  charts.forEach((name) => page.charts[name] && page.charts[name].update(view));
+  charts.forEach((name) => page.sight.update(name));
   if (opened && page.sites) {
     page.sites.update(view);
   }
@@ -119,7 +137,7 @@ function updateLawSoon(page, view) {
     const start = performance.now();
     const now = page.view;
     page.headline.updateLaw(now);
-    page.charts.false.update(now);
+    page.sight.update("false");
     page.lawCost = performance.now() - start;
     document.documentElement.dataset.lastLaw = String(page.lawCost);
   };
@@ -137,14 +155,14 @@ function updateLawSoon(page, view) {
 function describeFeature(page, position) {
   const { view, payload, context } = page;
   const odds = view.logOdds[position];
-  const lines = [context.details.names[position] ?? `Rank ${formatCount(position + 1)}`];
+  const lines = [shownName(context.details.names[position] ?? `Rank ${formatCount(position + 1)}`)];
   const listed = position < view.solution.size ? ", in the list" : "";
   lines.push(`Rank ${formatCount(position + 1)} of ${formatCount(payload.n_features)}${listed}`);
   lines.push(`Log-odds ${formatNumber(odds, 4)}, probability ${formatProbability(expit(odds), odds)}`);
   const shown = context.columns.filter((column) => column.annotation).slice(0, 2);
   for (const column of shown) {
     if (position < context.details.names.length && column.text(position) !== "") {
-      lines.push(`${column.title}: ${shorten(column.text(position), 60)}`);
+      lines.push(shownName(`${column.title}: ${shorten(column.text(position), 60)}`));
     }
   }
   return lines;
@@ -198,12 +216,21 @@ function preparePaper(page, redrawAll) {
     page.headline.updateLaw(page.view);
     page.charts.false.update(page.view);
   }
+  page.sight.flush();
   for (const [name, chart] of Object.entries(page.charts)) {
     chart.element.style.width = name === "forest" ? "174mm" : "80mm";
-    chart.element.style.height = name === "forest" ? "80mm" : "56mm";
+    const height = name === "forest" ? 80 : name === "feature" ? paperHeight(page.payload) : 56;
+    chart.element.style.height = `${height}mm`;
+    chart.element.style.setProperty("--paper-height", `${height}mm`);
   }
   printList(page.context, page.view);
   redrawAll();
+}
+
+/** Height of the chart of a feature on paper, in millimetres: more than two classes need more. */
+function paperHeight({ classes, values, predictive, statistics }) {
+  const rows = values || predictive || statistics ? classes.length : 0;
+  return rows > 2 ? Math.min(220, 14 + 24 * rows) : 56;
 }
 
 /** Links to sections scroll there and leave the settings in the address alone. */

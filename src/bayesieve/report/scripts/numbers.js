@@ -5,6 +5,25 @@
 const ARRAY_TYPES = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
 const MINUS = "\u2212";
 const ABSENT = "\u2013";
+const SINGLE_DIGITS = 7; // significant digits that single precision keeps
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const UNSEEN_INLINE = new RegExp(`(?![\\t\\n\\r])${UNSEEN.source}`); // line breaks and tabs of a text are its own
+const UNSEEN_ALL = new RegExp(UNSEEN.source, "g");
+const decodedArrays = new WeakMap();
+
+/** A name as it is shown: characters that control the text or turn its direction are written out, ⟨U+202E⟩. */
+function shownName(name) {
+  const text = String(name);
+  if (!UNSEEN.test(text)) {
+    return text;
+  }
+  return text.replace(UNSEEN_ALL, (sign) => `\u27e8U+${unicodeDigits(sign).toUpperCase()}\u27e9`);
+}
+
+/** The number of a character in four hexadecimal digits. */
+function unicodeDigits(sign) {
+  return sign.charCodeAt(0).toString(16).padStart(4, "0");
+}
 
 /** Decode {"type", "data"} (base64, little-endian) into a typed array; null stays null. */
 function decodeArray(encoded) {
@@ -18,6 +37,17 @@ function decodeArray(encoded) {
   }
   const Kind = ARRAY_TYPES[encoded.type];
   return new Kind(bytes.buffer, 0, Math.floor(bytes.length / Kind.BYTES_PER_ELEMENT));
+}
+
+/** Decode an encoded array of the payload once; numbers and null stay as they are. */
+function decodedOnce(encoded) {
+  if (encoded === null || encoded === undefined || typeof encoded !== "object") {
+    return encoded ?? null;
+  }
+  if (!decodedArrays.has(encoded)) {
+    decodedArrays.set(encoded, decodeArray(encoded));
+  }
+  return decodedArrays.get(encoded);
 }
 
 /** Probability of log-odds; expit(-x) is the accurate complement. */
@@ -62,6 +92,25 @@ function formatNumber(x, digits = 3) {
   }
   const [whole, part] = size.toFixed(digits - 1 - power).split(".");
   return sign + stripZeros(`${groupThousands(whole)}.${part}`);
+}
+
+/** A number for a place with little room: from a million on with a power of ten. */
+function formatCompact(x, digits = 3) {
+  if (!Number.isFinite(x) || Math.abs(x) < 1e6) {
+    return formatNumber(x, digits);
+  }
+  const [mantissa, exponent] = Math.abs(x).toExponential(digits - 1).split("e");
+  return `${x < 0 ? MINUS : ""}${stripZeros(mantissa)}e${Number(exponent)}`;
+}
+
+/** Numbers for people, with as many digits more than usual as it takes to tell different ones apart. */
+function formatApart(values, digits, most) {
+  const wanted = new Set(values).size;
+  let texts = values.map((x) => formatNumber(x, digits));
+  for (let more = digits + 1; more <= most && new Set(texts).size < wanted; more += 1) {
+    texts = values.map((x) => formatNumber(x, more));
+  }
+  return texts;
 }
 
 /** Drop zeros at the end of a decimal fraction. */
@@ -135,4 +184,11 @@ function formatGeneral(x) {
   }
   const places = String(Math.abs(power)).padStart(2, "0");
   return `${stripZeros(mantissa)}e${power < 0 ? "-" : "+"}${places}`;
+}
+
+/** A number by chance; one too small to be told apart from 0 by simulation is told as less than what can be. */
+function formatByChance(x, payload, less = "<") {
+  const resolution = payload.chance ? payload.chance.resolution : null;
+  const untold = typeof resolution === "number" && x !== null && x < resolution / 2;
+  return untold ? `${less}${formatNumber(resolution, 2)}` : formatNumber(x);
 }

@@ -11,8 +11,9 @@ function naturalKey(text) {
 function createOrdering(columns, details, n) {
   const ordering = { columns, details, n, sorted: new Map(), haystack: null, last: null, lastKey: "" };
   return {
-    rows(state, size) {
-      const count = state.filter === "selected" || state.sort_key === "selected" ? size : "";
+    rows(state, size, cut) {
+      const uses = (key) => state.filter === key || state.sort_key === key;
+      const count = uses("fragile") ? `${size} ${cut}` : uses("selected") ? size : "";
       const key = JSON.stringify([state.sort_key, state.sort_descending, state.filter, state.search, count]);
       if (key !== ordering.lastKey) {
         ordering.last = shownRows(ordering, state, size);
@@ -27,7 +28,7 @@ function createOrdering(columns, details, n) {
 function shownRows(ordering, state, size) {
   const sorted = sortedRows(ordering, state);
   const words = (state.search || "").toLowerCase().split(/\s+/).filter(Boolean);
-  const keep = filterOf(ordering.details, state.filter, size);
+  const keep = filterOf(ordering, state.filter, size);
   if (!words.length && !keep) {
     return sorted;
   }
@@ -36,15 +37,35 @@ function shownRows(ordering, state, size) {
 }
 
 /** The condition of a filter on a rank position, or null for all. */
-function filterOf(details, filter, size) {
+function filterOf({ details, columns }, filter, size) {
   if (filter === "selected") {
     return (i) => i < size;
   }
-  if (filter === "degenerate" || filter === "fragile") {
-    const flags = details[filter];
-    return (i) => Boolean(flags && flags[i]);
+  if (filter === "degenerate") {
+    return (i) => Boolean(details.degenerate && details.degenerate[i]);
+  }
+  if (filter === "fragile") {
+    const column = columns.find((each) => each.key === "fragile" && each.live);
+    return (i) => Boolean(column && column.value(i));
   }
   return null;
+}
+
+/** Say in the choice of filters how many features each would show now. */
+function tellFilters({ details, isFragile }, { solution }) {
+  const degenerate = details.degenerate ? details.degenerate.reduce((sum, flag) => sum + (flag ? 1 : 0), 0) : 0;
+  const most = Math.min(solution.size, details.names.length);
+  let fragile = 0;
+  for (let i = 0; isFragile && i < most; i += 1) {
+    fragile += isFragile(i) ? 1 : 0;
+  }
+  for (const option of document.getElementById("table-filter").options) {
+    const count = { degenerate, fragile }[option.value];
+    if (count !== undefined) {
+      option.disabled = !count && !option.selected;
+      option.textContent = `${option.value} (${formatCount(count)})`;
+    }
+  }
 }
 
 /** Names and texts of every row in lower case, made at the first search. */
@@ -65,6 +86,9 @@ function sortedRows(ordering, state) {
   const ranked = column.ranked || 0;
   if (ranked) {
     return ranked === (descending ? -1 : 1) ? countUp(ordering.n) : countUp(ordering.n).reverse();
+  }
+  if (column.live) {
+    return sortByKeys(sortKeys(column, ordering.n), descending);
   }
   const key = `${column.key}\n${descending}`;
   if (!ordering.sorted.has(key)) {

@@ -5,14 +5,6 @@ const PALETTE_NAMES = [
   "ink", "ink-soft", "paper", "panel", "rule", "accent", "accent-soft", "false", "true", "scale-low", "scale-mid",
   "scale-high", "class-0", "class-1", "class-2", "class-3", "class-4", "class-5", "class-6", "class-7",
 ];
-const decodedArrays = new WeakMap();
-
-/** Decode an encoded array of the payload once; numbers and null stay as they are. */
-function decodedOnce(encoded) {
-  if (encoded === null || encoded === undefined || typeof encoded !== "object") return encoded ?? null;
-  if (!decodedArrays.has(encoded)) decodedArrays.set(encoded, decodeArray(encoded));
-  return decodedArrays.get(encoded);
-}
 
 /** Colours of the page as the browser resolves them, by their name without dashes. */
 function readPalette(element) {
@@ -67,6 +59,7 @@ function createPlot(element, { role = "img", margin } = {}) {
     element, canvas, tooltip, ctx: canvas.getContext("2d"), width: 0, height: 0, ratio: 1, palette: null,
     margin: { top: 12, right: 14, bottom: 40, left: 52, ...margin }, label: "",
   };
+  plot.leftAtLeast = plot.margin.left;
   plot.measure = () => measurePlot(plot);
   plot.begin = () => beginPlot(plot);
   plot.describe = (text) => {
@@ -82,8 +75,10 @@ function measurePlot(plot) {
   const { element, canvas } = plot;
   plot.width = element.clientWidth;
   plot.height = element.clientHeight;
-  plot.ratio = document.documentElement.dataset.printing ? 3 : Math.min(3, window.devicePixelRatio || 1);
+  plot.onPaper = Boolean(document.documentElement.dataset.printing);
+  plot.ratio = plot.onPaper ? 3 : Math.min(3, window.devicePixelRatio || 1);
   plot.palette = readPalette(element);
+  plot.margin.left = plot.leftAtLeast;
   const [width, height] = [Math.round(plot.width * plot.ratio), Math.round(plot.height * plot.ratio)];
   if (canvas.width !== width) canvas.width = width;
   if (canvas.height !== height) canvas.height = height;
@@ -140,13 +135,9 @@ function textWidth(plot, text, size = 11.5, bold = false) {
 /** A text shortened with an ellipsis to fit a width. */
 function fitText(plot, text, width, size = 11.5, bold = false) {
   if (text.length < 400 && textWidth(plot, text, size, bold) <= width) return text;
-  let [low, high] = [0, Math.min(text.length, 200)];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (textWidth(plot, `${text.slice(0, middle)}\u2026`, size, bold) <= width) low = middle;
-    else high = middle - 1;
-  }
-  return `${text.slice(0, low)}\u2026`;
+  const begun = (length) => `${text.slice(0, length)}\u2026`;
+  const most = Math.min(text.length, 200);
+  return begun(firstWhere(most, (length) => textWidth(plot, begun(length + 1), size, bold) > width));
 }
 
 /** A text that stays between two ends of the plot, centred on x where it can. */
@@ -224,9 +215,24 @@ function drawBottomAxis(plot, scale, { ticks, texts = tickTexts(ticks), title, g
     edge = x + half + 6;
   });
   if (!title) return;
-  const size = textWidth(plot, title) <= plot.width - 8 ? 11.5 : 11;
+  const size = titleSize(plot, title, plot.width - 8);
   const text = fitText(plot, title, plot.width - 4, size);
   writeWithin(plot, text, (box.left + box.right) / 2, box.bottom + 32, { size }, 2, plot.width - 2);
+}
+
+/** Size of the title of an axis: a little smaller where it is long, on paper much smaller. */
+function titleSize(plot, title, width) {
+  const sizes = plot.onPaper ? [11.5, 11, 10, 9, 8] : [11.5, 11];
+  return sizes.find((size) => textWidth(plot, title, size) <= width) ?? sizes[sizes.length - 1];
+}
+
+/** Widen the left margin to the texts of its axis, until the next measuring; true if that changed it. */
+function fitLeft(plot, texts) {
+  const widest = Math.ceil(Math.max(0, ...texts.map((text) => textWidth(plot, text, 11)))) + 10;
+  if (widest <= plot.margin.left) return false;
+  plot.margin.left = widest;
+  plot.box.left = widest;
+  return true;
 }
 
 /** Vertical axis left of the box; its title stands above it, level, where it is easiest to read. */
@@ -238,7 +244,9 @@ function drawLeftAxis(plot, scale, { ticks, texts = tickTexts(ticks), title, gri
     const style = { align: "right", baseline: "middle", colour: palette["ink-soft"], size: 11 };
     writeText(plot, texts[k], box.left - 7, y, style);
   });
-  if (title) writeText(plot, fitText(plot, title, plot.width - 12), 4, 13, {});
+  if (!title) return;
+  const size = titleSize(plot, title, plot.width - 12);
+  writeText(plot, fitText(plot, title, plot.width - 12, size), 4, 13, { size });
 }
 
 /** One line of grey text in the middle of an empty chart. */

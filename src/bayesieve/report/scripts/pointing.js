@@ -106,11 +106,14 @@ function connectFeatures(plot, context, { nearest, locate, mark, count, opened }
   });
 }
 
-/** Answer a key on a chart of features: arrows walk by rank, Home goes to the first, Enter opens. */
+/** Answer a key on a chart of features: arrows walk by rank, Home and End go to the ends, Enter opens. */
 function walkFeatures(event, { context, pointer, move, locate, tooltip, count, opened, leave }) {
-  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
+  const steps = {
+    ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity,
+  };
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.key === "Escape" && pointer.current >= 0) {
+    event.preventDefault();
     leave();
     return;
   }
@@ -119,18 +122,20 @@ function walkFeatures(event, { context, pointer, move, locate, tooltip, count, o
     context.open(pointer.current);
     return;
   }
-  if (!(event.key in steps) && event.key !== "Home") return;
+  if (!(event.key in steps)) return;
   event.preventDefault();
   const last = count() - 1;
   const started = pointer.current >= 0;
   const from = started ? pointer.current : opened();
-  const step = event.key in steps ? steps[event.key] : -Infinity;
-  let position = started || step < 0 ? Math.max(0, Math.min(last, from + step)) : Math.min(last, Math.max(0, from));
+  const step = steps[event.key];
+  const moves = started || step < 0 || step === Infinity; // the first step forwards goes to the open feature
+  let position = moves ? Math.max(0, Math.min(last, from + step)) : Math.min(last, Math.max(0, from));
   const direction = step > 0 ? 1 : -1;
   while (position > 0 && position < last && !locate(position)) position += direction;
   const place = locate(position);
   move(position);
   const lines = tooltipLines(context, position);
   if (place) tooltip.show(...place, lines);
-  context.announce(`Rank ${formatCount(position + 1)}: ${lines.join(", ")}`);
+  else tooltip.hide();
+  context.announce(lines.join(", "));
 }

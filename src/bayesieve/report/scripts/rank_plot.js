@@ -1,5 +1,7 @@
 "use strict";
 
+const RANK_BEND = 5; // log-odds within about this of 0 are drawn to scale
+
 /** Log-odds against rank (logarithmic), with the cut and the selected part in colour. */
 function createRankPlot(element, context) {
   const plot = createPlot(element, { role: "application", margin: { top: 30, right: 16, bottom: 44, left: 46 } });
@@ -43,7 +45,9 @@ function rankDomain(live, cut) {
   if (!Number.isFinite(high)) [high, low] = [1, -1];
   if (Number.isFinite(cut) && Math.abs(cut) < 1e4) [high, low] = [Math.max(high, cut), Math.min(low, cut)];
   const room = (high - low || 1) * 0.04;
-  return [low - room, high + room];
+  if (!(high - low > 60)) return [low - room, high + room];
+  const [foot, top] = [Math.asinh(low / RANK_BEND), Math.asinh(high / RANK_BEND)]; // room as it looks on a bent scale
+  return [foot - 0.04 * (top - foot), top + 0.04 * (top - foot)].map((end) => RANK_BEND * Math.sinh(end));
 }
 
 /** Positions to draw: all of the first 50, then evenly on the logarithm of the rank. */
@@ -73,19 +77,20 @@ function paintRankPlot(chart) {
   chart.live = live;
   const domain = rankDomain(live, solution.cut);
   const bent = domain[1] - domain[0] > 60;
-  chart.x = logScale([1, Math.max(2, n)], [box.left + 4, box.right - 4]);
-  chart.y = bent ? symlogScale(domain, [box.bottom, box.top], 5) : linearScale(domain, [box.bottom, box.top]);
+  chart.y = bent ? symlogScale(domain, [box.bottom, box.top], RANK_BEND) : linearScale(domain, [box.bottom, box.top]);
   const ticks = bent ? spacedTicks(chart.y, 24) : niceTicks(...domain, 6);
+  fitLeft(plot, tickTexts(ticks));
+  chart.x = logScale([1, Math.max(2, n)], [box.left + 4, box.right - 4]);
   drawLeftAxis(plot, chart.y, { ticks, title: bent ? "log-odds (scale bent away from 0)" : "log-odds" });
   const ranks = logTicks(chart.x.domain);
-  const texts = ranks.map(tickText);
+  const texts = ranks.map((tick) => tickText(tick));
   drawBottomAxis(plot, chart.x, { ticks: ranks, texts, title: "rank (logarithmic)", grid: false });
   drawRankCurve(chart, live, solution);
   drawRankCut(chart, solution);
   drawRankMarks(chart);
   plot.describe(`Log-odds by rank. ${formatCount(solution.size)} of ${formatCount(n)} features lie over the cut at `
     + `log-odds ${formatNumber(solution.cut, 3)}; the strongest has ${formatNumber(live[0], 3)}. `
-    + "Arrow keys walk through the features by rank, Enter opens one.");
+    + "Arrow keys walk through the features by rank, Home and End go to the ends, Enter opens one.");
 }
 
 /** The curve; its selected part filled down to the cut, with points as long as they can be told apart. */
@@ -120,7 +125,7 @@ function drawRankCut(chart, { size, cut }) {
   const text = `${formatCount(size)} selected`;
   const foot = Number.isFinite(height) && height > box.top && height < box.bottom;
   if (foot) drawLine(plot, box.left, height, box.right, height, { colour: palette.ink, width: 1, dash: [5, 4] });
-  const label = foot ? `cut at ${formatNumber(cut, 3)}: ${text}` : text;
+  const label = foot ? `cut at ${formatCompact(cut, 3)}: ${text}` : text;
   const crossed = box.right - 8 - textWidth(plot, label, 11.5, true) < chart.x(Math.max(1, size));
   if (foot && crossed && height + 18 < box.bottom) {
     writeText(plot, label, box.left + 4, height + 15, { bold: true, halo: true });

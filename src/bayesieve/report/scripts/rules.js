@@ -16,8 +16,8 @@ const RULE_NUMBERS = {
 
 /** What the data say, ready to be weighed with any prior; weights(state) keeps the last two answers. */
 function createEvidence(payload) {
-  const logBayesFactor = decodeArray(payload.log_bayes_factor);
-  const priors = decodeArray(payload.prior_log_odds);
+  const logBayesFactor = decodedOnce(payload.log_bayes_factor);
+  const priors = sharesPrior(payload) ? null : decodedOnce(payload.prior_log_odds);
   const evidence = {
     n: logBayesFactor.length,
     logBayesFactor,
@@ -26,8 +26,8 @@ function createEvidence(payload) {
     priorLogOdds: priors ? null : storedLogOdds(payload.prior),
     ratio: payload.ratio,
     chance: payload.chance && {
-      cut: decodeArray(payload.chance.cut),
-      logExpected: decodeArray(payload.chance.log_expected),
+      cut: decodedOnce(payload.chance.cut),
+      logExpected: decodedOnce(payload.chance.log_expected),
     },
     stored: null,
     slots: [],
@@ -39,6 +39,11 @@ function createEvidence(payload) {
   };
   evidence.stored = Float64Array.from(logBayesFactor, (x, i) => (priors ? priors[i] : evidence.priorLogOdds) + x);
   return evidence;
+}
+
+/** Whether one prior probability, which may be 0 or 1, holds for all features. */
+function sharesPrior(payload) {
+  return typeof payload.prior.probability === "number";
 }
 
 /** Stored prior log-odds; infinite ones cannot be written in JSON and follow from the probability. */
@@ -157,7 +162,7 @@ function solve(evidence, state) {
     expectedMarkers: weights.expectedMarkers,
     falseDiscoveryRate: size ? weights.cumulativeFalse[size] / size : 0,
     tiedOut,
-    byChance: expectedByChance(evidence.chance, cut, shiftOf(evidence, state)),
+    byChance: state.prior === 1 ? null : expectedByChance(evidence.chance, cut, shiftOf(evidence, state)),
     words: ruleWords(state, evidence.n),
     cumulativeFalse: weights.cumulativeFalse,
     cumulativeTrue: weights.cumulativeTrue,
@@ -236,7 +241,7 @@ function expectedByChance(chance, cut, shift) {
     return null;
   }
   if (cut === Infinity || !Number.isFinite(shift)) {
-    return 0; // certain markers and certain non-markers pass no cut by chance
+    return 0; // certain non-markers pass no cut by chance
   }
   const x = cut - shift;
   const { cut: cuts, logExpected } = chance;

@@ -92,9 +92,9 @@ function spacedTicks(scale, gap) {
 }
 
 /** Text of a tick: thousands with separators, a proper minus sign, no noise digits. */
-function tickText(value) {
+function tickText(value, large = 1e6) {
   const size = Math.abs(value);
-  if (size >= 1e6 || (size > 0 && size < 1e-4)) {
+  if (size >= large || (size > 0 && size < 1e-4)) {
     const [head, power] = value.toExponential(6).split("e");
     return `${Number(head)}e${Number(power)}`.replace(/-/g, "\u2212");
   }
@@ -102,9 +102,12 @@ function tickText(value) {
   return value < 0 ? `\u2212${text}` : text;
 }
 
-/** Texts of linear ticks, all with as many decimals as the finest of them needs. */
+/** Texts of linear ticks, all with as many decimals as the finest of them needs; large ones with powers of ten. */
 function tickTexts(ticks) {
-  if (ticks.some((tick) => Math.abs(tick) >= 1000 || (tick !== 0 && Math.abs(tick) < 1e-4))) return ticks.map(tickText);
+  if (ticks.some((tick) => Math.abs(tick) >= 1e6)) {
+    return ticks.map((tick) => (Math.abs(tick) >= 1e4 ? tickText(tick, 1e4) : tickText(tick)));
+  }
+  if (ticks.some((tick) => Math.abs(tick) >= 1000 || (tick !== 0 && Math.abs(tick) < 1e-4))) return ticks.map((tick) => tickText(tick));
   const decimals = Math.max(0, ...ticks.map((tick) => (String(tick).split(".")[1] || "").length));
   return ticks.map((tick) => (tick < 0 ? `\u2212${(-tick).toFixed(decimals)}` : tick.toFixed(decimals)));
 }
@@ -116,14 +119,7 @@ function percentText(share, digits = 0) {
 
 /** Largest index whose value in a non-decreasing array is at most `limit` (-1 if none), up to `last`. */
 function lastAtMost(values, limit, last) {
-  let low = -1;
-  let high = last;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (values[middle] <= limit) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return firstWhere(last + 1, (k) => !(values[k] <= limit)) - 1;
 }
 
 /** Smallest and largest finite value of several arrays; null if there is none. */

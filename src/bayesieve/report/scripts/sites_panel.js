@@ -13,7 +13,7 @@ function createSitesPanel(context) {
   select.append(...Array.from({ length: sites.n }, (_, i) => {
     const option = document.createElement("option");
     option.value = String(i);
-    option.textContent = `${i + 1}. ${shorten(context.details.names[i], 60)}`;
+    option.textContent = `${i + 1}. ${shorten(shownName(context.details.names[i]), 60)}`;
     return option;
   }));
   select.addEventListener("change", () => context.store.set({ feature: Number(select.value) }));
@@ -27,7 +27,7 @@ function updateSites(context, select, view) {
   const opened = view.state.feature ?? 0;
   const position = opened < sites.n ? opened : 0;
   select.value = String(position);
-  document.getElementById("sites-feature").textContent = details.names[position];
+  document.getElementById("sites-feature").textContent = shownName(details.names[position]);
   const table = document.getElementById("sites-table");
   const head = ["Site", ...payload.classes.map((label) => `n ${label}`), "Log Bayes factor"];
   const rows = sites.names.map((name, s) => {
@@ -49,7 +49,7 @@ function sitesRow(texts, kind) {
     if (cell.tagName === "TH") {
       cell.scope = kind === "th" ? "col" : "row";
     }
-    cell.textContent = text;
+    cell.textContent = shownName(text);
     return cell;
   }));
   return row;

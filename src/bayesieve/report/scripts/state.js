@@ -20,7 +20,7 @@ function storedState(payload) {
     expected_false_positives: number(rule.expected_false_positives, 5),
     proportion: number(rule.proportion, 0.1),
     confidence: number(rule.confidence, 0.9),
-    prior: payload.prior_log_odds ? null : payload.prior.probability,
+    prior: sharesPrior(payload) ? payload.prior.probability : null,
     odds_factor: 1,
     ratio: payload.ratio ? payload.ratio.value : null,
     feature: null,
@@ -79,6 +79,11 @@ function cleanSetting(key, value, bounds, nDetailed) {
 /** Settings that decide the list: the rule with its own numbers, and the prior. */
 function decidingKeys(state) {
   return ["rule", ...RULE_NUMBERS[state.rule], "prior", "odds_factor", "ratio"];
+}
+
+/** Whether the prior of a view is another than that of the report. */
+function priorMoved({ state, stored }) {
+  return ["prior", "odds_factor", "ratio"].some((key) => state[key] !== stored[key]);
 }
 
 /** The fragment that leads back to a state: what differs from the stored one; empty if nothing does. */

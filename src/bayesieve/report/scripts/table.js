@@ -8,7 +8,7 @@ function createTable(context) {
   const table = {
     context, grid, head: grid.querySelector(".grid-head .grid-row"), body: grid.querySelector(".grid-body"),
     columns: context.columns, shown: [], rows: new Uint32Array(0), slots: [], first: 0, active: 0, view: null,
-    rowHeight: 34, boxes: new Map(),
+    rowHeight: 34, boxes: new Map(), writing: false,
     ordering: createOrdering(context.columns, context.details, context.details.names.length),
   };
   grid.style.setProperty("--rows", String(Math.max(5, context.details.names.length)));
@@ -19,16 +19,18 @@ function createTable(context) {
   return {
     update: (view) => updateTable(table, view),
     redraw: () => { measureTable(table); paintRows(table); },
-    rows: () => table.rows,
   };
 }
 
 /** Follow the state: rows to show, marks of sorting, count; then paint. */
 function updateTable(table, view) {
   const before = table.view && table.view.state;
+  if (!before || table.view.solution !== view.solution) {
+    tellFilters(table.context, view);
+  }
   table.view = view;
   const { state } = view;
-  const rows = table.ordering.rows(state, view.solution.size);
+  const rows = table.ordering.rows(state, view.solution.size, view.solution.cut - view.shift);
   const fresh = rows !== table.rows;
   table.rows = rows;
   if (!before || before.sort_key !== state.sort_key || before.sort_descending !== state.sort_descending) {
@@ -46,14 +48,16 @@ function updateTable(table, view) {
     }
     tellCount(table);
   }
-  followField(document.getElementById("table-search"), state.search || "");
+  if (!table.writing) { // what is being written is left alone; what comes from elsewhere is shown
+    followField(document.getElementById("table-search"), state.search || "");
+  }
   followField(document.getElementById("table-filter"), state.filter);
   paintRows(table);
 }
 
-/** Put a value into a field, unless somebody is writing in it. */
+/** Put a value into a field. */
 function followField(field, value) {
-  if (field.value !== value && document.activeElement !== field) {
+  if (field.value !== value) {
     field.value = value;
   }
 }
@@ -72,35 +76,19 @@ function tellCount(table) {
 
 /** Search, filter and download. */
 function connectTools(table) {
-  const { store, payload, details } = table.context;
+  const { store, payload } = table.context;
   const search = document.getElementById("table-search");
   const filter = document.getElementById("table-filter");
-  const write = oncePerFrame(() => store.set({ search: search.value }));
-  search.addEventListener("input", write);
+  const write = oncePerFrame(() => {
+    store.set({ search: search.value });
+    table.writing = false;
+  });
+  search.addEventListener("input", () => { table.writing = true; write(); });
   filter.addEventListener("change", () => store.set({ filter: filter.value }));
-  for (const option of filter.options) {
-    const flags = details[option.value];
-    const count = flags ? flags.reduce((sum, flag) => sum + (flag ? 1 : 0), 0) : 0;
-    if (option.value === "degenerate" || option.value === "fragile") {
-      option.disabled = !count;
-      option.textContent = `${option.value} (${formatCount(count)})`;
-    }
-  }
   document.getElementById("download-csv").addEventListener("click", () => {
     saveText(tableCsv(table.columns, table.rows), fileNameFrom(payload.title, ".csv"));
     table.context.announce(`${formatCount(table.rows.length)} rows written to ${fileNameFrom(payload.title, ".csv")}.`);
   });
-}
-
-/** Hand a text to the browser as a file to keep. */
-function saveText(text, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-  link.download = name;
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
 /** Boxes to choose the columns by. */
@@ -117,7 +105,7 @@ function buildChooser(table) {
       layOutColumns(table);
       paintRows(table);
     });
-    label.append(box, column.title);
+    label.append(box, shownName(column.title));
     fieldset.append(label);
   }
   const details = document.getElementById("table-columns");
@@ -143,7 +131,8 @@ function layOutColumns(table) {
   const widths = shown.map((column) => `minmax(${column.width}px, ${growth[column.kind] || "1fr"})`);
   table.grid.style.setProperty("--columns", widths.join(" "));
   table.grid.setAttribute("aria-colcount", String(shown.length));
-  const width = `${shown.reduce((sum, column) => sum + column.width, 24)}px`;
+  const edges = 2 * parseFloat(getComputedStyle(table.head).paddingLeft);
+  const width = `${shown.reduce((sum, column) => sum + column.width, edges)}px`;
   table.body.style.width = `max(100%, ${width})`;
   table.head.parentElement.style.width = `max(100%, ${width})`;
   table.head.replaceChildren(...shown.map((column, place) => headCell(table, column, place)));
@@ -164,8 +153,8 @@ function headCell(table, column, place) {
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.sort = column.key;
-  button.textContent = column.kind === "mark" ? "●" : column.title;
-  button.title = column.ofPrior ? `${column.title}: holds for the prior of the report` : column.title;
+  button.textContent = column.kind === "mark" ? "●" : shownName(column.title);
+  button.title = shownName(column.ofPrior ? `${column.title}: holds for the prior of the report` : column.title);
   if (column.kind === "mark") {
     button.setAttribute("aria-label", column.title);
   }
@@ -187,11 +176,11 @@ function activeSort(table, state) {
   return table.columns.some((column) => column.key === state.sort_key) ? state.sort_key : "rank";
 }
 
-/** A column that sorts is shown, even if it was not chosen. */
+/** A column that sorts is shown, even if it was not chosen; ranks are the order without any sorting. */
 function showSortColumn(table) {
   const key = activeSort(table, table.view.state);
   const column = table.columns.find((candidate) => candidate.key === key);
-  if (!column.shown) {
+  if (!column.shown && key !== "rank") {
     column.shown = true;
     table.boxes.get(key).checked = true;
     layOutColumns(table);
@@ -244,16 +233,30 @@ function paintRows(table) {
   while (table.slots.length < count) {
     table.slots.push(createSlot(table));
   }
-  const moved = ["prior", "odds_factor", "ratio"].some((key) => table.view.state[key] !== table.view.stored[key]);
-  for (let k = 0; k < table.slots.length; k += 1) {
-    const place = first + ((k - first % table.slots.length + table.slots.length) % table.slots.length);
-    paintSlot(table, table.slots[k], place, place < table.rows.length, moved);
-  }
+  turnSlots(table, first);
+  const moved = priorMoved(table.view);
+  table.slots.forEach((slot, k) => paintSlot(table, slot, first + k, first + k < table.rows.length, moved));
   const slot = table.slots.find((candidate) => candidate.place === table.active);
   if (slot) {
     table.grid.setAttribute("aria-activedescendant", slot.element.id);
   } else {
     table.grid.removeAttribute("aria-activedescendant");
+  }
+}
+
+/** Move the rows that scrolled out of sight to the other end, in the page too, so that it is read from top to bottom. */
+function turnSlots(table, first) {
+  const { slots, body } = table;
+  const by = first - table.first;
+  table.first = first;
+  if (by > 0 && by < slots.length) {
+    const gone = slots.splice(0, by);
+    slots.push(...gone);
+    body.append(...gone.map((slot) => slot.element));
+  } else if (by < 0 && -by < slots.length) {
+    const gone = slots.splice(by);
+    slots.unshift(...gone);
+    body.prepend(...gone.map((slot) => slot.element));
   }
 }
 
@@ -273,12 +276,14 @@ function paintSlot(table, slot, place, exists, moved) {
   element.setAttribute("aria-selected", position === table.view.state.feature ? "true" : "false");
   element.classList.toggle("active", place === table.active);
   table.shown.forEach((column, c) => {
-    const text = column.text(position);
+    const text = column.kind === "text" ? shownName(column.text(position)) : column.text(position);
     const cell = slot.cells[c];
     if (cell.textContent !== text) {
       cell.textContent = text;
       if (column.kind === "text") {
         cell.title = text;
+      } else if (column.kind === "mark") {
+        cell.setAttribute("aria-label", text ? column.title : "");
       }
     }
     if (column.ofPrior) {

@@ -66,13 +66,13 @@ function printList(context, view) {
   table.className = "plain";
   const caption = table.createCaption();
   caption.textContent = size > count
-    ? `The first ${formatCount(count)} of the ${formatCount(size)} features in the list`
+    ? `The first ${formatCount(count)} of ${formatCount(size)} features in the list; the others are left out on paper`
     : `The ${formatCount(size)} features in the list`;
   const head = table.createTHead().insertRow();
   for (const column of columns) {
     const cell = document.createElement("th");
     cell.scope = "col";
-    cell.textContent = column.title;
+    cell.textContent = shownName(column.title);
     cell.classList.toggle("text", column.kind === "text");
     head.append(cell);
   }
@@ -81,7 +81,7 @@ function printList(context, view) {
     const row = body.insertRow();
     for (const column of columns) {
       const cell = row.insertCell();
-      cell.textContent = column.text(i);
+      cell.textContent = shownName(column.text(i));
       cell.classList.toggle("text", column.kind === "text");
     }
   }

@@ -1,0 +1,69 @@
+"""Reports without single samples: no id of a sample is anywhere in the page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayesieve as bs
+from bayesieve.io.stored_parts import StoredColumns
+from bayesieve.report.discreet import manifest_without_samples, nameless, without_ids
+from bayesieve.report.page import page
+from bayesieve.report.payload import payload
+from bayesieve.report.story import Story
+
+N = 24
+IDS = [f"Patient, most {i} (Oslo)" for i in range(N)]
+
+
+@pytest.fixture
+def fragile():
+    values = np.random.default_rng(2).normal(size=(N, 30))
+    values[5, 0] = 60.0
+    values[N // 2 :, 1] += 4.0
+    labels = ["a"] * (N // 2) + ["b"] * (N // 2)
+    posterior = bs.screen(values, labels, prior_probability=0.2)
+    found = bs.fragility(values, labels, posterior=posterior)
+    named = bs.Fragility(
+        found.full, found.least_log_bayes_factor, found.culprit, found.n_below, found.n_skipped, found.n_removals,
+        found.cut, tuple(IDS),
+    )  # fmt: skip
+    return posterior.with_finding(named), values, labels
+
+
+def test_culprits_are_named_unless_no_sample_is_wanted(fragile):
+    posterior, *_ = fragile
+    manifest = {"results": {"notes": [{"kind": "fragility", "text": posterior.findings[-1].notes()[0]}, "plain"]}}
+    loud, quiet = (page(Story.of(posterior, n_values=n, manifest=manifest)).decode() for n in (500, 0))
+    assert "Patient, most 5" in loud
+    assert "Patient" not in quiet
+    assert "would not pass without a certain sample." in quiet
+    content = payload(Story.of(posterior, n_values=0))
+    keys = [column["key"] for column in content["columns"]]
+    assert "culprit" not in keys
+    assert {"least_log_odds", "n_fragile_removals"} <= set(keys)
+    assert content["fragile"] == payload(Story.of(posterior))["fragile"]
+
+
+def test_values_and_names_are_left_out_together(fragile):
+    posterior, values, labels = fragile
+    quiet = page(Story.of(posterior, data=values, labels=labels, n_values=0)).decode()
+    assert "Patient" not in quiet
+    assert payload(Story.of(posterior, data=values, labels=labels, n_values=0))["values"] is None
+
+
+def test_sentences_end_where_ids_begin(fragile):
+    posterior, *_ = fragile
+    (note,) = posterior.findings[-1].notes()
+    assert "Patient" in note
+    assert without_ids([note]) == [note.partition(", most often sample")[0] + "."]
+    warned = "2 samples are left out, for example 'P1' and 'p1'. Write them alike."
+    manifest = {"described": ["t.csv: 3 x 4.", "Left out: 1 sample (P7)."], "warnings": [warned], "inputs": []}
+    kept = manifest_without_samples(manifest)
+    assert kept == {"described": ["t.csv: 3 x 4."], "warnings": ["2 samples are left out."], "inputs": []}
+
+
+def test_stored_columns_lose_a_culprit_that_stands_alone():
+    found = nameless(StoredColumns({"culprit": ["P1"], "kind": ["mean"]}, ("1 of 2, most often sample P1.",)))
+    assert found.columns(None) == {"kind": ["mean"]}
+    assert found.notes() == ["1 of 2."]
