@@ -53,8 +53,10 @@ def main(folder: Path | None) -> None:
                     page.screenshot(path=folder / f"{width}_{scheme}.png", full_page=True)
                 else:
                     name, part = IN_THE_DOCS[width, scheme]
-                    page.evaluate("part => document.getElementById(part).scrollIntoView()", part)
-                    page.wait_for_timeout(300)
+                    page.evaluate(
+                        "part => document.getElementById(part).scrollIntoView({behavior: 'instant'})", part
+                    )
+                    page.wait_for_timeout(1000)
                     page.screenshot(path=HERE / name)
                 page.close()
         if folder is not None:
