@@ -435,3 +435,15 @@ def test_a_missing_matplotlib_is_named_with_the_command(monkeypatch, tmp_path, p
         with pytest.raises(bs.MissingExtraError, match=r'pip install "bayesieve\[figures\]"'):
             draw(posterior)
     assert not (tmp_path / "new").exists()
+
+
+def test_numbers_of_a_composition_stand_beside_the_bars_and_within_the_figure():
+    """Whatever their length: a log-odds of 135,999.53 needs more room than one of 1.2."""
+    X = np.random.default_rng(0).normal(size=(40_000, 1))
+    X[1::2] += 60.0
+    ax = figures.composition(bs.screen(X, [0, 1] * 20_000), 0)
+    ax.figure.canvas.draw()
+    room, axes = ax.figure.bbox, ax.get_window_extent()
+    written = [text.get_window_extent() for text in ax.texts]
+    assert len(written) == 6
+    assert all(axes.x1 < box.x0 and box.x1 <= room.x1 for box in written)

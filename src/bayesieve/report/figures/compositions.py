@@ -10,7 +10,7 @@ from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.composition import composition_of
 from bayesieve.report.figures.lists import selected
 from bayesieve.report.figures.places import place_of
-from bayesieve.report.figures.style import BLACK, BLUE, COLUMN, VERMILION, drawing_on, titles, write
+from bayesieve.report.figures.style import BLACK, BLUE, COLUMN, VERMILION, drawing_on, small, titles, write
 from bayesieve.report.figures.texts import plain, said
 from bayesieve.selection import Selection
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST = 12  # blocks that get a line of their own
+_DIGIT = 0.66  # width of a digit, in sizes of the type
 
 
 def composition(found: FeaturePosterior | Selection, name: str | int, ax: Axes | None = None) -> Axes:
@@ -75,15 +76,21 @@ def composition(found: FeaturePosterior | Selection, name: str | int, ax: Axes |
 
 def _numbers(ax: Axes, values: list[float]) -> None:
     """Write the numbers in a column at the right."""
-    from matplotlib.transforms import blended_transform_factory  # noqa: PLC0415 - optional and slow to import
+    from matplotlib.transforms import (  # noqa: PLC0415 - optional and slow to import
+        ScaledTranslation,
+        blended_transform_factory,
+    )
 
     ax.use_sticky_edges = False  # bars keep away from the edge
     ax.margins(x=0.04)
-    place = blended_transform_factory(ax.transAxes, ax.transData)
-    for row, value in enumerate(values):
-        sign = "+" if value > 0 and row < len(values) - 1 else ""
-        weight = "bold" if row == len(values) - 1 else "normal"
-        write(ax, 1.17, -row, sign + _said(value), transform=place, ha="right", va="center", fontweight=weight)
+    last = len(values) - 1
+    texts = ["+" * (value > 0 and row < last) + _said(value) for row, value in enumerate(values)]
+    inches = (4.0 + _DIGIT * small() * max(map(len, texts))) / 72.0  # beside the axes, whatever their width is
+    aside = ScaledTranslation(inches, 0.0, ax.figure.dpi_scale_trans)
+    place = blended_transform_factory(ax.transAxes, ax.transData) + aside
+    for row, text in enumerate(texts):
+        weight = "bold" if row == last else "normal"
+        write(ax, 1.0, -row, text, transform=place, ha="right", va="center", fontweight=weight)
     ax.set_ylim(-len(values) + 0.5, 0.5)
 
 
