@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from moments import ratio, read_dense, read_sparse
 
 from bayesieve.models.categorical import CategoricalModel
-from bayesieve.stats.category_counts import CategoryCounts
+from bayesieve.stats.categories.category_counts import CategoryCounts
 
 
 def evidence(X: Any, y: Any) -> Any:

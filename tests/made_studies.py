@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from bayesieve.simulation.study import StudyDesign, StudyResults, built_in
+from bayesieve.study import StudyDesign, StudyResults, built_in
 
 # Reference accuracies of the specification, K4: an exact simulation of 600 iterations up to n = 1,000 and of 200
 # above it; standard errors as far as they are printed there, 0.3 where they are not.

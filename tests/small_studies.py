@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayesieve.simulation.study import Method, StudyDesign
-from bayesieve.simulation.study.measures import COSTS
+from bayesieve.study import Method, StudyDesign
+from bayesieve.study.measures import COSTS
 
 CONSTANTS = {"low_variance_blocks": 5, "high_variance_features": 20}  # 280 features, 100 of them markers
 

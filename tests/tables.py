@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from bayesieve.io.table import SampleTable
+from bayesieve.io.tables.table import SampleTable
 
 
 def dense(values):

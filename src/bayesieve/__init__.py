@@ -22,27 +22,27 @@ _HOMES = {
     "CalibrationWarning": "errors",
     "CallablePrior": "feature_sets.priors",
     "CategoricalModel": "models.categorical",
-    "CategoryCounts": "stats.category_counts",
+    "CategoryCounts": "stats.categories.category_counts",
     "ConsistencyReport": "posterior.consistency",
     "CountLaw": "posterior",
     "DataError": "errors",
     "DataWarning": "errors",
     "DegenerateFeatureError": "errors",
     "DegenerateFeatureWarning": "errors",
-    "Effects": "posterior.effects",
+    "Effects": "posterior.findings.effects",
     "ErrorAnalysis": "posterior",
-    "EventTotals": "stats.event_totals",
+    "EventTotals": "stats.events.event_totals",
     "ExpectedROC": "posterior",
     "FalseDiscovery": "selection",
     "FeaturePosterior": "posterior",
     "FeatureScores": "rivals.feature_scores",
-    "FeatureSet": "feature_sets.feature_set",
+    "FeatureSet": "feature_sets.set_posterior",
     "FileError": "errors",
     "FixedSize": "selection",
-    "Fragility": "posterior.fragility",
+    "Fragility": "posterior.findings.fragility",
     "GaussianModel": "models",
     "IsingPrior": "feature_sets.priors",
-    "Kinds": "posterior.kinds",
+    "Kinds": "posterior.findings.kinds",
     "LabelError": "errors",
     "Loss": "posterior",
     "MethodComparison": "rivals.method_comparison",
@@ -52,49 +52,49 @@ _HOMES = {
     "Model": "models",
     "Moments": "stats",
     "MostProbable": "selection",
-    "NegativeBinomialModel": "models.negative_binomial",
+    "NegativeBinomialModel": "models.counts.negative_binomial",
     "NeymanPearson": "selection",
     "NormalInverseGamma": "models",
     "OBFSelector": "estimator",
     "OptionError": "errors",
     "Patterns": "models.patterns",
-    "PermutationNull": "posterior.permutation_null",
+    "PermutationNull": "posterior.null.permutation_null",
     "PoissonBinomial": "posterior",
-    "PoissonModel": "models.poisson",
+    "PoissonModel": "models.counts.poisson",
     "PriorError": "errors",
     "PriorWarning": "errors",
     "ProductPrior": "feature_sets.priors",
-    "Rival": "rivals.rival",
+    "Rival": "rivals.registry",
     "RuleError": "errors",
     "Selection": "selection",
     "SetPosterior": "feature_sets.set_posterior",
-    "SetPrior": "feature_sets.set_prior",
+    "SetPrior": "feature_sets.priors",
     "SetTable": "feature_sets.priors",
-    "SiteStatistics": "io.statistics",
+    "SiteStatistics": "stats.sites",
     "SizePosterior": "feature_sets.size_posterior",
     "SizePrior": "feature_sets.size_prior",
-    "StatisticsSet": "io.statistics",
-    "StoredResult": "io.stored",
+    "StatisticsSet": "stats.sites",
+    "StoredResult": "io.results.read",
     "compare_methods": "rivals.comparison",
     "consistency_report": "posterior.consistency",
-    "effects": "posterior.effects",
+    "effects": "posterior.findings.effects",
     "enumerate_sets": "feature_sets.enumeration",
     "expected_by_chance": "posterior",
     "expected_roc": "posterior",
     "fragility": "screening.fragility",
-    "kinds": "posterior.kinds",
+    "kinds": "posterior.findings.kinds",
     "known_markers": "feature_sets.known",
     "log_evidence": "models",
-    "merge_statistics": "io.federation",
+    "merge_statistics": "stats.sites",
     "pearson_neyman": "rivals.pearson_neyman",
     "permutations": "screening.permutations",
-    "read_result": "io.stored",
+    "read_result": "io.results.read",
     "read_statistics": "io.statistics_file",
-    "read_table": "io.reading",
-    "score": "rivals.rival",
+    "read_table": "io.tables.read_table",
+    "score": "rivals.registry",
     "screen": "screening",
     "screen_with_known": "feature_sets.known",
-    "size_factors": "stats.exposures",
+    "size_factors": "stats.events.event_totals",
     "with_size_prior": "feature_sets.size_posterior",
     "write_statistics": "io.statistics_file",
 }
@@ -204,23 +204,19 @@ if TYPE_CHECKING:
     )
     from bayesieve.estimator import OBFSelector
     from bayesieve.feature_sets.enumeration import enumerate_sets
-    from bayesieve.feature_sets.feature_set import FeatureSet
     from bayesieve.feature_sets.known import known_markers, screen_with_known
-    from bayesieve.feature_sets.priors import CallablePrior, IsingPrior, ProductPrior, SetTable
-    from bayesieve.feature_sets.set_posterior import SetPosterior
-    from bayesieve.feature_sets.set_prior import SetPrior
+    from bayesieve.feature_sets.priors import CallablePrior, IsingPrior, ProductPrior, SetPrior, SetTable
+    from bayesieve.feature_sets.set_posterior import FeatureSet, SetPosterior
     from bayesieve.feature_sets.size_posterior import SizePosterior, with_size_prior
     from bayesieve.feature_sets.size_prior import SizePrior
-    from bayesieve.io.federation import merge_statistics
-    from bayesieve.io.reading import read_table
-    from bayesieve.io.statistics import SiteStatistics, StatisticsSet
+    from bayesieve.io.results.read import StoredResult, read_result
     from bayesieve.io.statistics_file import read_statistics, write_statistics
-    from bayesieve.io.stored import StoredResult, read_result
+    from bayesieve.io.tables.read_table import read_table
     from bayesieve.models import GaussianModel, Model, NormalInverseGamma, log_evidence
     from bayesieve.models.categorical import CategoricalModel
-    from bayesieve.models.negative_binomial import NegativeBinomialModel
+    from bayesieve.models.counts.negative_binomial import NegativeBinomialModel
+    from bayesieve.models.counts.poisson import PoissonModel
     from bayesieve.models.patterns import Patterns
-    from bayesieve.models.poisson import PoissonModel
     from bayesieve.posterior import (
         CountLaw,
         ErrorAnalysis,
@@ -232,23 +228,23 @@ if TYPE_CHECKING:
         expected_roc,
     )
     from bayesieve.posterior.consistency import ConsistencyReport, consistency_report
-    from bayesieve.posterior.effects import Effects, effects
-    from bayesieve.posterior.fragility import Fragility
-    from bayesieve.posterior.kinds import Kinds, kinds
-    from bayesieve.posterior.permutation_null import PermutationNull
+    from bayesieve.posterior.findings.effects import Effects, effects
+    from bayesieve.posterior.findings.fragility import Fragility
+    from bayesieve.posterior.findings.kinds import Kinds, kinds
+    from bayesieve.posterior.null.permutation_null import PermutationNull
     from bayesieve.rivals.comparison import compare_methods
     from bayesieve.rivals.feature_scores import FeatureScores
     from bayesieve.rivals.method_comparison import MethodComparison
     from bayesieve.rivals.pearson_neyman import pearson_neyman
-    from bayesieve.rivals.rival import Rival, score
+    from bayesieve.rivals.registry import Rival, score
     from bayesieve.screening import screen
     from bayesieve.screening.fragility import fragility
     from bayesieve.screening.permutations import permutations
     from bayesieve.selection import FalseDiscovery, FixedSize, MinimalRisk, MostProbable, NeymanPearson, Selection
     from bayesieve.stats import Moments
-    from bayesieve.stats.category_counts import CategoryCounts
-    from bayesieve.stats.event_totals import EventTotals
-    from bayesieve.stats.exposures import size_factors
+    from bayesieve.stats.categories.category_counts import CategoryCounts
+    from bayesieve.stats.events.event_totals import EventTotals, size_factors
+    from bayesieve.stats.sites import SiteStatistics, StatisticsSet, merge_statistics
 
 
 def __getattr__(name: str) -> Any:

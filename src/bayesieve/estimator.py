@@ -19,8 +19,8 @@ from bayesieve.errors import LabelError, OptionError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.models.categorical import CategoricalModel
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.fragility import Fragility
-from bayesieve.posterior.kinds import kinds
+from bayesieve.posterior.findings.fragility import Fragility
+from bayesieve.posterior.findings.kinds import kinds
 from bayesieve.screening import screen
 from bayesieve.screening.fragility import fragility
 from bayesieve.screening.inputs import checked_model

@@ -15,8 +15,8 @@ from commands import environment, executable, inside, outside
 from small_studies import reproducible, small_study
 
 from bayesieve.errors import MissingExtraError
-from bayesieve.simulation.study import StudyDesign, StudyResults, built_in, built_in_names, run_study
-from bayesieve.simulation.study.database import Database
+from bayesieve.study import StudyDesign, StudyResults, built_in, built_in_names, run_study
+from bayesieve.study.store import Database
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def study(capfd, monkeypatch, tmp_path):
     def run(*arguments, figures=False):
         with monkeypatch.context() as patched:
             if not figures:
-                patched.setattr("bayesieve.simulation.study.report.write_report", refuse)
+                patched.setattr("bayesieve.study.report.write_report", refuse)
             return inside(capfd, patched, "study", *arguments)
 
     return run
@@ -182,5 +182,5 @@ def _number(store):
 
 
 def test_a_plain_command_does_not_load_studies():
-    code = "import sys, bayesieve, bayesieve.cli.app; sys.exit('bayesieve.simulation.study' in sys.modules)"
+    code = "import sys, bayesieve, bayesieve.cli.app; sys.exit('bayesieve.study' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -12,7 +12,7 @@ from posteriors import posterior_of
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.feature_sets.feature_set import FeatureSet
+from bayesieve.feature_sets.set_posterior import FeatureSet
 from bayesieve.posterior.logistic import expit
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.feature_sets.priors import CallablePrior, as_prior
-from bayesieve.feature_sets.set_prior import SetPrior
+from bayesieve.feature_sets.priors import CallablePrior, SetPrior, as_prior
 
 
 def sets(n):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.feature_sets.symmetric import SymmetricSums
-from bayesieve.feature_sets.tilting import cover, tilt_to
+from bayesieve.feature_sets.symmetric import SymmetricSums, cover, tilt_to
 from bayesieve.posterior.logistic import expit
 
 P = 40

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from tables import dense, whole
 
 import bayesieve as bs
-from bayesieve.io.annotated import open_annotated
-from bayesieve.io.table import FeatureTable, ReadOptions, SampleTable, samples_per_piece
+from bayesieve.io.formats.anndata_files import open_annotated
+from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, samples_per_piece
 
 anndata = pytest.importorskip("anndata")
 h5py = pytest.importorskip("h5py")

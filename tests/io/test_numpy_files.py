@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from tables import whole
 
 import bayesieve as bs
-from bayesieve.io.numpy_files import open_numpy
-from bayesieve.io.table import FeatureTable, ReadOptions, SampleTable, samples_per_piece
+from bayesieve.io.formats.numpy_files import open_numpy
+from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, samples_per_piece
 
 X = np.random.default_rng(5).normal(size=(7, 4))
 

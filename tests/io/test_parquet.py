@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import bayesieve as bs
-from bayesieve.io.columnar import open_columnar, read_all
-from bayesieve.io.table import ReadOptions
+from bayesieve.io.formats.columnar import open_columnar, read_all
+from bayesieve.io.tables.table import ReadOptions
 
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
@@ -265,8 +265,8 @@ READ_DAMAGED = """
 import pathlib, sys
 import numpy as np
 import bayesieve as bs
-from bayesieve.io.columnar import open_columnar
-from bayesieve.io.table import ReadOptions
+from bayesieve.io.formats.columnar import open_columnar
+from bayesieve.io.tables.table import ReadOptions
 path, first = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 good = path.read_bytes()
 for number in range(first, 200):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesieve.io.results import text_chunks, write_results
-from bayesieve.io.text.printing import number_bytes, side_by_side
+from bayesieve.io.results.printing import number_bytes, side_by_side
+from bayesieve.io.results.write import text_chunks, write_results
 
 
 def texts(values):

@@ -10,10 +10,10 @@ import pytest
 from tables import dense
 
 import bayesieve as bs
-from bayesieve.io.reading import read_table
+from bayesieve.io.tables.read_table import read_table
 from bayesieve.models.categorical import CategoricalModel
+from bayesieve.models.counts.poisson import PoissonModel
 from bayesieve.models.model import Model
-from bayesieve.models.poisson import PoissonModel
 
 N, P = 24, 7
 RNG = np.random.default_rng(3)

@@ -16,9 +16,8 @@ from hypothesis.extra import numpy as hnp
 
 import bayesieve as bs
 from bayesieve.io import statistics_file
-from bayesieve.io.federation import merge_statistics
-from bayesieve.io.statistics import SiteStatistics, StatisticsSet, suppress
 from bayesieve.io.statistics_file import is_statistics_file, read_statistics, seal, write_statistics
+from bayesieve.stats.sites import SiteStatistics, StatisticsSet, merge_statistics, suppress
 
 CLASSES = ("well", "sick")
 ARRAYS = ("count", "mean", "residual", "centred_squares")

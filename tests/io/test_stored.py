@@ -11,12 +11,11 @@ import pytest
 from commands import gene_names, in_rows, inside
 
 import bayesieve as bs
-from bayesieve.io.results import write_results
-from bayesieve.io.stored import read_result
-from bayesieve.io.stored_manifest import read_manifest
-from bayesieve.io.stored_parts import StoredModel
-from bayesieve.io.stored_statistics import class_columns, stored_prior
-from bayesieve.posterior.fragility import Fragility
+from bayesieve.io.results.read import read_manifest, read_result
+from bayesieve.io.results.stored_parts import StoredModel
+from bayesieve.io.results.stored_statistics import class_columns, stored_prior
+from bayesieve.io.results.write import write_results
+from bayesieve.posterior.findings.fragility import Fragility
 from bayesieve.posterior.logistic import checked_log_odds
 
 ENDINGS = ("csv", "tsv", "parquet", "json")

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayesieve as bs
-from bayesieve.io.table import ReadOptions
+from bayesieve.io.tables.table import ReadOptions
 from bayesieve.io.text.reader import open_text
 
 QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}

@@ -16,7 +16,7 @@ import bayesieve as bs
 from bayesieve.errors import DataError, LabelError, PriorError
 from bayesieve.models.categorical import CategoricalModel
 from bayesieve.stats import Moments
-from bayesieve.stats.category_counts import CategoryCounts
+from bayesieve.stats.categories.category_counts import CategoryCounts
 
 SPEC = CategoryCounts([0, 1], [0, 1, 2], [[[4], [1], [0]], [[1], [3], [2]]])
 

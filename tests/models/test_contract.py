@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from scipy.special import gammaln
 
 import bayesieve as bs
-from bayesieve.models.comparing import compare
+from bayesieve.models.evidences import compare
 from bayesieve.models.patterns import Patterns
 
 

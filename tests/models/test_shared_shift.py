@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.models.shared_shift import shared_shift_log_bayes_factor
+from bayesieve.models.gaussian.shared_shift import shared_shift_log_bayes_factor
 
 GRID = np.arange(-8.4, 8.5, 0.6)  # a trapezoidal sum over a normal density on this grid is exact to 1e-11
 STEP = 0.2

@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from bayesieve.models.variance_ratio import log_ratio_integral
+from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
 
 
 def exact_log_integral(squares, counts, differences, free):

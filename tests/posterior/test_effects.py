@@ -10,8 +10,7 @@ import pytest
 import scipy.stats
 
 import bayesieve as bs
-from bayesieve.posterior.behrens_fisher import BehrensFisher
-from bayesieve.posterior.effects import effects
+from bayesieve.posterior.findings.effects import BehrensFisher, effects
 
 MODELS = [bs.GaussianModel.proper(), bs.GaussianModel.jeffreys()]
 

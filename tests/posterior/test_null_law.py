@@ -10,9 +10,14 @@ import pytest
 from scipy import integrate, optimize, special, stats
 
 import bayesieve as bs
-from bayesieve.models.prior_ratio import jeffreys_constant
-from bayesieve.posterior.null_law import log_null_moment, log_null_probability, null_mean, null_quantile
-from bayesieve.posterior.null_table import tabulated_log_null_probability
+from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
+from bayesieve.posterior.null.distribution import (
+    log_null_moment,
+    log_null_probability,
+    null_mean,
+    null_quantile,
+    tabulated_log_null_probability,
+)
 
 SIZES = [
     (2, 2),

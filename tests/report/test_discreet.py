@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.io.stored_parts import StoredColumns
+from bayesieve.io.results.stored_parts import StoredColumns
 from bayesieve.report.discreet import manifest_without_samples, nameless, without_ids
 from bayesieve.report.page import page
 from bayesieve.report.payload import payload

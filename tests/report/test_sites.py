@@ -9,9 +9,10 @@ import pytest
 from scipy import integrate, stats
 
 import bayesieve as bs
-from bayesieve.io.federation import merge_statistics
 from bayesieve.report.encoding import decoded
-from bayesieve.report.sites import SiteView
+from bayesieve.report.payload import sites_payload
+from bayesieve.screening.sites import SiteView
+from bayesieve.stats.sites import merge_statistics
 
 SITES = {"Oslo": 24, "Bonn": 16, "Lyon": 30}
 NAMES = tuple(f"g{j}" for j in range(70))
@@ -152,7 +153,7 @@ def test_three_classes_have_evidence_and_no_difference():
     assert view.sites[0].difference is None
     alone = bs.screen(parts["q"])
     np.testing.assert_allclose(view.sites[1].log_bayes_factor, alone.log_bayes_factor[view.places], rtol=1e-9)
-    content = view.payload()
+    content = sites_payload(view)
     assert content["difference"] is None
     assert content["pooled"]["low"] is None
     assert content["title"] == ""
@@ -165,7 +166,7 @@ def test_the_payload_holds_the_numbers_as_the_page_reads_them(tables):
     ]
     merged = merge_statistics(sites)
     view = SiteView.of(bs.screen(merged.pooled(), feature_names=NAMES), merged.by_site())
-    content = view.payload()
+    content = sites_payload(view)
     assert (content["n"], content["names"], content["level"]) == (50, list(SITES), 0.95)
     assert content["title"] == "difference of means (sick minus well)"
     for k, site in enumerate(view.sites):

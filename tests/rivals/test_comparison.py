@@ -17,15 +17,17 @@ from sklearn.metrics import jaccard_score
 
 import bayesieve as bs
 from bayesieve.rivals import comparison as module
-from bayesieve.rivals.rival import register, rival
-from bayesieve.rivals.standard_errors import mean_z, variance_alone, variance_z
-from bayesieve.rivals.top_lists import (
+from bayesieve.rivals.method_comparison import (
     average_overlap,
     checked_lengths,
     jaccard_index,
+    mean_z,
     rank_correlation,
     shared_features,
+    variance_alone,
+    variance_z,
 )
+from bayesieve.rivals.registry import register, rival
 
 MOMENTS = ("obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman")
 VALUES = ("mi", "nmc", "wilcoxon")
@@ -418,7 +420,7 @@ def spread(matrix, n_threads=None):
 
 
 def test_rivals_of_ones_own_by_object_name_and_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesieve.rivals.rival._own", {})
+    monkeypatch.setattr("bayesieve.rivals.registry._own", {})
     mine = bs.Rival("mean-gap", "Difference of means", "moments", gap)
     register(bs.Rival("spread-of-all", "Spread", "values", spread))
     path = tmp_path / "my_rival.py"

@@ -14,8 +14,8 @@ from scipy import sparse
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
-from bayesieve.rivals import rival as registry
-from bayesieve.rivals.rival import Rival, register, rival, rival_names, score
+from bayesieve.rivals import registry
+from bayesieve.rivals.registry import Rival, register, rival, rival_names, score
 
 MOMENT_METHODS = ["obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
 VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info"]
@@ -44,7 +44,7 @@ def highest(matrix, n_threads=None):
 
 
 def test_every_name_is_a_rival_of_that_name(monkeypatch):
-    monkeypatch.setattr("bayesieve.rivals.rival._own", {})  # other tests register rivals of their own
+    monkeypatch.setattr("bayesieve.rivals.registry._own", {})  # other tests register rivals of their own
     assert rival_names() == (*MOMENT_METHODS[:6], *VALUE_METHODS[:3], "pearson-neyman", *VALUE_METHODS[3:])
     for name in rival_names():
         found = rival(name)
@@ -62,7 +62,7 @@ def test_aliases(alias, name):
 
 def test_one_rival_loads_one_module():
     code = (
-        "import sys; from bayesieve.rivals.rival import rival; rival('welch'); "
+        "import sys; from bayesieve.rivals.registry import rival; rival('welch'); "
         "print([m for m in ('student', 'moderated_t', 'obf', 'scikit', 'wilcoxon') "
         "if f'bayesieve.rivals.{m}' in sys.modules])"
     )
@@ -222,7 +222,7 @@ def test_names_of_the_package_cannot_be_taken():
 def test_a_rival_from_a_file_or_a_module(data, tmp_path, monkeypatch):
     (tmp_path / "gap_rival.py").write_text(
         "import bayesieve as bs\n"
-        "from bayesieve.rivals.rival import Rival\n"
+        "from bayesieve.rivals.registry import Rival\n"
         "def gap(moments):\n"
         "    return bs.FeatureScores('gap', abs(moments.mean_difference))\n"
         "RIVAL = GAP = Rival('gap', 'Gap', 'moments', gap)\n",

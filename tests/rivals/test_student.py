@@ -10,7 +10,7 @@ from sklearn.feature_selection import f_classif
 
 import bayesieve as bs
 from bayesieve.errors import DegenerateFeatureWarning
-from bayesieve.rivals.student import student_t
+from bayesieve.rivals.t_tests import student_t
 
 NAN = float("nan")
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 import bayesieve as bs
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
-from bayesieve.rivals.welch import welch_t
+from bayesieve.rivals.t_tests import welch_t
 
 NAN = float("nan")
 

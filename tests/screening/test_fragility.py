@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import bayesieve as bs
-from bayesieve.models.downdate_kernels import turning_points
+from bayesieve.models.gaussian.leave_one_out import turning_points
 from bayesieve.screening.fragility import fragility, one_by_one
 
 SCREEN = sys.modules["bayesieve.screening.screen"]  # the module; the package gives the function
@@ -335,7 +335,7 @@ def test_files_that_come_in_many_pieces(tmp_path, monkeypatch):
     X[5, :4] = 1e15
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
-    monkeypatch.setattr("bayesieve.io.numpy_files.samples_per_piece", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_piece", lambda n_features: 8)
     monkeypatch.setattr("bayesieve.screening.removals._VALUES_AT_ONCE", 100)
     table = bs.read_table(tmp_path / "x.npy", labels=f"{tmp_path / 'labels.csv'}:stage", samples_in="rows")
     assert len(list(table.blocks(np.arange(20)))) > 1

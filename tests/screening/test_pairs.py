@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.models.paired import PAIR_CONSTANT, paired_log_bayes_factor
+from bayesieve.models.gaussian.paired import PAIR_CONSTANT, paired_log_bayes_factor
 
 
 def pairs(n=20, p=30, seed=0):

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.posterior.null_law import log_null_probability
-from bayesieve.stats.relabellings import Relabellings
+from bayesieve.posterior.null.distribution import log_null_probability
+from bayesieve.stats.resampling.permuted import Relabellings
 
 SCREEN, ENGINE, TILES = (  # the modules; the package gives the functions
     importlib.import_module(f"bayesieve.screening.{name}") for name in ("screen", "permutations", "relabelled")
@@ -242,7 +242,7 @@ def test_a_file_gives_what_the_array_gives(tmp_path, samples_in, monkeypatch):
     X = np.round(X, 2)
     np.save(tmp_path / "x.npy", X if samples_in == "rows" else X.T)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
-    monkeypatch.setattr("bayesieve.io.numpy_files.samples_per_piece", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_piece", lambda n_features: 8)
     monkeypatch.setattr(ENGINE, "_VALUES_OF_A_FILE", 17 * 15)  # read more than once
     monkeypatch.setattr(ENGINE, "_CELLS_AT_ONCE", 40 * 12)
     labels = f"{tmp_path / 'labels.csv'}:stage"

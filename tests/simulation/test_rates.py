@@ -8,9 +8,17 @@ import pytest
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.simulation import growing_samples
-from bayesieve.simulation.growing_samples import NOISES, FeatureKind, class_sizes, growing_moments
-from bayesieve.simulation.rates import KINDS, FittedRate, RatePaths, consistency_paths
+from bayesieve.simulation import rates as growing_samples
+from bayesieve.simulation.rates import (
+    KINDS,
+    NOISES,
+    FeatureKind,
+    FittedRate,
+    RatePaths,
+    class_sizes,
+    consistency_paths,
+    growing_moments,
+)
 
 MARKER = FeatureKind("both", means=(1.0, 1.5), variances=(2.0, 0.5))
 

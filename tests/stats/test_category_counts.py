@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from bayesieve.data import LabelledMatrix
 from bayesieve.data.categories import encode_categories, labelled_categories
 from bayesieve.errors import DataError, LabelError, MissingValueError
-from bayesieve.stats import category_tables
-from bayesieve.stats.category_counts import CategoryCounts
+from bayesieve.stats.categories import tables as category_tables
+from bayesieve.stats.categories.category_counts import CategoryCounts
 
 
 def brute(X, y, levels):

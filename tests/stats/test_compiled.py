@@ -29,7 +29,7 @@ def test_no_place_for_a_cache_breaks_nothing(tmp_path):
     blocked.write_text("not a folder")
     package = tmp_path / "copy" / "bayesieve"
     shutil.copytree(Path(bayesieve.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in (package, *(entry for entry in package.iterdir() if entry.is_dir())):
+    for folder in (package, *[entry for entry in package.rglob("*") if entry.is_dir()]):
         (folder / "__pycache__").write_text("not a folder")
     nowhere = str(blocked / "cache")
     places = {"NUMBA_CACHE_DIR": nowhere, "HOME": nowhere, "XDG_CACHE_HOME": nowhere}

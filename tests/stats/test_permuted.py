@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesieve as bs
-from bayesieve.stats.exceedances import Thresholds, count_exceedances, reach, share_by_chance
-from bayesieve.stats.permuted import CentredValues, deal
-from bayesieve.stats.relabellings import Relabellings, n_labellings
+from bayesieve.stats.resampling.exceedances import Thresholds, count_exceedances, reach, share_by_chance
+from bayesieve.stats.resampling.permuted import CentredValues, Relabellings, deal, n_labellings
 
 CLASSES = ("a", "b", "c")
 

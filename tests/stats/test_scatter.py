@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import bayesieve as bs
-from bayesieve.stats.cross_products import cross_products
-from bayesieve.stats.scatter import Scatter
+from bayesieve.stats.scatter import Scatter, cross_products
 
 
 def exact_products(X):

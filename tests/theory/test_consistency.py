@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.simulation.growing_samples import FeatureKind, growing_moments
-from bayesieve.simulation.rates import KINDS, RatePaths, consistency_paths
+from bayesieve.simulation.rates import KINDS, FeatureKind, RatePaths, consistency_paths, growing_moments
 
 NULL = (FeatureKind("non-marker"),)
 SIZES = [int(n) for n in np.geomspace(100, 1_000_000, 17)]

@@ -16,7 +16,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import bayesieve as bs
-from bayesieve.simulation.growing_samples import FeatureKind
+from bayesieve.simulation.rates import FeatureKind
 
 DIGITS = 50
 

@@ -36,7 +36,7 @@ def command() -> None:
 def main() -> None:
     """Run the command ``bayesieve``; exit codes: 0 fine, 2 a user's mistake, 1 a bug, 130 interrupted."""
     from bayesieve.cli.app import app  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
-    from bayesieve.cli.endings import EndingError  # noqa: PLC0415
+    from bayesieve.cli.console import EndingError  # noqa: PLC0415
     from bayesieve.cli.words import for_the_command_line  # noqa: PLC0415
     from bayesieve.errors import BayesieveError  # noqa: PLC0415
 

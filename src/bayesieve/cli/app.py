@@ -10,7 +10,7 @@ import typer
 import bayesieve
 from bayesieve.cli import compared as c
 from bayesieve.cli import options as o
-from bayesieve.cli.endings import endings
+from bayesieve.cli.console import endings
 from bayesieve.cli.enums import BlockModel, DegeneratePolicy, Join, MissingPolicy, ModelName, Transform
 from bayesieve.cli.options import plain_params
 from bayesieve.cli.report import figures, report
@@ -188,8 +188,8 @@ def merge(
 ) -> None:
     """Merge statistics files of several sites into one; each stays a block of its own."""
     with endings():
+        from bayesieve.cli.console import Talk  # noqa: PLC0415
         from bayesieve.cli.federated import run_merge  # noqa: PLC0415 - imports numba and more
-        from bayesieve.cli.talk import Talk  # noqa: PLC0415
 
         run_merge(files, out, "outer" if join is Join.outer else "inner", Talk(quiet, verbose, json_log))
 
@@ -207,8 +207,8 @@ def remove(
 ) -> None:
     """Drop one site from a merged statistics file."""
     with endings():
+        from bayesieve.cli.console import Talk  # noqa: PLC0415
         from bayesieve.cli.federated import run_remove  # noqa: PLC0415 - imports numba and more
-        from bayesieve.cli.talk import Talk  # noqa: PLC0415
 
         run_remove(file, site, out, Talk(quiet, verbose, json_log))
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import OptionError
-from bayesieve.io.columns import is_reference, numbers_by_feature
 from bayesieve.io.priors import read_model
+from bayesieve.io.tables.columns import is_reference, numbers_by_feature
 from bayesieve.models import GaussianModel, Model
 from bayesieve.selection import FalseDiscovery, FixedSize, MinimalRisk, MostProbable, NeymanPearson
 from bayesieve.selection.rules import Rule
@@ -97,10 +97,10 @@ def model_of_values(settings: Mapping[str, Any]) -> Model:
         declared = None if levels is None else [_level(part) for part in levels.split(",") if part.strip()]
         return CategoricalModel(1.0 if settings["prior"] == "uniform" else 0.5, levels=declared)
     if name == "poisson":
-        from bayesieve.models.poisson import PoissonModel  # noqa: PLC0415
+        from bayesieve.models.counts.poisson import PoissonModel  # noqa: PLC0415
 
         return PoissonModel()
-    from bayesieve.models.negative_binomial import NegativeBinomialModel  # noqa: PLC0415
+    from bayesieve.models.counts.negative_binomial import NegativeBinomialModel  # noqa: PLC0415
 
     return NegativeBinomialModel()
 

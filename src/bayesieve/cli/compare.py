@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from bayesieve.cli.config import plain_settings, write_settings
+from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
-from bayesieve.cli.talk import Talk
-from bayesieve.cli.targets import check_targets
+from bayesieve.cli.outputs import check_targets
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io.results import check_ending, text_chunks, write_results
+from bayesieve.io.results.write import check_ending, text_chunks, write_results
 from bayesieve.rivals.comparison import checked_methods, compare_methods
 from bayesieve.rivals.method_comparison import MethodComparison
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from bayesieve import __version__
 from bayesieve.errors import OptionError
-from bayesieve.io.atomic import replacing
-from bayesieve.io.roles import nearest
-from bayesieve.io.toml import read_toml
+from bayesieve.utils.files import read_toml, replacing
+from bayesieve.utils.messages import did_you_mean
 
 _NOT_KEPT = {"config", "config_out"}
 _NOT_REPEATED = {
@@ -37,8 +36,8 @@ def read_settings(path: str | os.PathLike[str], known: Collection[str], command:
             )
         if name not in known:
             raise OptionError(
-                f"{os.fspath(path)}: there is no setting {key!r}.{nearest(name, known)} Settings are called as "
-                "the options of the command are, without the leading dashes."
+                f"{os.fspath(path)}: there is no setting {key!r}.{did_you_mean(name, known)} Settings are "
+                "called as the options of the command are, without the leading dashes."
             )
         if isinstance(value, dict):
             raise OptionError(f"{os.fspath(path)}: {key!r} is a table; settings are plain values.")

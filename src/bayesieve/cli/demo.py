@@ -14,13 +14,13 @@ from bayesieve.cli.screen_report import check_report
 from bayesieve.cli.simulate import check_out, truth_path
 from bayesieve.cli.simulate import write_data as write_practice
 from bayesieve.errors import DataError, OptionError
-from bayesieve.io.atomic import check_writable
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.table import class_statistics
+from bayesieve.posterior.feature_posterior import class_statistics
 from bayesieve.screening import screen
 from bayesieve.selection import MinimalRisk, Selection
 from bayesieve.simulation import Kind, SynergeticModel, SyntheticData
+from bayesieve.utils.files import check_writable
 
 _PRIOR_PROBABILITY = 0.005
 

@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bayesieve.cli.config import plain_settings, write_settings
+from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import describe, read_input
-from bayesieve.cli.talk import Talk
-from bayesieve.cli.targets import check_targets
+from bayesieve.cli.outputs import check_targets
 from bayesieve.data.transform import NEEDS_ALL_SAMPLES
 from bayesieve.errors import OptionError
-from bayesieve.io.atomic import check_writable
-from bayesieve.io.federation import merge_statistics
-from bayesieve.io.statistics import SiteStatistics, StatisticsSet, suppress
 from bayesieve.io.statistics_file import is_statistics_file, read_statistics, write_statistics
-from bayesieve.io.text.opening import check_file
+from bayesieve.stats.sites import SiteStatistics, StatisticsSet, merge_statistics, suppress
+from bayesieve.utils.files import check_file, check_writable
 
 
 def run_stats(settings: Mapping[str, Any]) -> None:

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.cli.talk import Talk
+from bayesieve.cli.console import Talk
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io.reading import read_table
-from bayesieve.io.summarise import Summary
-from bayesieve.io.table import Progress
-from bayesieve.io.text.opening import check_file
-from bayesieve.selection.summary import counted
+from bayesieve.io.tables.read_table import read_table
+from bayesieve.io.tables.summary import Summary
+from bayesieve.io.tables.table import Progress
+from bayesieve.selection.selection import counted
+from bayesieve.utils.files import check_file
 
 if TYPE_CHECKING:
-    from bayesieve.io.statistics import StatisticsSet
     from bayesieve.models import Model
     from bayesieve.stats import Moments
+    from bayesieve.stats.sites import StatisticsSet
 
 _ONLY_FOR_TABLES = (
     "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer", "pairs",
@@ -115,7 +115,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = No
 @contextlib.contextmanager
 def _scipy_meanwhile() -> Iterator[Progress]:
     """Import what the summary needs (SciPy, a tenth of a second) while compiled loops read the table."""
-    helper = threading.Thread(target=importlib.import_module, args=("bayesieve.posterior.null_law",))
+    helper = threading.Thread(target=importlib.import_module, args=("bayesieve.posterior.null.distribution",))
 
     def start(done: int, total: int) -> None:
         del done, total
@@ -241,7 +241,7 @@ def from_set(path: str, found: StatisticsSet, classes: str | None, *, apart: boo
     """Pool the sites of a statistics set, or keep them apart as blocks."""
     moments, blocks = found.pooled(), found.by_site() if apart else None
     if classes is not None:
-        from bayesieve.io.classes import ClassMap  # noqa: PLC0415
+        from bayesieve.io.tables.classes import ClassMap  # noqa: PLC0415
 
         wanted = ClassMap.parse(classes)
         if any(label != name for label, name in wanted.members.items()):

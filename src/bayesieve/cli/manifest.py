@@ -13,14 +13,14 @@ from typing import Any
 
 from bayesieve import __version__
 from bayesieve.cli.config import plain_settings
+from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
-from bayesieve.cli.talk import Talk
-from bayesieve.cli.targets import files_read
+from bayesieve.cli.outputs import files_read
 from bayesieve.cli.words import for_the_command_line
-from bayesieve.io.atomic import replacing
-from bayesieve.io.stored_notes import note_kind
+from bayesieve.io.results.read import note_kind
 from bayesieve.selection import Selection
-from bayesieve.selection.results_hash import results_hash
+from bayesieve.selection.selection import results_hash
+from bayesieve.utils.files import replacing
 
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
 _NOT_RESULTS = {"memory", "threads", "quiet", "verbose", "json_log", "out", "report", "report_values", "manifest",

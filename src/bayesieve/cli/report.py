@@ -9,7 +9,7 @@ import typer
 
 from bayesieve.cli import compared as c
 from bayesieve.cli import options as o
-from bayesieve.cli.endings import endings
+from bayesieve.cli.console import endings
 from bayesieve.cli.options import CHOICE, INPUT, OUTPUT, option, plain_params
 
 ResultArgument = Annotated[

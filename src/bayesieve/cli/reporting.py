@@ -8,18 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bayesieve.cli.annotations import annotation_file
 from bayesieve.cli.choices import RULE_NUMBERS, chosen_rule
+from bayesieve.cli.console import Talk
+from bayesieve.cli.outputs import annotation_file, check_targets
 from bayesieve.cli.screen_report import VALUES_SHOWN, check_report
 from bayesieve.cli.sources import Source, source_of
-from bayesieve.cli.talk import Talk
-from bayesieve.cli.targets import check_targets
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import FileError, OptionError
-from bayesieve.io.atomic import check_writable
-from bayesieve.io.text.opening import check_file
 from bayesieve.selection import Selection
-from bayesieve.selection.summary import counted
+from bayesieve.selection.selection import counted
+from bayesieve.utils.files import check_file, check_writable
 
 _WIDTH = 79
 _ENDINGS = (".stats.parquet", ".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".json")
@@ -78,12 +76,12 @@ def run_figures(settings: Mapping[str, Any]) -> None:
     _check_before(settings, None)
     from bayesieve.report.figures import save_all  # noqa: PLC0415 - loaded when asked for
     from bayesieve.report.figures.saving import FORMATS  # noqa: PLC0415
-    from bayesieve.report.figures.style import matplotlib  # noqa: PLC0415
+    from bayesieve.utils.plotting import load_matplotlib  # noqa: PLC0415
 
     odd = [name for name in formats if name.lower() not in FORMATS]
     if odd or not formats:
         raise OptionError(f"--format takes {', '.join(FORMATS)}, with commas between, not {settings['format']!r}.")
-    matplotlib()  # says before the work how to install it
+    load_matplotlib()  # says before the work how to install it
     source = source_of(settings, talk)
     with talk.timed("figures"):
         written = save_all(

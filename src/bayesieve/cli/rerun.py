@@ -18,15 +18,15 @@ from bayesieve.cli.choices import (
     chosen_rule,
     model_of_values,
 )
+from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import file_hash
 from bayesieve.cli.options import plain_params
 from bayesieve.cli.screen import selected
-from bayesieve.cli.talk import Talk
 from bayesieve.errors import DataWarning, FileError
-from bayesieve.io.roles import listed
 from bayesieve.selection import Rule, Selection
-from bayesieve.selection.results_hash import results_hash
+from bayesieve.selection.selection import results_hash
+from bayesieve.utils.messages import listed
 
 
 def screen_defaults() -> dict[str, Any]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.cli.annotations import Annotations, annotation_file
 from bayesieve.cli.choices import (
     RULE_NUMBERS,
     check_findings,
@@ -22,19 +21,19 @@ from bayesieve.cli.choices import (
     model_of_values,
 )
 from bayesieve.cli.config import plain_settings, write_settings
+from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import about_settings, finished, lasting, manifest_content, write_content
+from bayesieve.cli.outputs import Annotations, annotation_file, check_targets
 from bayesieve.cli.screen_report import check_report, write_report
 from bayesieve.cli.summary import summary_lines
-from bayesieve.cli.talk import Talk
-from bayesieve.cli.targets import check_targets
 from bayesieve.errors import FileError
-from bayesieve.io.results import check_ending, text_chunks, write_results
+from bayesieve.io.results.write import check_ending, text_chunks, write_results
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import screen
 from bayesieve.selection import Rule, Selection
-from bayesieve.selection.results_hash import results_hash
+from bayesieve.selection.selection import results_hash
 
 
 def run_screen(settings: Mapping[str, Any]) -> None:
@@ -124,11 +123,11 @@ def _relabelled(settings: Mapping[str, Any], given: Input, selection: Selection,
 def with_findings(posterior: FeaturePosterior, settings: Mapping[str, Any]) -> FeaturePosterior:
     """Add kinds of difference, effect sizes and p-values where they were asked for."""
     if settings["kinds"]:
-        from bayesieve.posterior.kinds import kinds  # noqa: PLC0415 - compiles kernels of its own
+        from bayesieve.posterior.findings.kinds import kinds  # noqa: PLC0415 - compiles kernels of its own
 
         posterior = posterior.with_finding(kinds(posterior))
     if settings["effects"]:
-        from bayesieve.posterior.effects import effects  # noqa: PLC0415
+        from bayesieve.posterior.findings.effects import effects  # noqa: PLC0415
 
         posterior = posterior.with_finding(effects(posterior))
     if settings["p_values"]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
-from bayesieve.cli.talk import Talk
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import OptionError
 from bayesieve.selection import Rule, Selection

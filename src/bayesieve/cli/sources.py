@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.cli.annotations import annotation_file
 from bayesieve.cli.choices import RULE_NUMBERS, chosen_probability
+from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
+from bayesieve.cli.outputs import annotation_file
 from bayesieve.cli.rerun import (
     check_inputs,
     compared,
@@ -22,21 +23,20 @@ from bayesieve.cli.rerun import (
     screen_defaults,
     screened,
 )
-from bayesieve.cli.talk import Talk
 from bayesieve.errors import BayesieveError, OptionError
+from bayesieve.io.results.read import read_manifest, read_result
+from bayesieve.io.results.stored_table import read_json
 from bayesieve.io.statistics_file import is_statistics_file, read_statistics
-from bayesieve.io.stored import read_result
-from bayesieve.io.stored_manifest import read_manifest
-from bayesieve.io.stored_table import read_json
-from bayesieve.io.text.opening import check_file, plain_suffix
+from bayesieve.io.text.files import plain_suffix
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.commands import Commands
 from bayesieve.report.discreet import manifest_without_samples
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.python_lines import CANNOT, FEATURE_NUMBERS, numbers_of
-from bayesieve.report.sites import SiteView
+from bayesieve.screening.sites import SiteView
 from bayesieve.selection import MinimalRisk, Rule, Selection
-from bayesieve.selection.summary import counted
+from bayesieve.selection.selection import counted
+from bayesieve.utils.files import check_file
 
 _FOR_STATISTICS = ("classes", "blocks")
 

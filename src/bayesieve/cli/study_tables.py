@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bayesieve.simulation.study import StudyResults
-from bayesieve.simulation.study.costs import relative_costs
-from bayesieve.simulation.study.methods import model_of
+from bayesieve.study import StudyResults
+from bayesieve.study.methods import model_of, relative_costs
 
 _MOST_COLUMNS = 4
 

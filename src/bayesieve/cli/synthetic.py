@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bayesieve.cli import options as o
-from bayesieve.cli.endings import endings
+from bayesieve.cli.console import endings
 from bayesieve.cli.options import plain_params
 
 

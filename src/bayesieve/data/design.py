@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data.labels import Label, Labels, encode_labels
 from bayesieve.data.matrix import LabelledMatrix
 from bayesieve.data.values import is_sparse
 from bayesieve.errors import LabelError
-
-IntArray = npt.NDArray[np.int64]
+from bayesieve.utils import IntArray
 
 
 def in_blocks(matrix: LabelledMatrix, blocks: Any) -> LabelledMatrix:

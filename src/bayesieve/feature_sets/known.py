@@ -11,30 +11,156 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix
-from bayesieve.errors import LabelError, OptionError, PriorWarning
+from bayesieve.data.matrix import checked_names
+from bayesieve.errors import DataError, LabelError, OptionError, PriorError, PriorWarning
 from bayesieve.feature_sets.known_comparison import BesideKnown, KnownComparison, in_units_of, log_mean
-from bayesieve.feature_sets.known_inputs import (
-    checked_weight,
-    checked_weights,
-    known_places,
-    listed_names,
-    named_features,
-    places_of,
-)
+from bayesieve.feature_sets.masks import is_whole
 from bayesieve.feature_sets.tables import TwoClasses
 from bayesieve.models import GaussianModel
-from bayesieve.models.known_block import check_proper
-from bayesieve.models.normal_inverse_wishart import checked_family
+from bayesieve.models.normal_inverse_wishart import check_proper, checked_family
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds, expit
 from bayesieve.screening import screen
 from bayesieve.stats import Moments
-from bayesieve.stats.cross_products import cross_products
-from bayesieve.stats.scatter import Scatter
-from bayesieve.stats.threads import n_threads_for, run
+from bayesieve.stats.scatter import Scatter, cross_products
+from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils.threads import n_threads_for, run
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+_SHOWN = 5
+
+
+def named_features(feature_names: Any) -> tuple[str, ...]:
+    """Return the names of all features.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.known import named_features
+    >>> named_features(["a", "b"])
+    ('a', 'b')
+    """
+    listed = None if isinstance(feature_names, str) else _listed(feature_names)
+    if not listed:
+        raise DataError(
+            f"feature_names must be a sequence with the names of all features, in order, not {feature_names!r}."
+        )
+    return checked_names(listed, len(listed)) or ()
+
+
+def known_places(names: tuple[str, ...] | None, n_features: int, known: Any) -> IntArray:
+    """Columns of the known markers, given by name or number.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.known import known_places
+    >>> known_places(("a", "b", "c"), 3, ["c", "a"]).tolist(), known_places(None, 3, 1).tolist()
+    ([2, 0], [1])
+    """
+    listed = listed_names([known] if is_whole(known) else known, "known", " or of column numbers")
+    numbers = [is_whole(each) for each in listed]
+    if not listed:
+        raise OptionError("No known marker was given. Name at least one, or call screen().")
+    if not any(numbers):
+        places = places_of(names or tuple(f"x{i}" for i in range(n_features)), listed, "known")
+    elif not all(numbers):
+        raise OptionError("Give known markers all by name, or all by column number.")
+    else:
+        places = np.array([int(each) for each in listed], dtype=np.int64)
+        outside = places[(places < 0) | (places >= n_features)]
+        if outside.size:
+            raise OptionError(
+                f"{outside.size} of {places.size} known markers are not among the {n_features:,} columns, "
+                f"counted from 0: {', '.join(map(str, outside[:_SHOWN].tolist()))}."
+            )
+    if np.unique(places).size < places.size:
+        raise OptionError("A known marker was given more than once. Name each once.")
+    return places
+
+
+def places_of(names: tuple[str, ...], wanted: Sequence[Any], option: str) -> IntArray:
+    """Columns of some names; unknown ones are an error that lists them.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.known import places_of
+    >>> places_of(("a", "b"), ["b"], "certain").tolist()
+    [1]
+    """
+    where = dict(zip(names, range(len(names)), strict=True))
+    absent = [name for name in wanted if str(name) not in where]
+    if absent:
+        shown = ", ".join(repr(str(name)) for name in absent[:_SHOWN])
+        more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+        raise OptionError(
+            f"{option}: {len(absent)} of {len(wanted)} names are not among the {len(names):,} features: "
+            f"{shown}{more}. Names must match to the letter; leave out what was not measured."
+        )
+    return np.array([where[str(name)] for name in wanted], dtype=np.int64)
+
+
+def listed_names(given: Any, option: str, also: str = "") -> list[Any]:
+    """Return names, or one alone, as a list; ``also`` says what else may be in it.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.known import listed_names
+    >>> listed_names("a", "known"), listed_names(("a", "b"), "known")
+    (['a'], ['a', 'b'])
+    """
+    listed = _listed(given)
+    if listed is None:
+        raise OptionError(f"{option} must be a name or a list of names{also}, such as ['TP53'], not {given!r}.")
+    return listed
+
+
+def checked_weights(weights: Any) -> dict[Any, float]:
+    """Return what is to be added to the log-odds, by name.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.known import checked_weights
+    >>> checked_weights({"a": 2}), checked_weights(None)
+    ({'a': 2.0}, {})
+    """
+    if weights is not None and not isinstance(weights, Mapping):
+        raise OptionError(
+            f"weights must be a mapping from names to numbers, such as {{'TP53': 2.3}}, not {weights!r}."
+        )
+    return {name: _number(name, value) for name, value in (weights or {}).items()}
+
+
+def checked_weight(weight: Any) -> float:
+    """Return a probability, or raise.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.known import checked_weight
+    >>> checked_weight(0.5)
+    0.5
+    """
+    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not 0.0 <= weight <= 1.0:
+        raise PriorError(f"weight must lie between 0 and 1, for example 0.5, not {weight!r}.")
+    return float(weight)
+
+
+def _listed(given: Any) -> list[Any] | None:
+    """Return what was given as a list; None if it cannot be one."""
+    if isinstance(given, str):
+        return [given]
+    try:
+        return list(given)
+    except TypeError:
+        return None
+
+
+def _number(name: Any, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise PriorError(f"The weight of {name!r} must be a finite number to add to its log-odds, not {value!r}.")
+    return number
+
 
 _COLUMNS = 2048  # looked at together
 _FAR = 5.0  # standard deviations of the prior of a mean

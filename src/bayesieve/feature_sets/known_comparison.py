@@ -8,18 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.feature_sets.masks import log_sum
 from bayesieve.models import GaussianModel, NormalInverseGamma
-from bayesieve.models.known_block import KnownBlock
+from bayesieve.models.normal_inverse_wishart import KnownBlock
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds, expit
 from bayesieve.stats import Moments
 from bayesieve.stats.scatter import Scatter
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from bayesieve.utils import FloatArray, IntArray
 
 _SHOWN = 5
 _AT_ONCE = 4096  # features drawn together

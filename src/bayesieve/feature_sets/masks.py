@@ -1,13 +1,16 @@
-"""Arithmetic over all sets of a few features: array entry ``g`` belongs to the set with the bits of ``g``."""
+"""Sets of features as bit masks, and checks of what users hand over about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesieve.models.subset_kernels import set_sizes, sums_over_sets
+from bayesieve.errors import BayesieveError, OptionError, PriorError
+from bayesieve.models.normal_inverse_wishart import set_sizes, sums_over_sets
+from bayesieve.posterior.consistency import MOST_FEATURES
+from bayesieve.utils import FloatArray
 
 __all__ = [
     "log_sum",
@@ -18,8 +21,6 @@ __all__ = [
     "set_sizes",
     "sums_over_sets",
 ]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def log_sums_over_sets(inside: FloatArray, outside: FloatArray) -> FloatArray:
@@ -95,3 +96,169 @@ def mask_of(features: Iterable[int]) -> int:
     5
     """
     return sum(1 << f for f in {int(f) for f in features})
+
+
+def check_number(n_features: int, most: int = MOST_FEATURES) -> None:
+    """Raise if all sets of so many features are too many to look at.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.masks import check_number
+    >>> check_number(16)
+    """
+    if checked_whole("n_features", n_features) <= most:
+        return
+    number = f"{2**n_features:,}" if n_features <= 60 else f"2^{n_features:,}"
+    raise OptionError(
+        f"{n_features:,} features have {number} sets, and every one would be looked at; {most} features are the "
+        "most that can be done here. Look at fewer of them, or use screen() for independent features and "
+        "with_size_prior() for a prior on the number of markers: both take any number of features."
+    )
+
+
+def checked_whole(name: str, value: Any, least: int = 0) -> int:
+    """Return a whole number of at least ``least``, or raise.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.masks import checked_whole
+    >>> checked_whole("n", 3)
+    3
+    """
+    if not is_whole(value) or value < least:
+        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    return int(value)
+
+
+def number_of_features(names: Any, n_features: Any, of_values: int | None = None) -> int:
+    """Work out the number of features from names, a given number, or numbers for all sets; they must agree.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.masks import number_of_features
+    >>> number_of_features(("a", "b"), None)
+    2
+    """
+    given = {
+        None if n_features is None else checked_whole("n_features", n_features, 1),
+        len(names) if isinstance(names, tuple) else None,
+        of_values,
+    } - {None}
+    if len(given) != 1:
+        said = ", ".join(map(str, sorted(filter(None, given)))) or "none is given"
+        raise OptionError(
+            f"The number of features is not clear ({said}). Give n_features or feature_names, in agreement with "
+            "the likelihood."
+        )
+    (number,) = given
+    assert number is not None
+    return number
+
+
+def given_for_sets(values: Any, what: str, error: type[BayesieveError]) -> FloatArray:
+    """Copy one number below infinity for every set, by bit mask, or raise.
+
+    Examples
+    --------
+    >>> from bayesieve.errors import DataError
+    >>> from bayesieve.feature_sets.masks import given_for_sets
+    >>> given_for_sets([0, 1], "log likelihood", DataError).tolist()
+    [0.0, 1.0]
+    """
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(f"The {what} must be numbers: one for every set of p features, by bit mask.") from None
+    if numbers.ndim != 1 or numbers.size < 2 or numbers.size & (numbers.size - 1):
+        shape = f"{numbers.size} numbers" if numbers.ndim == 1 else f"numbers of shape {numbers.shape}"
+        raise error(f"The {what} was given as {shape}; 2^p are needed, one for every set of p features.")
+    odd = np.flatnonzero(~(numbers < np.inf))
+    if odd.size:
+        raise error(
+            f"The {what} of {odd.size:,} of {numbers.size:,} sets is infinite or not a number, the first is that "
+            f"of {written(members(int(odd[0])))}."
+        )
+    return numbers
+
+
+def asked_of_sets(
+    function: Callable[[frozenset[int]], Any], n_features: int, what: str, error: type[BayesieveError]
+) -> FloatArray:
+    """Ask a function for a number for every set, by bit mask.
+
+    Examples
+    --------
+    >>> from bayesieve.errors import PriorError
+    >>> from bayesieve.feature_sets.masks import asked_of_sets
+    >>> asked_of_sets(len, 2, "prior", PriorError).tolist()
+    [0.0, 1.0, 1.0, 2.0]
+    """
+    check_number(n_features)
+    values = np.empty(2**n_features)
+    for mask in range(values.size):
+        features = frozenset(members(mask))
+        try:
+            given = function(features)
+        except Exception as problem:
+            raise error(
+                f"The {what} function failed for the set {written(features)} ({type(problem).__name__}: "
+                f"{problem}). It is called with a frozenset of positions and returns a number."
+            ) from problem
+        if not is_number(given) or np.isnan(given):
+            raise error(f"The {what} function gave {given!r} for the set {written(features)}, not a number.")
+        values[mask] = given
+    return values
+
+
+def positions(features: Any) -> tuple[int, ...]:
+    """Return positions of features that somebody has given, or raise.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.masks import positions
+    >>> positions([2, 0])
+    (2, 0)
+    """
+    try:
+        listed = (None,) if isinstance(features, (str, bytes)) else tuple(features)
+    except TypeError:
+        listed = (None,)
+    if not all(is_whole(f) and f >= 0 for f in listed):
+        raise PriorError(f"Features are given by their positions, such as (0, 2), not by {features!r}.")
+    return tuple(int(f) for f in listed)
+
+
+def written(features: Iterable[int]) -> str:
+    """Write a set of positions for a message.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.masks import written
+    >>> written([2, 0])
+    '{0, 2}'
+    """
+    return "{" + ", ".join(map(str, sorted(features))) + "}"
+
+
+def is_whole(value: Any) -> bool:
+    """Whether this is a whole number, and no truth value.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.masks import is_whole
+    >>> is_whole(2), is_whole(2.0), is_whole(True)
+    (True, False, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a real number; truth values count as 0 and 1.
+
+    Examples
+    --------
+    >>> from bayesieve.feature_sets.masks import is_number
+    >>> is_number(0.5), is_number(True), is_number("a")
+    (True, True, False)
+    """
+    return isinstance(value, (int, float, np.integer, np.floating, np.bool_))

@@ -1,28 +1,164 @@
-"""SetPosterior: the probability of every set of features, under any prior and likelihood (section 2.1)."""
+"""SetPosterior: the posterior over sets of features, and the best set under each criterion.
+
+Under the independent model they reduce to filtering, and agree with the rules of :mod:`bayesieve.selection`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data.matrix import checked_names
-from bayesieve.errors import DataError, PriorError
-from bayesieve.feature_sets import given, masks
+from bayesieve.errors import DataError, PriorError, RuleError
+from bayesieve.feature_sets import masks
+from bayesieve.feature_sets import masks as given
+from bayesieve.feature_sets.masks import log_sums_over_sets, members, set_sizes, sums_over_sets
 from bayesieve.feature_sets.priors import as_prior
 from bayesieve.posterior import CountLaw, FeaturePosterior
-from bayesieve.posterior.error_analysis import as_mask
-from bayesieve.posterior.logistic import expit
+from bayesieve.posterior.error_analysis import ExpectedErrors, as_mask
+from bayesieve.posterior.logistic import expit, log_expit
 from bayesieve.posterior.marginals import Marginals
-from bayesieve.selection import Rule
+from bayesieve.selection import (
+    FalseDiscovery,
+    FixedSize,
+    MinimalRisk,
+    MostProbable,
+    NeymanPearson,
+    Rule,
+    as_rule,
+)
+from bayesieve.selection.rules import ROUNDING, within_number, within_share
+from bayesieve.utils import BoolArray, FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from bayesieve.feature_sets.feature_set import FeatureSet
 
-FloatArray = npt.NDArray[np.float64]
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureSet(ExpectedErrors):
+    """Features picked by a criterion, or any others; nothing here takes features as independent.
+
+    Expected numbers of errors, rates, ``risk`` (3.7) and ``regret`` are those of
+    :class:`~bayesieve.ErrorAnalysis`.
+
+    Parameters
+    ----------
+    posterior
+        The probability of every set.
+    mask
+        True for the features of the set.
+    rule
+        The criterion in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> posterior = bs.SetPosterior.of_log_likelihood(np.log([0.4, 0.0001, 0.3, 0.3]), 0.5)
+    >>> chosen = posterior.select("MNC")
+    >>> chosen.names, round(chosen.probability, 3), round(chosen.expected_false_positives, 3)
+    (('x1',), 0.3, 0.4)
+    """
+
+    posterior: SetPosterior
+    mask: BoolArray
+    rule: str = "given"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mask", as_mask(self.posterior, self.mask))
+
+    @classmethod
+    def of(cls, posterior: SetPosterior, features: Any, rule: str = "given") -> FeatureSet:
+        """Take features given as a mask, as positions or as names.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> from bayesieve.feature_sets.set_posterior import FeatureSet
+        >>> posterior = bs.SetPosterior.of_log_likelihood(np.zeros(4), 0.5)
+        >>> FeatureSet.of(posterior, ["x1"]).indices.tolist()
+        [1]
+        """
+        return cls(posterior, as_mask(posterior, features), rule)
+
+    @property
+    def bits(self) -> int:
+        """The set as a bit mask."""
+        return int(self.mask @ 2 ** np.arange(self.mask.size))
+
+    @property
+    def indices(self) -> IntArray:
+        """Positions of the features, in feature order."""
+        return np.flatnonzero(self.mask)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features, in feature order."""
+        names = self.posterior.names
+        return tuple(names[f] for f in self.indices.tolist())
+
+    @property
+    def log_probability(self) -> float:
+        r"""Log probability that the set is exactly the set of markers, :math:`\log p(G \mid S)`."""
+        return float(self.posterior.set_log_probability[self.bits])
+
+    @property
+    def probability(self) -> float:
+        """Probability that the set is exactly the set of markers."""
+        return float(np.exp(self.log_probability))
+
+    @property
+    def false_positives(self) -> CountLaw:
+        """Law of the number of non-markers in the set."""
+        return self._law(~self._others & self.bits)
+
+    @property
+    def false_negatives(self) -> CountLaw:
+        """Law of the number of markers left out."""
+        return self._law(self._others & ~self.bits)
+
+    @property
+    def mislabelled(self) -> CountLaw:
+        """Law of the number of wrong labels, false positives and false negatives together."""
+        return self._law(self._others ^ self.bits)
+
+    def summary(self) -> str:
+        """Tell the result in a few lines of plain text.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> posterior = bs.SetPosterior.of_log_likelihood(np.log([0.1, 0.2, 0.3, 0.4]), 0.5)
+        >>> print(posterior.select("MAP").summary())
+        2 of 2 features selected (the most probable set): x0, x1.
+        They are exactly the markers with probability 0.4.
+        False positives: 0.7 expected. Markers missed: 0 expected.
+        """
+        listed = f": {', '.join(self.names)}." if self.n_selected else "."
+        exactly = "They are exactly the markers" if self.n_selected else "There is no marker"
+        return "\n".join(
+            [
+                f"{self.n_selected} of {self.mask.size} features selected ({self.rule}){listed}",
+                f"{exactly} with probability {self.probability:.3g}.",
+                f"False positives: {self.expected_false_positives:.3g} expected. "
+                f"Markers missed: {self.expected_false_negatives:.3g} expected.",
+                *self.posterior.notes,
+            ]
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    @property
+    def _others(self) -> IntArray:
+        return np.arange(self.posterior.set_log_probability.size)
+
+    def _law(self, wrong: IntArray) -> CountLaw:
+        """Law of the number of bits in ``wrong``, which holds a mask for each true set."""
+        return CountLaw.of_masses(np.bincount(set_sizes(self.mask.size)[wrong], self.posterior.set_probability))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,8 +388,6 @@ class SetPosterior(Marginals):
         >>> posterior.select("MAP").names, posterior.select("MNC").names
         ((), ('x1',))
         """
-        from bayesieve.feature_sets.criteria import select  # noqa: PLC0415 - it needs this module
-
         return select(self, rule)
 
     def to_dict(self) -> dict[str, Any]:
@@ -294,3 +428,125 @@ class SetPosterior(Marginals):
     def _best(self, n: int) -> npt.NDArray[np.int64]:
         """Bit masks of the most probable sets, the most probable first."""
         return np.argsort(-self.set_log_probability, kind="stable")[: given.checked_whole("n", n)]
+
+
+def select(posterior: SetPosterior, rule: Rule | str) -> FeatureSet:
+    r"""Select features by one of the criteria of section 3, without taking features as independent.
+
+    ``MostProbable()`` is MAP (3.1) and ``MostProbable(size=D)`` CMAP (3.2), the largest :math:`p(G \mid S)`;
+    ``MinimalRisk(T)`` is MR (3.4), the least expected loss when a false positive costs :math:`T` and a false
+    negative :math:`1 - T`; ``FixedSize(D)`` is CMNC (3.10), the least expected number of wrong labels;
+    ``NeymanPearson(alpha)`` is NP (3.12), the most expected true positives within the bound;
+    ``FalseDiscovery(q)`` is the largest set within the bound, and of these the one with the most expected
+    true positives.
+
+    Parameters
+    ----------
+    posterior
+        The probability of every set.
+    rule
+        A rule, or ``"MAP"`` or ``"MNC"``.
+
+    Notes
+    -----
+    The most expected true positives are the fewest expected false negatives; these are compared, by their
+    logarithms, so that improbable features are still told apart. Sets whose objectives agree to a relative
+    1e-12 are tied. Of sets that miss equally few markers the larger wins, then the one with the larger sum of
+    log-odds. The last word has the smallest bit mask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.feature_sets.set_posterior import select
+    >>> posterior = bs.SetPosterior.of_log_likelihood(np.log([0.4, 0.0001, 0.3, 0.3]), 0.5)
+    >>> select(posterior, bs.MostProbable()).names, select(posterior, bs.MinimalRisk(0.5)).names
+    ((), ('x1',))
+    """
+    rule = as_rule(rule)
+    for kind, criterion in _CRITERIA.items():
+        if isinstance(rule, kind):
+            best, words = criterion(posterior, rule)
+            chosen = members(int(np.argmax(best)))
+            return FeatureSet.of(posterior, np.array(chosen, dtype=np.int64), words)
+    raise RuleError(
+        f"{type(rule).__name__} is not defined for sets of features. Those that are: "
+        f"{', '.join(kind.__name__ for kind in _CRITERIA)}."
+    )
+
+
+def _most_probable(posterior: SetPosterior, rule: MostProbable) -> tuple[BoolArray, str]:
+    log_probability, words = posterior.set_log_probability, "the most probable set"
+    if rule.size is None:
+        return _largest(log_probability), words
+    of_size = _of_size(posterior, rule.size)
+    if (log_probability[of_size] == -np.inf).all():
+        raise RuleError(f"No set of {rule.size} features has a positive probability. Ask for another size.")
+    return _largest(log_probability, of_size), f"{words} of {rule.size}"
+
+
+def _minimal_risk(posterior: SetPosterior, rule: MinimalRisk) -> tuple[BoolArray, str]:
+    with np.errstate(divide="ignore"):
+        cost_wrong, cost_missed = np.log(rule.threshold), np.log1p(-rule.threshold)
+    wrong, missed = log_expit(-posterior.log_odds), log_expit(posterior.log_odds)
+    log_risk = log_sums_over_sets(cost_wrong + wrong, cost_missed + missed)
+    return _largest(-log_risk), f"probability over {rule.threshold:g}"
+
+
+def _fixed_size(posterior: SetPosterior, rule: FixedSize) -> tuple[BoolArray, str]:
+    return _fewest_missed(posterior, _of_size(posterior, rule.n)), f"the {rule.n} most probable"
+
+
+def _neyman_pearson(posterior: SetPosterior, rule: NeymanPearson) -> tuple[BoolArray, str]:
+    allowed = rule.expected_false_positives
+    within = within_number(sums_over_sets(posterior.null_probability), allowed)
+    return _fewest_missed(posterior, within), f"at most {allowed:g} false positives expected"
+
+
+def _false_discovery(posterior: SetPosterior, rule: FalseDiscovery) -> tuple[BoolArray, str]:
+    if rule.confidence is not None:
+        raise RuleError(
+            "FalseDiscovery with a confidence is defined for independent features only. Leave confidence out, or "
+            "look at the law false_positives of a set."
+        )
+    sizes = set_sizes(posterior.n_features)
+    within = within_share(sums_over_sets(posterior.null_probability), sizes, rule.proportion)
+    within &= sizes == sizes[within].max()
+    words = f"expected false-discovery rate at most {rule.proportion:g}"
+    return _fewest_missed(posterior, within), words
+
+
+_CRITERIA: dict[type, Callable[[SetPosterior, Any], tuple[BoolArray, str]]] = {
+    MostProbable: _most_probable,
+    MinimalRisk: _minimal_risk,
+    FixedSize: _fixed_size,
+    NeymanPearson: _neyman_pearson,
+    FalseDiscovery: _false_discovery,
+}
+
+
+def _of_size(posterior: SetPosterior, size: int) -> BoolArray:
+    if size > posterior.n_features:
+        raise RuleError(
+            f"{size} features are asked for, but there are only {posterior.n_features}. Ask for fewer."
+        )
+    return np.equal(set_sizes(posterior.n_features), size)
+
+
+def _fewest_missed(posterior: SetPosterior, allowed: BoolArray) -> BoolArray:
+    """Sets with the fewest expected false negatives; where probabilities are too near to 1, log-odds decide."""
+    log_odds = posterior.log_odds
+    missed = log_sums_over_sets(np.full(log_odds.shape, -np.inf), log_expit(log_odds))
+    tied = _largest(-missed, allowed)
+    sizes = set_sizes(posterior.n_features)
+    tied &= sizes == sizes[tied].max()
+    beyond = 1.0 + 2.0 * np.abs(log_odds[np.isfinite(log_odds)]).max(initial=0.0)
+    return _largest(sums_over_sets(np.clip(log_odds, -beyond, beyond)), tied)
+
+
+def _largest(objective: FloatArray, allowed: BoolArray | None = None) -> BoolArray:
+    """Sets whose objective is the largest of those allowed, up to rounding."""
+    among = np.True_ if allowed is None else allowed
+    top = float(objective.max(initial=-np.inf, where=among))
+    least = top - ROUNDING * max(1.0, abs(top)) if np.isfinite(top) else top
+    return np.logical_and(among, objective >= least)

@@ -10,18 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, PriorError, RuleError
-from bayesieve.feature_sets.size_laws import running_sum
-from bayesieve.feature_sets.size_prior import SizePrior, about_size
+from bayesieve.feature_sets.size_prior import SizePrior, about_size, running_sum
 from bayesieve.feature_sets.symmetric import SymmetricSums
 from bayesieve.posterior import CountLaw, ErrorAnalysis, FeaturePosterior
 from bayesieve.posterior.error_analysis import as_mask
-from bayesieve.posterior.finding import PriorRemark
+from bayesieve.posterior.findings.finding import PriorRemark
 from bayesieve.posterior.marginals import Marginals
 from bayesieve.selection import FalseDiscovery, MostProbable, Rule, Selection, as_rule
 from bayesieve.selection.selection import prefix
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from bayesieve.utils import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,10 +14,9 @@ from bayesieve.errors import DataError, LabelError, MissingValueError, OptionErr
 from bayesieve.screening.inputs import Summarised
 from bayesieve.screening.removals import values_of
 from bayesieve.stats import Moments
-from bayesieve.stats.complete import complete_moments
+from bayesieve.stats.moments.moments import complete_moments
 from bayesieve.stats.statistics import ClassStatistics
-
-IntArray = npt.NDArray[np.int64]
+from bayesieve.utils import IntArray
 
 _VALUES_OF_A_FILE = 2**25  # held in memory together; a file is read again for each slab
 

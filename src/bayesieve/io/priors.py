@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from bayesieve.errors import PriorError
-from bayesieve.io.columns import numbers_by_feature
-from bayesieve.io.roles import nearest
-from bayesieve.io.toml import read_toml
+from bayesieve.io.tables.columns import numbers_by_feature
 from bayesieve.models import GaussianModel, NormalInverseGamma
+from bayesieve.utils.files import read_toml
+from bayesieve.utils.messages import did_you_mean
 
 _PARAMETERS = ("variance_dof", "variance_scale", "mean_strength", "mean_location")
 _KEYS = ("class", "classes", "pooled", "prior_ratio")
@@ -53,14 +53,14 @@ def read_model(
     for key in found:
         if key not in _KEYS:
             raise PriorError(
-                f"{name}: there is no key {key!r}.{nearest(key, _KEYS)} Keys are: {', '.join(_KEYS)}."
+                f"{name}: there is no key {key!r}.{did_you_mean(key, _KEYS)} Keys are: {', '.join(_KEYS)}."
             )
     named = _table(name, found, "classes")
     unknown = [label for label in named if label not in classes]
     if unknown:
         raise PriorError(
-            f"{name}: [classes.{unknown[0]}] is not a class of the data.{nearest(unknown[0], classes)} Classes "
-            f"are: {', '.join(classes)}."
+            f"{name}: [classes.{unknown[0]}] is not a class of the data.{did_you_mean(unknown[0], classes)} "
+            f"Classes are: {', '.join(classes)}."
         )
     shared = _table(name, found, "class")
     folder = Path(name).parent
@@ -88,7 +88,7 @@ def _prior(name: str, folder: Path, table: Any, feature_ids: Sequence[str]) -> N
     for key in table:
         if key not in _PARAMETERS:
             raise PriorError(
-                f"{name}: there is no hyper-parameter {key!r}.{nearest(key, _PARAMETERS)} There are: "
+                f"{name}: there is no hyper-parameter {key!r}.{did_you_mean(key, _PARAMETERS)} There are: "
                 f"{', '.join(_PARAMETERS)}."
             )
     values = {key: _value(name, folder, key, value, feature_ids) for key, value in table.items()}

@@ -34,9 +34,9 @@ import numpy.typing as npt
 
 from bayesieve import __version__
 from bayesieve.errors import BayesieveError, DataError, FileError
-from bayesieve.io.atomic import replacing
-from bayesieve.io.statistics import SiteStatistics, StatisticsSet
 from bayesieve.stats import Moments
+from bayesieve.stats.sites import SiteStatistics, StatisticsSet
+from bayesieve.utils.files import replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +57,7 @@ def write_statistics(statistics: StatisticsSet, path: str | os.PathLike[str]) ->
     Examples
     --------
     >>> import tempfile, pathlib, bayesieve as bs
-    >>> from bayesieve.io.statistics import SiteStatistics, StatisticsSet
+    >>> from bayesieve.stats.sites import SiteStatistics, StatisticsSet
     >>> from bayesieve.io.statistics_file import read_statistics, write_statistics
     >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["well", "well", "sick"])
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "oslo.parquet"
@@ -133,7 +133,7 @@ def seal(statistics: StatisticsSet) -> str:
     Examples
     --------
     >>> import bayesieve as bs
-    >>> from bayesieve.io.statistics import SiteStatistics, StatisticsSet
+    >>> from bayesieve.stats.sites import SiteStatistics, StatisticsSet
     >>> from bayesieve.io.statistics_file import seal
     >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
     >>> len(seal(StatisticsSet((SiteStatistics("Oslo", moments, ("TP53",)),))))

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesieve.models.comparing import PatternShares, compare
-from bayesieve.models.evidences import Evidences, SumOfEvidences
+from bayesieve.models.evidences import Evidences, PatternShares, SumOfEvidences, compare
 from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats.statistics import ClassStatistics
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from bayesieve.utils import BoolArray, FloatArray
 
 _NUMBERS_HELD = 2**24  # evidences of groups that are in memory at the same time
 

@@ -1,19 +1,27 @@
-"""Log evidences of groups of classes: what every comparison of patterns is made of."""
+r"""Bayes factors: patterns of differing classes against no difference, from log evidences of groups of classes.
+
+.. math:: \log BF = \log \sum_P w_P \prod_{A \in P} p(S_A) - \log p(S)
+
+With two classes there is one pattern, and this is the paper's :math:`p(S_0) p(S_1) / p(S)`. Blocks of
+samples and informative absence of values come in as sums of evidences.
+"""
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.models.prior_ratio import checked_prior_ratio
+from bayesieve.models.gaussian.prior_ratio import checked_prior_ratio
+from bayesieve.models.patterns import Patterns
 from bayesieve.stats.statistics import ClassStatistics, Parts
-
-FloatArray = npt.NDArray[np.float64]
+from bayesieve.utils import FloatArray
+from bayesieve.utils.threads import for_each, n_threads_for
 
 
 class Evidences(abc.ABC):
@@ -130,3 +138,175 @@ class SumOfEvidences(Evidences):
     def has_one_law(self) -> bool:
         """Whether all groups of a pattern have the same prior."""
         return all(part.has_one_law for part in self._parts)
+
+
+_TILE = 4096  # features compared together, so that sums stay in the processor's cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternShares:
+    """Which pattern, given that a feature is a marker.
+
+    Parameters
+    ----------
+    patterns
+        The patterns compared.
+    best
+        Number of the most probable pattern of each feature.
+    log_share
+        Log probability of that pattern, given that the feature is a marker.
+    equal
+        For every pair of classes, in the order of :attr:`pairs`, the probability that they share their
+        law, given that the feature is a marker.
+
+    Examples
+    --------
+    >>> from bayesieve.models.evidences import PatternShares
+    >>> from bayesieve.models.patterns import Patterns
+    >>> PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 1).pairs
+    [(0, 1), (0, 2), (1, 2)]
+    """
+
+    patterns: Patterns
+    best: npt.NDArray[np.int16]
+    log_share: FloatArray
+    equal: FloatArray
+
+    @classmethod
+    def empty(cls, patterns: Patterns, n_features: int) -> PatternShares:
+        """Room for the result of a comparison.
+
+        Examples
+        --------
+        >>> from bayesieve.models.evidences import PatternShares
+        >>> from bayesieve.models.patterns import Patterns
+        >>> PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 5).equal.shape
+        (3, 5)
+        """
+        n_pairs = len(pairs_of(len(patterns.classes)))
+        return cls(patterns, np.zeros(n_features, np.int16), np.zeros(n_features), np.zeros((n_pairs, n_features)))
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Positions of the classes of every pair."""
+        return pairs_of(len(self.patterns.classes))
+
+    def take(self, places: Any) -> PatternShares:
+        """Some features.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.models.evidences import PatternShares
+        >>> from bayesieve.models.patterns import Patterns
+        >>> patterns = Patterns.of("any", ("a", "b", "c"))
+        >>> shares = PatternShares(patterns, np.array([3, 1], np.int16), np.zeros(2), np.zeros((3, 2)))
+        >>> shares.take([1]).best.tolist()
+        [1]
+        """
+        return PatternShares(self.patterns, self.best[places], self.log_share[places], self.equal[:, places])
+
+
+def pairs_of(n: int) -> list[tuple[int, int]]:
+    """Pairs of ``n`` things.
+
+    Examples
+    --------
+    >>> from bayesieve.models.evidences import pairs_of
+    >>> pairs_of(3)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    return [(a, b) for a in range(n) for b in range(a + 1, n)]
+
+
+def compare(evidences: Evidences, patterns: Patterns, shares: PatternShares | None = None) -> FloatArray:
+    """Log Bayes factor of "some pattern" against "no difference", feature by feature.
+
+    Parameters
+    ----------
+    evidences
+        Log evidences of groups of classes.
+    patterns
+        In which ways the classes may differ.
+    shares
+        Filled with which pattern the evidence speaks for, if given.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.evidences import PatternShares, compare
+    >>> from bayesieve.models.patterns import Patterns
+    >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [5.1], [5.4], [5.2]]
+    >>> moments = bs.Moments.from_matrix(X, list("aaabbbccc"))
+    >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
+    >>> shares = PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 1)
+    >>> log_bf = compare(model.evidences(moments), shares.patterns, shares)
+    >>> shares.patterns.words(int(shares.best[0]))
+    '{c} differs from {a, b}'
+    """
+    if len(patterns.growths) == 1 and shares is None:
+        log_bf = -evidences.pooled()
+        groups = patterns.groups(0)
+        for law, members in enumerate(groups):
+            log_bf += evidences.group(members, law)
+        log_bf += evidences.log_constant(len(groups))
+        return np.asarray(log_bf, dtype=np.float64)
+    pooled = evidences.pooled()
+    held: dict[tuple[tuple[int, ...], int], FloatArray] = {}
+    constants: dict[int, Any] = {}
+    terms: list[tuple[list[FloatArray], float, Any]] = []
+    for i, log_weight in enumerate(patterns.log_weights):
+        groups, parts = patterns.groups(i), []
+        for law, members in enumerate(groups):
+            key = (members, 0 if evidences.has_one_law else law)
+            if key not in held:  # the group of the first class is the first of its pattern, always
+                held[key] = evidences.group(members, law) - (pooled if not law else 0.0)
+            parts.append(held[key])
+        if len(groups) not in constants:
+            constants[len(groups)] = evidences.log_constant(len(groups))
+        terms.append((parts, log_weight, constants[len(groups)]))
+    log_bf = np.empty(pooled.size)
+
+    def work(lo: int) -> None:
+        _tile(slice(lo, lo + _TILE), terms, log_bf, shares)
+
+    for_each(work, range(0, pooled.size, _TILE), n_threads_for(None, pooled.size * len(terms)))
+    return log_bf
+
+
+def _tile(
+    where: slice,
+    terms: list[tuple[list[FloatArray], float, Any]],
+    log_bf: FloatArray,
+    shares: PatternShares | None,
+) -> None:
+    """Sum over the patterns as they come, for some features: the largest term first, then all of them."""
+
+    def log_term(i: int) -> FloatArray:
+        parts, log_weight, constant = terms[i]
+        total = parts[0][where] + ((constant[where] if np.ndim(constant) else constant) + log_weight)
+        for part in parts[1:]:
+            total += part[where]
+        return np.asarray(total)
+
+    largest = log_term(0)
+    best = np.zeros(largest.size, np.int16)
+    for i in range(1, len(terms)):
+        term = log_term(i)
+        over = term > largest
+        best[over] = i
+        np.maximum(largest, term, out=largest)
+    total = np.zeros(largest.size)
+    equal = None if shares is None else np.zeros((shares.equal.shape[0], largest.size))
+    for i in range(len(terms)):
+        share = np.exp(log_term(i) - largest)
+        total += share
+        if shares is not None and equal is not None:
+            growth = shares.patterns.growths[i]
+            for k, (a, b) in enumerate(shares.pairs):
+                if growth[a] == growth[b]:
+                    equal[k] += share
+    log_bf[where] = largest + np.log(total)
+    if shares is not None and equal is not None:
+        shares.best[where], shares.log_share[where] = best, -np.log(total)
+        shares.equal[:, where] = equal / total

@@ -13,14 +13,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix
 from bayesieve.errors import DataError
 from bayesieve.models.evidences import Evidences, GroupEvidences
 from bayesieve.stats.statistics import ClassStatistics, Parts, side_by_side
-
-FloatArray = npt.NDArray[np.float64]
+from bayesieve.utils import FloatArray
 
 _VALUES_AT_ONCE = 2**22
 

@@ -16,11 +16,95 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, PriorError
-from bayesieve.models.normal_inverse_gamma import NormalInverseGamma
-from bayesieve.models.subset_kernels import set_sizes, sums_over_sets, walk_subsets
+from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma
+from bayesieve.stats import Moments
 from bayesieve.stats.scatter import Scatter
+from bayesieve.utils import FloatArray
+from bayesieve.utils.compiled import compiled
 
-FloatArray = npt.NDArray[np.float64]
+
+def sums_over_sets(inside: npt.ArrayLike, outside: npt.ArrayLike = 0.0) -> FloatArray:
+    r"""Return :math:`\sum_{f \in G} a_f + \sum_{f \notin G} b_f` for every set, by doubling.
+
+    Parameters
+    ----------
+    inside
+        One number per feature, for the sets that hold it.
+    outside
+        The same for the sets without it; 0 by default.
+
+    Examples
+    --------
+    >>> from bayesieve.models.normal_inverse_wishart import sums_over_sets
+    >>> sums_over_sets([1.0, 10.0], [0.0, 5.0]).tolist()
+    [5.0, 6.0, 10.0, 11.0]
+    """
+    a = np.asarray(inside, dtype=np.float64)
+    b = np.broadcast_to(np.asarray(outside, dtype=np.float64), a.shape)
+    sums = np.zeros(1)
+    for with_it, without in zip(a.tolist(), b.tolist(), strict=True):
+        sums = np.concatenate((sums + without, sums + with_it))
+    return sums
+
+
+def set_sizes(n_features: int) -> npt.NDArray[np.int64]:
+    """Return the number of features in every set.
+
+    Examples
+    --------
+    >>> from bayesieve.models.normal_inverse_wishart import set_sizes
+    >>> set_sizes(2).tolist()
+    [0, 1, 1, 2]
+    """
+    sizes = np.zeros(1, np.int64)
+    for _ in range(n_features):
+        sizes = np.concatenate((sizes, sizes + 1))
+    return sizes
+
+
+@compiled()
+def walk_subsets(matrix: Any, vector: Any, least: Any, log_det: Any, form: Any) -> None:
+    r"""Fill in :math:`\log|M_A|` and :math:`v_A^T M_A^{-1} v_A` for all subsets ``A``, by bit mask.
+
+    The walk is depth-first; a subset grows by features after its last one. Every step eliminates one feature
+    from what is left of the matrix, the Schur complement of the features taken so far. Half of the subsets
+    leave nothing, a quarter one feature and so on, so that the whole walk takes :math:`O(2^d)` operations.
+
+    Parameters
+    ----------
+    matrix, vector
+        :math:`M`, positive definite with a unit diagonal, and :math:`v`.
+    least
+        A pivot cannot be below this, by theory: rounding is cut off there.
+    log_det, form
+        Filled in, :math:`2^d` numbers each.
+    """
+    d = matrix.shape[0]
+    left, rest = np.empty((d + 1, d, d)), np.empty((d + 1, d))
+    left[0], rest[0] = matrix, vector
+    taken = np.empty(d + 1, np.int64)
+    log_det[0] = form[0] = 0.0
+    level, subset, f = 0, 0, 0
+    while level > 0 or f < d:
+        if f == d:  # nothing to add: go on with the feature after the last one taken
+            level -= 1
+            f = taken[level]
+            subset ^= 1 << f
+            f += 1
+            continue
+        now, after = left[level], left[level + 1]
+        pivot = max(now[f, f], least[f])
+        grown = subset | (1 << f)
+        log_det[grown] = log_det[subset] + (math.log(pivot) if pivot > 0.0 else -math.inf)
+        form[grown] = form[subset] + rest[level, f] ** 2 / pivot
+        for a in range(f + 1, d):
+            share = now[a, f] / pivot
+            rest[level + 1, a] = rest[level, a] - share * rest[level, f]
+            for b in range(f + 1, a + 1):
+                after[a, b] = now[a, b] - share * now[b, f]
+        taken[level] = f
+        level, subset, f = level + 1, grown, f + 1
+
 
 _MOST_SUBSETS = 24
 _LOG_PI = math.log(math.pi)
@@ -239,3 +323,102 @@ def _single(group: Scatter) -> int:
             "Use scatter.group(label) or scatter.pool()."
         )
     return int(group.count[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownBlock:
+    """Known features in one group of samples, ready to be joined by candidates.
+
+    Parameters
+    ----------
+    block
+        The known features in their units.
+    factor
+        Cholesky factor of their matrix.
+    offset
+        Their means beyond the prior's, solved with the factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.normal_inverse_wishart import KnownBlock
+    >>> from bayesieve.stats.scatter import Scatter
+    >>> both = Scatter.from_matrix([[0.1, 0.3], [-0.4, -0.2], [0.3, 0.1], [0.8, 1.0]], ["a"] * 4)
+    >>> prior = bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1)
+    >>> known = KnownBlock.of(prior, both.take([0]))
+    >>> known.log_gain(prior, both.take([1]).moments(), both.products[0, :1, 1:]).round(6).tolist()
+    [1.029706]
+    """
+
+    block: Block
+    factor: FloatArray
+    offset: FloatArray
+
+    @classmethod
+    def of(cls, prior: NormalInverseGamma, group: Scatter) -> KnownBlock:
+        """Prepare the known features of one group; the prior must be proper."""
+        check_proper(prior)
+        block = Block.of(prior, group)
+        factor = block.factor()
+        return cls(block, factor, forward(factor, block.shift[:, None])[:, 0])
+
+    def log_gain(self, prior: NormalInverseGamma, candidates: Moments, cross: Any) -> FloatArray:
+        r"""Log evidence of a candidate together with the known features, against each by itself.
+
+        .. math:: \log p(K \cup \{f\}) - \log p(K) - \log p(\{f\})
+
+        by the Schur complement of the known features. It is positive where the candidate is correlated with
+        them, and negative (the price of parameters that are of no use) where it is not.
+
+        Parameters
+        ----------
+        prior, candidates
+            Prior and moments of the candidates: a single class, no value missing.
+        cross
+            Centred sums of products, known features x candidates.
+        """
+        block, n = self.block, self.block.count
+        self._check(prior, candidates)
+        share = prior.variance_scale / (candidates.centred_squares[0] + prior.variance_scale)
+        root = np.sqrt(candidates.centred_squares[0] + prior.variance_scale)
+        along = forward(self.factor, np.asarray(cross) / np.sqrt(block.unit)[:, None] / root)
+        pivot = np.maximum(1.0 - np.einsum("kp,kp->p", along, along), share)
+        distance = ((candidates.mean[0] - prior.mean_location) + np.asarray(candidates.residual)[0]) / root
+        beyond = distance - self.offset @ along
+        form = 1.0 + block.weight * float(self.offset @ self.offset)
+        left = np.log(pivot) + np.log1p(block.weight * beyond * beyond / (pivot * form))
+        alone = np.log1p(block.weight * distance * distance)
+        gain = 0.5 * ((block.dof + n) * alone - (block.dof + block.size + n) * left + block.size * np.log(share))
+        return np.asarray(self._constant(form) + gain)
+
+    def _constant(self, form: float) -> float:
+        """Return the part of the gain that is the same for all candidates."""
+        k = self.block.size
+        constants = self.block.constants(k + 1)
+        log_det = 2.0 * float(np.log(np.diagonal(self.factor)).sum()) + math.log(form)
+        own = 0.5 * (float(self.block.logs[0].sum()) - log_det)
+        return float(constants[k + 1] - constants[k] - constants[1]) + own
+
+    def _check(self, prior: NormalInverseGamma, candidates: Moments) -> None:
+        block = self.block
+        if checked_family(prior, candidates.n_features) != (block.dof, block.strength, True):
+            raise PriorError("Candidates and known features need the same variance_dof and mean_strength.")
+        if candidates.count.shape != (1,) or int(candidates.count[0]) != block.count:
+            raise DataError(f"Candidates need all of the {block.count} values that the known features have.")
+
+
+def check_proper(prior: NormalInverseGamma) -> None:
+    """Raise unless a prior can weigh blocks of different sizes against each other.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.normal_inverse_wishart import check_proper
+    >>> check_proper(bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1))
+    """
+    if not prior.is_proper:
+        raise PriorError(
+            "An improper prior leaves open what blocks of different sizes weigh against each other, and so it has "
+            "no say about who belongs with the known features. Use a proper one, such as GaussianModel.proper()."
+        )

@@ -10,18 +10,41 @@ import contextlib
 import math
 import textwrap
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, Model
-from bayesieve.models.prior_ratio import PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
+from bayesieve.models.gaussian.prior_ratio import PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
 from bayesieve.posterior.logistic import checked_log_odds
-from bayesieve.posterior.over_sets import MOST_FEATURES, OverSets, OverSizes
+from bayesieve.utils import FloatArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
+MOST_FEATURES = 20  # whose sets can all be looked at
+
+
+@runtime_checkable
+class OverSets(Protocol):
+    """A prior that gives every set of features a probability, such as :class:`bayesieve.SetPrior`."""
+
+    def log_weights(self, n_features: int) -> FloatArray:
+        """Log weight of every set, by bit mask."""
+        ...
+
+    def log_probability(self, n_features: int) -> FloatArray:
+        """Log probability of every set, by bit mask."""
+        ...
+
+
+@runtime_checkable
+class OverSizes(OverSets, Protocol):
+    """One that depends on the number of markers only, such as :class:`bayesieve.SizePrior`."""
+
+    def log_sizes(self, n_features: int) -> FloatArray:
+        """Log probability of 0, 1, ..., ``n_features`` markers."""
+        ...
+
 
 _SHARES = (0.1, 0.5, 0.9)
 _MOST_LISTED = 5

@@ -1,4 +1,4 @@
-"""FeaturePosterior: the probability of being a marker, feature by feature (section 2.2)."""
+"""FeaturePosterior: the posterior inclusion probability of every feature (section 2.2), and its table."""
 
 from __future__ import annotations
 
@@ -8,21 +8,60 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.labels import told_apart
 from bayesieve.errors import DataError
 from bayesieve.models import Model
 from bayesieve.models.comparison import Compared
-from bayesieve.models.degenerate import Degeneracy
-from bayesieve.posterior.block_evidence import BlockEvidence
-from bayesieve.posterior.differences import Differences
-from bayesieve.posterior.finding import Finding, OfThePrior
+from bayesieve.models.gaussian.degenerate import Degeneracy
+from bayesieve.posterior.findings.block_evidence import BlockEvidence
+from bayesieve.posterior.findings.differences import Differences
+from bayesieve.posterior.findings.finding import Finding, OfThePrior
 from bayesieve.posterior.logistic import checked_log_odds, log_expit
 from bayesieve.posterior.marginals import Marginals
-from bayesieve.posterior.table import posterior_table
 from bayesieve.stats import Moments
 from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.utils import BoolArray, FloatArray
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+
+def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
+    """Columns of the result table, in feature order.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+    >>> posterior = bs.screen(X, ["a"] * 3 + ["b"] * 3, model=bs.GaussianModel.proper())
+    >>> [name for name in posterior.to_dict() if name.endswith("_b")]
+    ['n_b', 'mean_b', 'sd_b']
+    """
+    table: dict[str, Any] = {
+        "rank": posterior.rank,
+        "feature": list(posterior.names),
+        "log_odds": posterior.log_odds,
+        "probability": posterior.probability,
+        "log_bayes_factor": posterior.log_bayes_factor,
+        "degenerate": posterior.degenerate,
+        "degenerate_reason": list(posterior.degenerate_reason),
+    }
+    for columns in (*(finding.columns(posterior) for finding in posterior.findings), class_statistics(posterior)):
+        for name, column in columns.items():
+            table[name if name not in table else f"{name} (2)"] = column  # odd names of classes and blocks
+    return table
+
+
+def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
+    """Statistics of every class (for Gaussian data count, mean and standard deviation) and how two of them differ.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.feature_posterior import class_statistics
+    >>> X = [[0.0], [2.0], [4.0], [8.0]]
+    >>> posterior = bs.screen(X, ["a", "a", "b", "b"], model=bs.GaussianModel.proper())
+    >>> class_statistics(posterior)["mean_difference"].tolist()
+    [5.0]
+    """
+    return posterior.statistics.describe(told_apart(posterior.classes, "difference"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +79,7 @@ class FeaturePosterior(Marginals):
     feature_names
         Names, or None for ``x0``, ``x1``, ...
     degenerate_codes
-        A :class:`~bayesieve.models.degenerate.Degeneracy` per feature.
+        A :class:`~bayesieve.models.gaussian.degenerate.Degeneracy` per feature.
     statistics
         Statistics of the classes: :class:`Moments` for Gaussian data.
     model

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
-
-FloatArray = npt.NDArray[np.float64]
+from bayesieve.utils import FloatArray
 
 
 def expit(log_odds: npt.ArrayLike) -> FloatArray:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.posterior.logistic import expit
+from bayesieve.utils import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 class Named(Protocol):

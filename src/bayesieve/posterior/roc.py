@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import RuleError
 from bayesieve.posterior.marginals import Marginals
-
-FloatArray = npt.NDArray[np.float64]
+from bayesieve.utils import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

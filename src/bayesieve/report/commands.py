@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models import GaussianModel
-from bayesieve.models.paired import PairedComparison
-from bayesieve.models.shift_comparison import ShiftComparison
+from bayesieve.models.gaussian.paired import PairedComparison
+from bayesieve.models.gaussian.shared_shift import ShiftComparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.chance import is_jeffreys
+from bayesieve.posterior.null.expected import is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.python_lines import MODEL, python_lines
 from bayesieve.report.rule_state import RuleState

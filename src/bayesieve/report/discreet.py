@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayesieve.io.stored_parts import StoredColumns
+from bayesieve.io.results.stored_parts import StoredColumns
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.finding import Finding
-from bayesieve.posterior.fragility import Fragility
+from bayesieve.posterior.findings.finding import Finding
+from bayesieve.posterior.findings.fragility import Fragility
 from bayesieve.selection import Selection
 
 _BEFORE_IDS = (", most often sample ", ", for example ")
@@ -59,7 +59,7 @@ def nameless(finding: Finding) -> Finding:
 
     Examples
     --------
-    >>> from bayesieve.posterior.finding import Remark
+    >>> from bayesieve.posterior.findings.finding import Remark
     >>> from bayesieve.report.discreet import nameless
     >>> nameless(Remark(("20 pairs.",))).notes()
     ['20 pairs.']

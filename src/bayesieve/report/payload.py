@@ -1,25 +1,224 @@
-"""The payload: what the script of the page works with, every array in rank order."""
+"""The payload: columns and arrays that the script of the page works with, in rank order and encoded."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve import __version__
-from bayesieve.models.degenerate import Degeneracy
+from bayesieve.data.labels import told_apart
+from bayesieve.io.results.stored_parts import of_the_prior
+from bayesieve.models.evidences import pairs_of
+from bayesieve.models.gaussian.degenerate import Degeneracy
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.fragility import Fragility
-from bayesieve.report.columns import all_columns
-from bayesieve.report.composition import composition_of
-from bayesieve.report.encoding import encoded, encoded_number, finite
-from bayesieve.report.predictive import predictive
+from bayesieve.posterior.composition import composition_of
+from bayesieve.posterior.feature_posterior import class_statistics
+from bayesieve.posterior.findings.fragility import Fragility
+from bayesieve.posterior.predictive import predictive
+from bayesieve.report.encoding import encoded, encoded_number, encoded_text, finite
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
+from bayesieve.screening.sites import SiteView
 from bayesieve.stats import Moments
+from bayesieve.utils import IntArray
 
-IntArray = npt.NDArray[np.int64]
+_SHOWN_ELSEWHERE = {
+    "rank", "feature", "log_odds", "probability", "log_bayes_factor", "degenerate", "degenerate_reason",
+    "selected",
+}  # fmt: skip
+_OF_THE_PAGE = ("kind", "pattern", "culprit", "fragile", "without_block", "least_log_odds")
+_OF_THE_CLASSES = ("n_", "mean_", "sd_", "equal_", "block_")
+_SECOND = " (2)"  # added to a column whose name was taken
+_WORDS = {"sd": "SD", "p": "p"}
+_DECIMAL = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null")
+_EXACT = 2**53  # whole numbers up to here are exact in a float
+
+
+def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[str, Any]:
+    """Encode one column: numbers, flags or texts.
+
+    Parameters
+    ----------
+    name
+        Its name in the table of results.
+    values
+        Its values.
+    annotation
+        Whether it came from elsewhere than the screen.
+
+    Examples
+    --------
+    >>> from bayesieve.report.payload import column_content
+    >>> found = column_content("mean_difference", [0.5])
+    >>> found["title"], found["kind"]
+    ('mean difference', 'number')
+    >>> column_content("chromosome", ["17", "X"], annotation=True)["kind"]
+    'text'
+    """
+    content: dict[str, Any] = {"key": name, "title": name if annotation else _title(name)}
+    array = _plain(values)
+    if annotation and array.dtype.kind == "O":
+        array = _of_decimals(array)
+    if array.dtype.kind == "b":
+        content |= {"kind": "flag", "values": encoded(array, "u1")}
+    elif array.dtype.kind in "iuf":
+        content |= {"kind": "number", "values": encoded_number(array, exact="p_value" in name or annotation)}
+    else:
+        content |= encoded_text(array.tolist())
+    if annotation:
+        content["annotation"] = True
+    elif of_the_prior(name):
+        content["of_prior"] = True
+    return content
+
+
+def _title(name: str) -> str:
+    return " ".join(_WORDS.get(word, word) for word in name.split("_")).replace("p value", "p-value")
+
+
+def _plain(values: Any) -> npt.NDArray[Any]:
+    """Return an array of numbers, of flags, or of objects, in which None is missing; texts stay texts."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return values
+    cells = [None if _is_missing(value) else value for value in values]
+    given = [value for value in cells if value is not None]
+    flags = [isinstance(value, (bool, np.bool_)) for value in given]
+    if given and all(flags) and len(given) == len(cells):
+        return np.array(cells, dtype=bool)
+    if cells and not any(flags) and all(isinstance(value, (int, float, np.number)) for value in given):
+        return _numbers(cells, whole=all(isinstance(value, (int, np.integer)) for value in given))
+    texts = np.empty(len(cells), dtype=object)
+    texts[:] = cells
+    return texts
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas
+
+
+def _numbers(cells: list[Any], *, whole: bool) -> npt.NDArray[Any]:
+    if whole and None not in cells:
+        return np.array([int(cell) for cell in cells])
+    return np.array([np.nan if cell is None else float(cell) for cell in cells])
+
+
+def _of_decimals(texts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the numbers of texts that are all plain decimals, so that they sort as such; others as they are."""
+    cells = [None if text is None or text in _MISSING else text for text in texts.tolist()]
+    given = [cell for cell in cells if cell is not None]
+    if not given or not all(isinstance(cell, str) and _DECIMAL.fullmatch(cell) for cell in given):
+        return texts
+    whole = [_WHOLE.fullmatch(cell) is not None for cell in given]
+    lost = any(is_whole and abs(int(cell)) > _EXACT for cell, is_whole in zip(given, whole, strict=True))
+    if lost or not all(np.isfinite(float(cell)) for cell in given):
+        return texts
+    return _numbers(cells, whole=all(whole))
+
+
+def result_columns(detailed: FeaturePosterior) -> dict[str, Any]:
+    """Columns of findings and class statistics; counts, means and deviations of Gaussian data are apart.
+
+    Parameters
+    ----------
+    detailed
+        The screen of the features shown, in the order shown.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.payload import result_columns
+    >>> list(result_columns(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))
+    ['mean_difference', 'log_variance_ratio']
+    """
+    table: dict[str, Any] = {}
+    apart = ("mean_difference", "log_variance_ratio") if isinstance(detailed.statistics, Moments) else None
+    of_classes = {k: v for k, v in class_statistics(detailed).items() if apart is None or k in apart}
+    for columns in (of_classes, *(finding.columns(detailed) for finding in detailed.findings)):
+        for name, values in columns.items():
+            if name not in _SHOWN_ELSEWHERE:
+                table[name if name not in table else name + _SECOND] = values
+    return table
+
+
+def all_columns(
+    detailed: FeaturePosterior, annotation: Mapping[str, Any], order: IntArray
+) -> list[dict[str, Any]]:
+    """Encode annotation first, then what the screen says.
+
+    Parameters
+    ----------
+    detailed
+        The screen of the features shown, in the order shown.
+    annotation
+        Columns in feature order.
+    order
+        Numbers of the features shown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.payload import all_columns
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
+    >>> [column["key"] for column in all_columns(posterior, {"gene": ["TP53"]}, np.array([0]))]
+    ['gene', 'mean_difference', 'log_variance_ratio']
+    """
+    own = result_columns(detailed)
+    labels = told_apart(detailed.classes)
+    owners = _owners(own, told_apart(detailed.classes, "difference")) | _pairs(own, labels)
+    places, used, made = order.tolist(), {*own, *_SHOWN_ELSEWHERE}, []
+    for name, values in annotation.items():
+        taken = values[order] if isinstance(values, np.ndarray) else [values[i] for i in places]
+        key = f"annotation_{name}" if _is_of_the_page(name, labels) else name
+        while key in used:
+            key = f"annotation_{key}"
+        used.add(key)
+        made.append(column_content(key, taken, annotation=True) | {"title": name})
+    return made + [column_content(name, values) | owners.get(name, {}) for name, values in own.items()]
+
+
+def _is_of_the_page(name: str, labels: Sequence[str]) -> bool:
+    """Whether the page looks for a column of the screen under this name."""
+    if name == "n_sites":  # of statistics files
+        return "sites" in labels
+    return name in _OF_THE_PAGE or name.startswith(_OF_THE_CLASSES)
+
+
+def _owners(names: Iterable[str], labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Class and level of every share and rate: they follow the number of values of their class."""
+    found: dict[str, dict[str, Any]] = {}
+    k = -1
+    for name in names:
+        spelt = (name, name.removesuffix(_SECOND))
+        if k + 1 < len(labels) and f"n_{labels[k + 1]}" in spelt:
+            k += 1
+        elif k >= 0 and f"rate_{labels[k]}" in spelt:
+            found[name] = {"class": k, "level": ""}
+        elif k >= 0 and name.startswith("share_"):
+            whole = next((each for each in spelt if each.endswith(f"_{labels[k]}")), None)
+            if whole is not None:
+                found[name] = {"class": k, "level": whole[len("share_") : -len(labels[k]) - 1]}
+    return found
+
+
+def _pairs(names: Iterable[str], labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Classes of every probability that two of them are equal."""
+    equal = [name for name in names if name.startswith("equal_")]
+    pairs = pairs_of(len(labels))
+    return {
+        name: {"pair": [a, b]}
+        for name, (a, b) in zip(equal, pairs if len(equal) == len(pairs) else (), strict=False)
+        if name in (f"equal_{labels[a]}_{labels[b]}", f"equal_{labels[a]}|{labels[b]}")
+    }
+
 
 SCHEMA = 1
 _WITH_LAWS = 500
@@ -73,7 +272,7 @@ def payload(story: Story) -> dict[str, Any]:
         "predictive": _predictive(story, order),
         "values": _values(story),
         "composition": _composition(detailed),
-        "sites": None if story.sites is None else story.sites.payload(),
+        "sites": None if story.sites is None else sites_payload(story.sites),
     }
     return content
 
@@ -176,4 +375,29 @@ def _composition(detailed: FeaturePosterior) -> dict[str, Any] | None:
         "kind": "jeffreys",
         "log_ratio": finite(log_ratio[np.isfinite(log_ratio)][0]),
         "constant": finite(distinct[0]) if distinct.size == 1 else encoded_number(constant),
+    }
+
+
+def sites_payload(view: SiteView) -> dict[str, Any]:
+    """Return the view of the sites as the page reads it."""
+    pooled, plain = view.pooled, len(view.classes) == 2
+    return {
+        "n": int(view.places.size),
+        "names": list(view.names),
+        "counts": view.counts.tolist(),
+        **{
+            key: [encoded(getattr(site, key), "f4") for site in view.sites] if plain else None
+            for key in ("difference", "low", "high")
+        },
+        "log_bayes_factor": [encoded(site.log_bayes_factor, "f4") for site in view.sites],
+        "pooled": {
+            **{
+                key: encoded(getattr(pooled, key), "f4") if plain else None
+                for key in ("difference", "low", "high")
+            },
+            "log_bayes_factor": encoded(pooled.log_bayes_factor, "f4"),
+        },
+        "combined": encoded(view.combined, "f4"),
+        "level": view.level,
+        "title": view.title,
     }

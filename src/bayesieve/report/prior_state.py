@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.io.stored_parts import StoredModel, Unrepeatable
-from bayesieve.io.stored_statistics import rounded_probabilities
+from bayesieve.io.results.stored_parts import StoredModel, Unrepeatable
+from bayesieve.io.results.stored_statistics import rounded_probabilities
 from bayesieve.models import GaussianModel
 from bayesieve.models.comparison import Comparison, Part
-from bayesieve.models.paired import PairedComparison
-from bayesieve.models.prior_ratio import NAMED_LOG_RATIOS, depends_on_sizes
-from bayesieve.models.shift_comparison import ShiftComparison
+from bayesieve.models.gaussian.paired import PairedComparison
+from bayesieve.models.gaussian.prior_ratio import NAMED_LOG_RATIOS, depends_on_sizes
+from bayesieve.models.gaussian.shared_shift import ShiftComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds
 

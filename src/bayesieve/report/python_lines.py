@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesieve.models import GaussianModel
-from bayesieve.models.paired import PairedComparison
+from bayesieve.models.gaussian.paired import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.prior_state import prior_probability, ratio_state
 
@@ -153,7 +153,7 @@ def _prior(given: Mapping[str, Any], posterior: FeaturePosterior, names: str) ->
     return [FEATURE_NUMBERS], [f"prior_probability = {numbers_of(file, names)}"], "prior_probability"
 
 
-FEATURE_NUMBERS = "from bayesieve.io.columns import numbers_by_feature"
+FEATURE_NUMBERS = "from bayesieve.io.tables.columns import numbers_by_feature"
 
 
 def numbers_of(file: str, names: str) -> str:

@@ -1,9 +1,10 @@
-"""Story: everything that a report tells, gathered before a word of it is written."""
+"""Data of a report: everything it shows, gathered before a word is written."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,18 +13,179 @@ import numpy as np
 
 from bayesieve.data.labels import told_apart
 from bayesieve.errors import DataError, OptionError
-from bayesieve.models.paired import PairedComparison
+from bayesieve.models.gaussian.paired import PairedComparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report.annotation import annotation_columns
-from bayesieve.report.chance_grid import ChanceGrid, chance_grid
+from bayesieve.posterior.effect_size import Effect, effect_of
+from bayesieve.posterior.null.expected import chance_curve, chance_resolution, least_log_odds
 from bayesieve.report.commands import Commands
 from bayesieve.report.discreet import manifest_without_samples, without_ids, without_samples
-from bayesieve.report.effect import Effect, effect_of
 from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
 from bayesieve.report.rule_state import RuleState, chosen
-from bayesieve.report.sites import SiteView
+from bayesieve.screening.sites import SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats.statistics import largest_counts
+from bayesieve.utils import FloatArray
+
+
+def annotation_columns(annotation: Any, posterior: FeaturePosterior) -> dict[str, list[Any]]:
+    """Bring annotation to one value per feature, in feature order.
+
+    Parameters
+    ----------
+    annotation
+        Columns by name: each a sequence in feature order, or a mapping from feature names (others are left
+        empty). A pandas frame whose index names features is matched by it, any other frame is taken in order.
+    posterior
+        The screen.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.story import annotation_columns
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> annotation_columns({"chromosome": {"x0": "17"}}, posterior)
+    {'chromosome': ['17']}
+    """
+    if annotation is None:
+        return {}
+    if hasattr(annotation, "columns") and hasattr(annotation, "dtypes"):
+        annotation = _of_frame(annotation)
+    if not isinstance(annotation, Mapping):
+        raise DataError(
+            "annotation is a mapping from names of columns to their values, or a data frame, not "
+            f"{type(annotation).__name__}."
+        )
+    names, columns = posterior.names, {}
+    for name, values in annotation.items():
+        if isinstance(values, Mapping):
+            column = [values.get(feature) for feature in names]
+            if all(value is None for value in column) and values:
+                raise DataError(
+                    f"The annotation {name!r} names none of the features: it has ids like {next(iter(values))!r}, "
+                    f"the screen {names[0]!r}. Use the same ids in both."
+                )
+        else:
+            column = list(values)
+        if len(column) != posterior.n_features:
+            raise DataError(
+                f"The annotation {name!r} has {len(column):,} values for {posterior.n_features:,} features. Give "
+                "one each, in the order of the features, or a mapping from their names."
+            )
+        columns[str(name)] = column
+    return columns
+
+
+def _of_frame(frame: Any) -> dict[str, Any]:
+    """Columns of a data frame, None where a cell is missing; by the names in its index, if it has names."""
+    if not hasattr(frame, "iloc"):
+        return {str(name): list(frame[name]) for name in frame.columns}
+    columns = {
+        str(name): [
+            None if absent else cell
+            for cell, absent in zip(frame[name].tolist(), frame[name].isna().tolist(), strict=True)
+        ]
+        for name in frame.columns
+    }
+    if frame.index.dtype.kind in "iuf":
+        return columns
+    ids = [str(name) for name in frame.index]
+    _check_once(ids)
+    return {name: dict(zip(ids, cells, strict=True)) for name, cells in columns.items()}
+
+
+def _check_once(ids: list[str]) -> None:
+    often = [name for name, n in Counter(ids).items() if n > 1]
+    if often:
+        stand = "ids of the annotation stand" if len(often) > 1 else "id of the annotation stands"
+        raise DataError(
+            f"{len(often):,} {stand} in more than one row of the frame, for example "
+            f"{', '.join(map(repr, often[:3]))}: which row is meant cannot be told. Keep one row per feature."
+        )
+
+
+_POINTS, _MOST_KINKS, _BELOW, _ABOVE, _BEND = 140, 120, 2.0, 25.0, 8.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChanceGrid:
+    """Logs of expected numbers at increasing cuts, between which they are nearly straight.
+
+    Parameters
+    ----------
+    cuts
+        Cuts on the log-odds, increasing.
+    log_expected
+        Log of the number of features expected over each if none were a marker.
+    at_cut
+        The number at the cut of the list.
+    resolution
+        The number that one event of a simulation stands for; 0 if the curve is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.story import chance_grid
+    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
+    >>> grid = chance_grid(bs.screen(X, [0] * 5 + [1] * 5), 0.0)
+    >>> round(grid.at_cut, 4)
+    0.0328
+    """
+
+    cuts: FloatArray
+    log_expected: FloatArray
+    at_cut: float
+    resolution: float = 0.0
+
+
+def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
+    """Work out the curve from below the lowest log-odds to beyond the highest; None if it is not known.
+
+    Points lie densely where the curve bends, at the low end, and at the cut of the list there is one.
+
+    Parameters
+    ----------
+    posterior
+        The screen.
+    cut
+        Cut of the list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.story import chance_grid
+    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
+    >>> grid = chance_grid(bs.screen(X, [0] * 5 + [1] * 5), 0.0)
+    >>> bool((grid.cuts[1:] > grid.cuts[:-1]).all() and (grid.log_expected[1:] <= grid.log_expected[:-1]).all())
+    True
+    """
+    log_odds = posterior.log_odds[np.isfinite(posterior.log_odds) & ~posterior.degenerate]
+    kinks = least_log_odds(posterior)
+    low = float(kinks[0]) if kinks.size else float(log_odds.min(initial=0.0)) - _BELOW
+    high = max(low, float(log_odds.max(initial=0.0))) + _ABOVE
+    bent = np.expm1(_BEND * np.linspace(0.0, 1.0, _POINTS)) / np.expm1(_BEND)
+    chosen = np.unique(np.linspace(0, max(kinks.size - 1, 0), _MOST_KINKS).astype(int))
+    cuts = np.unique(np.concatenate([
+        low + (high - low) * bent,
+        np.linspace(low, min(high, low + _ABOVE), _POINTS),
+        np.linspace(low, high, _POINTS),
+        kinks[chosen] if kinks.size else [],
+        [cut] if np.isfinite(cut) else [],
+    ]))  # fmt: skip
+    expected = chance_curve(posterior, cuts)
+    if np.isnan(expected).any():
+        return None
+    with np.errstate(divide="ignore"):
+        log_expected = np.log(expected)
+    return ChanceGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), chance_resolution(posterior))
+
+
+def _at(posterior: FeaturePosterior, cut: float, cuts: FloatArray, expected: FloatArray) -> float:
+    if np.isfinite(cut):
+        return float(expected[np.searchsorted(cuts, cut)])
+    return float(chance_curve(posterior, [cut])[0])
+
 
 MOST_DETAILED = 100_000
 
@@ -57,7 +219,7 @@ class Story:
     values
         Values of the strongest features.
     sites
-        Site by site, see :mod:`bayesieve.report.sites`.
+        Site by site, see :mod:`bayesieve.screening.sites`.
     commands
         How to get the same result again.
     manifest
@@ -128,7 +290,7 @@ class Story:
         data, labels, n_values
             See :func:`bayesieve.report.raw_values.raw_values`.
         annotation
-            See :func:`bayesieve.report.annotation.annotation_columns`.
+            See :func:`bayesieve.report.story.annotation_columns`.
         title, subtitle, created, class_counts, transform, described, warned, sites, commands, manifest, say
             See the class.
 

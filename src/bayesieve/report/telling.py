@@ -1,4 +1,4 @@
-"""What the template tells: every text of the page, ready to be shown."""
+"""Context of the template: every text of the page, the method in plain words among them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,220 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bayesieve import __version__
-from bayesieve.report.method import CITATION, method
-from bayesieve.report.story import Story
-from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
-from bayesieve.selection.results_hash import results_hash
+from bayesieve.models import GaussianModel
+from bayesieve.models.gaussian.paired import PAIR_CONSTANT
+from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
+from bayesieve.models.gaussian.shared_shift import ShiftComparison
+from bayesieve.posterior.null.expected import follows_lambda, is_jeffreys
+from bayesieve.report.prior_state import prior_probability, ratio_state
+from bayesieve.report.story import Story, is_paired
+from bayesieve.report.words import (
+    compared,
+    facts,
+    figures_of_merit,
+    headline,
+    model_said,
+    prior_said,
+    ratio_said,
+    warnings_said,
+)
+from bayesieve.selection.selection import by_chance_said, chance_unknown, results_hash
 from bayesieve.stats import Moments
+
+CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
+
+
+def method(story: Story) -> list[dict[str, Any]]:
+    """Return the parts of the method: a heading, paragraphs, and a formula where one helps.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.telling import method
+    >>> from bayesieve.report.story import Story
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
+    >>> [part["heading"] for part in method(Story.of(posterior))]
+    ['Probability of a feature', 'Evidence', 'The list', 'Errors to expect', 'Number by chance']
+    """
+    return [_prior_probability(story), _evidence(story), _rule(story), _errors(), _chance(story)]
+
+
+def _part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, Any]:
+    return {"heading": heading, "paragraphs": list(paragraphs), "formula": formula}
+
+
+def _prior_probability(story: Story) -> dict[str, Any]:
+    shared = prior_probability(story.posterior)
+    formula = "log-odds = log(p / (1 - p)) + log BF,   probability = 1 / (1 + exp(-log-odds))"
+    if shared is not None and 0 < shared < 1:
+        odds = float(np.ravel(story.posterior.prior_log_odds)[0])
+        formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
+    return _part(
+        "Probability of a feature",
+        f"A feature is a marker if its law differs between the classes, here {compared(story)}. Features are "
+        "judged one by one: before the data a feature is a marker with probability p "
+        f"({prior_said(story)}), and the data change its odds by the Bayes factor BF, the probability of its "
+        "values if it is a marker over that if it is not (section 2.2, equation 2.13).",
+        formula=formula,
+    )
+
+
+def _evidence(story: Story) -> dict[str, Any]:
+    model = story.posterior.model
+    if is_paired(story.posterior):
+        return _part(
+            "Evidence",
+            "Differences within pairs are Gaussian; a marker has any mean difference, any other feature the "
+            f"mean 0; the variance is not known. B = {PAIR_CONSTANT:.4f} is the constant of the further mean.",
+            formula="BF = B sqrt(2 pi / n) (sum of d^2 / sum of (d - mean)^2)^(n/2)",
+        )
+    if not isinstance(model, GaussianModel):
+        return _part(
+            "Evidence",
+            f"The model is {model_said(story)}. Its parameters are integrated out: a marker has its own in every "
+            "class (or group of classes), any other feature the same in all.",
+            formula="BF = product over classes of p(values of the class) / p(all values)",
+        )
+    return _gaussian(story, model)
+
+
+def _gaussian(story: Story, model: GaussianModel) -> dict[str, Any]:
+    said = (
+        f"Values are Gaussian with unknown mean and variance ({model_said(story)}). They are integrated out: a "
+        f"marker {_has(story)} (section 2.3, equations 2.16 to 2.18)."
+    )
+    group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
+    formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
+    paragraphs = [said, *_hyper_parameters(story, model)]
+    if len(story.posterior.classes) > 2:
+        formula = f"BF = mean over patterns of L^(groups - 1) product of p(group) / p(all values),   {group}"
+        paragraphs.append(
+            "Of more than two classes all patterns of equal and different classes that were asked for are "
+            "compared with no difference, and their evidences averaged."
+        )
+    elif is_jeffreys(model) and story.posterior.block_evidence is None:
+        formula = "log BF = log L + K - log lambda,   lambda: likelihood ratio of Pearson and Neyman"
+        formula += _constant(story)
+    if story.posterior.block_evidence is not None:
+        paragraphs += story.posterior.block_evidence.notes()[:1]
+        formula = "" if _is_shift(story) else "log BF = sum over blocks of the block's own log BF"
+    if not story.posterior.calibrated:
+        paragraphs.append("The log Bayes factor told is the least over leaving any one sample out.")
+        formula = f"least over samples of [{formula.splitlines()[0]}]" if formula else ""
+    return _part("Evidence", *paragraphs, formula=formula)
+
+
+def _is_shift(story: Story) -> bool:
+    return isinstance(story.posterior.comparison, ShiftComparison)
+
+
+def _has(story: Story) -> str:
+    """What a marker has of its own."""
+    if _is_shift(story):
+        return (
+            "has a shift between the classes and a variance in every class that all blocks share, besides a "
+            "location of every block; any other feature has no shift and one variance"
+        )
+    within = " within every block" if story.posterior.block_evidence is not None else ""
+    return f"has its own mean and variance in every class{within}, any other feature the same in all"
+
+
+def _hyper_parameters(story: Story, model: GaussianModel) -> list[str]:
+    if is_jeffreys(model):
+        power = ratio_state(story.posterior).power
+        often = f" It enters {power} times, once per block." if power > 1 else ""
+        return [
+            "All hyper-parameters are 0 (Jeffreys' prior), which is improper: the ratio L of its constants cannot "
+            f"be worked out and is a choice, here {ratio_said(model)}." + often
+        ]
+    priors = {"classes": model.class_priors[0], "all values": model.pooled_prior}
+    if len(model.class_priors) == len(story.posterior.classes):
+        priors = dict(zip(story.class_counts, model.class_priors, strict=True))
+        priors["all values"] = model.pooled_prior
+    names = {"kappa": "variance_dof", "s": "variance_scale", "nu": "mean_strength", "m": "mean_location"}
+    said = [
+        f"{group}: " + ", ".join(f"{sign} = {_number(getattr(prior, name))}" for sign, name in names.items())
+        for group, prior in priors.items()
+    ]
+    return ["Hyper-parameters of the priors: " + "; ".join(said) + "."]
+
+
+def _number(value: Any) -> str:
+    values = np.unique(np.asarray(value))
+    return f"{values[0]:g}" if values.size == 1 else f"{values[0]:.3g} to {values[-1]:.3g}"
+
+
+def _constant(story: Story) -> str:
+    moments = story.posterior.statistics
+    if not isinstance(moments, Moments) or moments.count.ndim != 1 or (moments.count < 2).any():
+        return ""
+    n0, n1 = moments.count.tolist()
+    return f"\nK(n0, n1) = K({n0}, {n1}) = {float(jeffreys_constant(n0, n1)):.4f}"
+
+
+_RULES = {
+    "mnc": "Maximum number correct (MNC, equation 3.9): features whose probability is over one half. No other "
+    "list is expected to label more features correctly.",
+    "mr": "Minimal risk (MR, equation 3.8): features whose probability is over T = {threshold:g}. It minimises "
+    "the expected loss if a false positive costs {cost} as much as a missed marker.",
+    "cmnc": "Fixed size (CMNC, equation 3.11): the {n_selected:,} most probable features. No other list of that "
+    "length is expected to hold more markers.",
+    "np": "Bounded false positives (NP, equation 3.13): the longest list of the most probable features with at "
+    "most {expected_false_positives:g} expected false positives.",
+    "fdr": "False-discovery rate: the longest list of the most probable features whose expected share of false "
+    "positives is at most {proportion:g}.",
+    "fdp": "False-discovery proportion (FDP): the longest list of the most probable features in which the share "
+    "of false positives is at most {proportion:g} with probability {confidence:g} or more under the model.",
+}
+
+
+def _rule(story: Story) -> dict[str, Any]:
+    state = story.rule.content()
+    threshold = state["threshold"]
+    cost = f"{threshold / (1 - threshold):.3g} times" if threshold < 1 else "infinitely"
+    cut = story.selection.cut
+    shown = f"cut at log-odds {cut:.4g}, probability {story.selection.threshold:.4g}" if np.isfinite(cut) else ""
+    return _part("The list", _RULES[state["name"]].format(**state, cost=cost), formula=shown)
+
+
+def _errors() -> dict[str, Any]:
+    return _part(
+        "Errors to expect",
+        "The expected number of false positives is the sum of (1 - probability) over the list, that of missed "
+        "markers the sum of the probabilities outside it (equations 3.5 and 3.6). The law of the number of false "
+        "positives is Poisson-binomial, worked out exactly: the number of heads of independent coins, one per "
+        "listed feature. Its interval leaves at most 5% on either side.",
+        formula="E[FP] = sum over the list of (1 - probability)",
+    )
+
+
+def _chance(story: Story) -> dict[str, Any]:
+    if story.chance is None:
+        known, looks = story.posterior.calibrated, "left out, as the log-odds are the least over several looks"
+        why = chance_unknown(story.posterior) if known else looks
+        return _part("Number by chance", f"How many features would pass the cut if none were a marker is {why}.")
+    by_law = follows_lambda(story.posterior)
+    how = (
+        "from the exact law of lambda" if by_law else "by drawing non-markers from every feature's own pooled law"
+    )
+    model = story.posterior.model
+    improper = isinstance(model, GaussianModel) and not model.is_proper
+    return _part(
+        "Number by chance",
+        f"How many features would pass the cut if none were a marker, worked out {how}: "
+        f"{by_chance_said(story.posterior, story.by_chance, ',.3g')} "
+        + ("here." if by_law else "here, with the error of a simulation: small numbers are rough.")
+        + (
+            " It stands beside the expected number, which under an improper prior is not calibrated even on ideal "
+            "data."
+            if improper
+            else " It stands beside the expected number, which holds under the priors."
+        ),
+    )
+
 
 _ROWS = 50
 _PACKAGES = ("numpy", "scipy", "numba")

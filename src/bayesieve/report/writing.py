@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from bayesieve.errors import OptionError
-from bayesieve.io.atomic import check_writable, replacing
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.page import page
 from bayesieve.report.story import Story
 from bayesieve.selection import Rule, Selection
+from bayesieve.utils.files import check_writable, replacing
 
 
 def write(
@@ -51,7 +51,7 @@ def write(
     n_values
         Number of features whose values go into the file; 0 leaves out everything about single samples.
     sites
-        The same site by site, see :class:`bayesieve.report.sites.SiteView`.
+        The same site by site, see :class:`bayesieve.screening.sites.SiteView`.
 
     Returns
     -------

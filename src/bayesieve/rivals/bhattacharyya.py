@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.rival import Rival
-from bayesieve.rivals.two_samples import TwoSamples, warn_degenerate
+from bayesieve.rivals.registry import Rival
+from bayesieve.rivals.t_tests import TwoSamples, warn_degenerate
 from bayesieve.stats import Moments
 
 

@@ -19,17 +19,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import OptionError
-from bayesieve.rivals import sorted_kernels as kernels
+from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.rival import Rival
+from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from bayesieve.utils import FloatArray, IntArray
 
 ALPHA = 0.674489750196081743  # the median of chi with one degree of freedom
 

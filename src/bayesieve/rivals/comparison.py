@@ -15,10 +15,14 @@ from bayesieve.data import Label, LabelledMatrix
 from bayesieve.errors import BayesieveError, DataError, DegenerateFeatureWarning, OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.inputs import two_class_moments, two_class_values
-from bayesieve.rivals.method_comparison import MethodComparison
-from bayesieve.rivals.rival import Rival, rival
-from bayesieve.rivals.standard_errors import mean_z, variance_alone, variance_z
-from bayesieve.rivals.top_lists import checked_lengths
+from bayesieve.rivals.method_comparison import (
+    MethodComparison,
+    checked_lengths,
+    mean_z,
+    variance_alone,
+    variance_z,
+)
+from bayesieve.rivals.registry import Rival, rival
 from bayesieve.screening.inputs import Summarised
 from bayesieve.stats import Moments
 

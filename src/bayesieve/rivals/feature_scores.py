@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from bayesieve.data.matrix import checked_names
 from bayesieve.errors import DataError, RuleError
-from bayesieve.posterior.finding import check_same_features
-from bayesieve.posterior.multiple_testing import benjamini_hochberg
+from bayesieve.posterior.findings.finding import check_same_features
+from bayesieve.posterior.null.permutation_null import benjamini_hochberg
+from bayesieve.utils import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from bayesieve.posterior import FeaturePosterior
 
-FloatArray = npt.NDArray[np.float64]
 
 _LEVEL = 0.05
 

@@ -17,9 +17,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.stats.compiled import compiled
-
-FloatArray = npt.NDArray[np.float64]
+from bayesieve.utils import FloatArray
+from bayesieve.utils.compiled import compiled
 
 _MANY_DOF = 30.0  # degrees of freedom from which the expansion for many of them is used
 _NORMAL_DOF = 1e150  # degrees of freedom from which squares overflow; the normal law to all digits

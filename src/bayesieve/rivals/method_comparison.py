@@ -1,31 +1,354 @@
-"""MethodComparison: what several methods say about the same features, side by side."""
+"""MethodComparison: scores, ranks and overlaps of several methods on the same features."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import fdtr, fdtrc, polygamma, psi, stdtr
 
 from bayesieve.errors import OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.top_lists import (
-    average_overlap,
-    checked_lengths,
-    jaccard_index,
-    rank_correlation,
-    shared_features,
-)
+from bayesieve.rivals.t_tests import unequal_variances
+from bayesieve.stats import Moments
+from bayesieve.utils import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+
+VARIANCES_DIFFER = 1e-4  # p-values of the F test below it
+MEANS_MAY_NOT = 0.05  # p-values of Welch's t test above it
+
+
+def mean_z(moments: Moments) -> FloatArray:
+    r"""Difference of the means in its standard errors, :math:`(m_1 - m_0) / \sqrt{v_0/n_0 + v_1/n_1}`.
+
+    Parameters
+    ----------
+    moments
+        Moments of two classes.
+
+    Returns
+    -------
+    ndarray
+        Infinite where no class varies but the means differ; NaN where the means are equal too, or a class has
+        fewer than two values.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.method_comparison import mean_z
+    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
+    >>> mean_z(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).round(7).tolist()
+    [3.0911865]
+    """
+    return unequal_variances(moments.mean_difference, *moments.variance, *moments.counts)[0]
+
+
+def variance_z(moments: Moments) -> FloatArray:
+    r"""Log ratio of the variances, less its expectation, in its standard errors.
+
+    Of Gaussian data with equal variances, :math:`\log v_y` has the expectation
+    :math:`\log\sigma^2 + \psi(d_y/2) - \log(d_y/2)` and the variance :math:`\psi'(d_y/2)`, where
+    :math:`d_y = n_y - 1`. Heavier tails than the Gaussian make the standard error too small.
+
+    Parameters
+    ----------
+    moments
+        Moments of two classes.
+
+    Returns
+    -------
+    ndarray
+        Infinite where one class does not vary; NaN where none does, or a class has fewer than two values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.method_comparison import variance_z
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> X[20:, 1] *= 5.0        # feature 1 differs in variance
+    >>> (np.abs(variance_z(bs.Moments.from_matrix(X, [0] * 20 + [1] * 20))) > 4).tolist()
+    [False, True, False]
+    """
+    half = np.maximum(moments.counts - 1, 1) / 2  # features with fewer values are NaN already
+    bias = psi(half) - np.log(half)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(moments.variance[1]) - np.log(moments.variance[0])
+        return np.asarray((ratio - (bias[1] - bias[0])) / np.sqrt(polygamma(1, half).sum(axis=0)))
+
+
+def variance_alone(moments: Moments) -> npt.NDArray[np.bool_]:
+    """Mark features whose variances surely differ and whose means may be the same.
+
+    They have a two-sided p-value below 0.0001 in the F test of equal variances and above 0.05 in Welch's t test.
+    The F test is that of Gaussian data; heavier tails make its p-values too small. A feature that does not vary in
+    a class is not marked.
+
+    Parameters
+    ----------
+    moments
+        Moments of two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.method_comparison import variance_alone
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> X[20:, 0] += 3.0        # feature 0 differs in mean
+    >>> X[20:, 1] *= 5.0        # feature 1 differs in variance
+    >>> variance_alone(bs.Moments.from_matrix(X, [0] * 20 + [1] * 20)).tolist()
+    [False, True, False]
+    """
+    freedom = np.maximum(moments.counts - 1, 1).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = moments.variance[1] / moments.variance[0]
+        of_variance = 2 * np.minimum(*(law(freedom[1], freedom[0], ratio) for law in (fdtr, fdtrc)))
+        t, dof = unequal_variances(moments.mean_difference, *moments.variance, *moments.counts)
+        of_mean = 2 * stdtr(dof, -np.abs(t))
+        varies = (ratio > 0) & (ratio < np.inf)
+    return np.asarray(varies & (of_variance < VARIANCES_DIFFER) & (of_mean > MEANS_MAY_NOT))
+
+
+def shared_features(ranks: IntArray, n: int) -> IntArray:
+    """Count the features that the top lists of two methods share, for every two methods.
+
+    Parameters
+    ----------
+    ranks
+        Methods x features, 1 for the strongest; a rank above the number of features for one without a score.
+    n
+        Length of the lists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rivals.method_comparison import shared_features
+    >>> shared_features(np.array([[1, 2, 3, 4], [4, 1, 2, 3]]), 2).tolist()
+    [[2, 1], [1, 2]]
+    """
+    member = ranks <= n
+    member = member[:, member.any(axis=0)].astype(np.int64)
+    return np.asarray(member @ member.T)
+
+
+def jaccard_index(ranks: IntArray, n: int) -> FloatArray:
+    """Shared features of two top lists as a share of those on either; NaN if both are empty.
+
+    Parameters
+    ----------
+    ranks, n
+        See :func:`shared_features`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rivals.method_comparison import jaccard_index
+    >>> jaccard_index(np.array([[1, 2, 3, 4], [4, 1, 2, 3]]), 2).round(4).tolist()
+    [[1.0, 0.3333], [0.3333, 1.0]]
+    """
+    shared = shared_features(ranks, n)
+    size = shared.diagonal()
+    either = size[:, None] + size - shared
+    result = np.full(shared.shape, np.nan)
+    np.divide(shared, either, out=result, where=either > 0)
+    return result
+
+
+def average_overlap(ranks: IntArray, n: int) -> FloatArray:
+    r"""Mean over :math:`d = 1, \dots, n` of the share of features common to the first :math:`d` of two lists.
+
+    It is 1 for lists in the same order and 0 for lists without a common feature, and weighs the first places
+    more than the last (Fagin, Kumar and Sivakumar 2003). Depths beyond the last feature that has a score in
+    either list do not count; NaN if there is none.
+
+    Parameters
+    ----------
+    ranks, n
+        See :func:`shared_features`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rivals.method_comparison import average_overlap
+    >>> average_overlap(np.array([[1, 2, 3, 4], [4, 1, 2, 3]]), 2).tolist()
+    [[1.0, 0.25], [0.25, 1.0]]
+    """
+    lengths = (ranks <= n).sum(axis=1)
+    ranks = ranks[:, (ranks <= n).any(axis=0)]
+    result = np.full((len(ranks), len(ranks)), np.nan)
+    for a, b in np.ndindex(result.shape):
+        depth = int(max(lengths[a], lengths[b]))
+        if depth:
+            both = np.maximum(ranks[a], ranks[b])  # the depth from which on both lists hold the feature
+            common = np.bincount(both[both <= depth], minlength=depth + 1)[1:].cumsum()
+            result[a, b] = np.mean(common / np.arange(1, depth + 1))
+    return result
+
+
+def rank_correlation(scores: Sequence[FloatArray]) -> FloatArray:
+    """Spearman's correlation of every two scores, over the features that all methods score; ties share a rank.
+
+    NaN where all scores of a method are the same, or there are fewer than two features.
+
+    Parameters
+    ----------
+    scores
+        One array per method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.rivals.method_comparison import rank_correlation
+    >>> rank_correlation([np.array([1.0, 2.0, 3.0]), np.array([9.0, 4.0, 2.0])]).round(12).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    table = np.array(scores)
+    table = table[:, ~np.isnan(table).any(axis=0)]
+    centred = np.array([_average_ranks(row) for row in table]).reshape(table.shape) - (table.shape[1] + 1) / 2
+    length = np.sqrt((centred * centred).sum(axis=1))
+    with np.errstate(invalid="ignore"):
+        products = np.einsum("if,jf->ij", centred, centred)  # one order of summation, unlike BLAS
+        return np.asarray(np.clip(products / np.multiply.outer(length, length), -1.0, 1.0))
+
+
+def _average_ranks(values: FloatArray) -> FloatArray:
+    """Ranks from the smallest, equal values sharing the mean of theirs."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: FloatArray = (count.cumsum() - (count - 1) / 2)[place.reshape(-1)]
+    return ranks
+
+
+def checked_lengths(top: Any, n_features: int) -> tuple[int, ...]:
+    """Return the lengths of lists in order; 10, 50 and 100 as far as half of the features allows by default.
+
+    Examples
+    --------
+    >>> from bayesieve.rivals.method_comparison import checked_lengths
+    >>> checked_lengths([50, 20], 60), checked_lengths(None, 120)
+    ((20, 50), (10, 50))
+    """
+    if top is None:
+        return tuple(n for n in (10, 50, 100) if 2 * n <= n_features) or (max(1, n_features // 2),)
+    lengths: list[Any] = [top] if np.ndim(top) == 0 else list(top)
+    whole = [isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in lengths]
+    if not lengths or not all(whole) or not all(1 <= n <= n_features for n in lengths):
+        raise OptionError(
+            f"The length of a top list is a whole number from 1 to the number of features ({n_features:,}), not "
+            f"{', '.join(repr(n) for n in lengths) or 'nothing'}."
+        )
+    return tuple(sorted({int(n) for n in lengths}))
+
+
+def summary_lines(comparison: MethodComparison) -> list[str]:
+    """Sentences: what the lists share, who stands alone, and why.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.method_comparison import summary_lines
+    >>> X = [[0.0, 1.0, 5.0], [1.0, 0.0, 7.0], [8.0, 2.0, 5.5], [9.0, 1.5, 7.5], [8.5, 2.5, 6.0]]
+    >>> summary_lines(bs.compare_methods(X, [0, 0, 1, 1, 1], ["welch"]))
+    ['1 method ranked 3 features; classes 0 (2) and 1 (3).']
+    """
+    classes = " and ".join(f"{label} ({count:,})" for label, count in comparison.class_counts.items())
+    n_methods = len(comparison.methods)
+    ranked = f"{n_methods} method{'' if n_methods == 1 else 's'} ranked"
+    lines = [f"{ranked} {comparison.n_features:,} feature{_s(comparison.n_features)}; classes {classes}."]
+    if n_methods > 1:
+        lines += [_common(comparison), *_extremes(comparison), *_alone(comparison), *_variances(comparison)]
+    return [*lines, *_odd(comparison)]
+
+
+def _common(comparison: MethodComparison) -> str:
+    """How many features all lists hold, for every length."""
+    n_methods = len(comparison.methods)
+    shared = [int((comparison.n_lists(n) == n_methods).sum()) for n in comparison.top]
+    words = [f"{count:,} of the {n:,} strongest" for count, n in zip(shared, comparison.top, strict=True)]
+    return f"On {'both' if n_methods == 2 else f'all {n_methods}'} lists: {', '.join(words)}."
+
+
+def _extremes(comparison: MethodComparison) -> list[str]:
+    """Which two lists are most alike, and which least."""
+    if len(comparison.methods) < 3:
+        return []
+    shared, length = comparison.overlap(), comparison.top[-1]
+    pairs = list(combinations(range(len(comparison.methods)), 2))
+    titles = [comparison.titles[name] for name in comparison.methods]
+    counts = [int(shared[pair]) for pair in pairs]
+    most, least = pairs[int(np.argmax(counts))], pairs[int(np.argmin(counts))]
+    if shared[most] == shared[least]:
+        return []
+    words = [f"{titles[a]} and {titles[b]} ({shared[a, b]:,} of {length:,})" for a, b in (most, least)]
+    return [f"Most alike: {words[0]}; least alike: {words[1]}."]
+
+
+def _alone(comparison: MethodComparison) -> list[str]:
+    """Which methods have features on their list that no other has."""
+    lines, names = [], comparison.names
+    of_variance = {names[i] for i in np.flatnonzero(comparison.variance_alone).tolist()}
+    for name in comparison.methods:
+        only = comparison.only(name)
+        if not only:
+            continue
+        best = ", ".join(only[:3]) + (", ..." if len(only) > 3 else "")
+        count = len(of_variance.intersection(only))
+        why = f"; {count:,} of them differ{_s(count, 's', '')} in variance alone" if count else ""
+        lines.append(
+            f"Of the {comparison.top[-1]:,} strongest of {comparison.titles[name]}, {len(only):,} "
+            f"{_s(len(only), 'is', 'are')} on no other list ({best}){why}."
+        )
+    return lines
+
+
+def _variances(comparison: MethodComparison) -> list[str]:
+    """How many of the features on any list differ in variance alone."""
+    union = comparison.union()
+    count = int(comparison.variance_alone[union].sum())
+    if not count:
+        return []
+    differ = f"differ{_s(count, 's', '')} in variance alone"
+    tests = f"p-value of the F test below {VARIANCES_DIFFER:g}, of Welch's t test above {MEANS_MAY_NOT:g}"
+    return [
+        f"{count:,} of the {union.size:,} features on any list {differ} ({tests}, for Gaussian data): methods "
+        f"that compare means do not see {_s(count, 'it', 'them')}."
+    ]
+
+
+def _odd(comparison: MethodComparison) -> list[str]:
+    """Features without a score, and lists whose end is a tie."""
+    lines, length = [], comparison.top[-1]
+    for name, scores in comparison.scores.items():
+        title, absent = comparison.titles[name], int(np.isnan(scores.score).sum())
+        if absent:
+            lines.append(f"{title} has no score for {absent:,} feature{_s(absent)}, ranked last.")
+        first, last = _tie(scores.score, int(comparison.ranking(name)[length - 1]))
+        if first <= length < last:
+            lines.append(
+                f"Ranks {first:,} to {last:,} of {title} are a tie: the order of the table decides which of these "
+                f"are among the first {length:,}."
+            )
+    return lines
+
+
+def _tie(score: npt.NDArray[np.float64], at: int) -> tuple[int, int]:
+    """First and last rank of those with the same score as a feature; (0, 0) if that feature has none."""
+    if np.isnan(score[at]):
+        return 0, 0
+    above = int((score > score[at]).sum())
+    return above + 1, above + int((score == score[at]).sum())
+
+
+def _s(count: int, one: str = "", many: str = "s") -> str:
+    return one if count == 1 else many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +453,7 @@ class MethodComparison:
     def agreement(self, n: int | None = None) -> FloatArray:
         """Average overlap of the first 1, 2, ..., ``n`` features of two methods, which knows their order.
 
-        See :func:`bayesieve.rivals.top_lists.average_overlap`.
+        See :func:`bayesieve.rivals.method_comparison.average_overlap`.
 
         Examples
         --------
@@ -205,8 +528,6 @@ class MethodComparison:
         2 methods ranked 3 features; classes 0 (2) and 1 (3).
         On both lists: 1 of the 1 strongest.
         """
-        from bayesieve.rivals.comparison_summary import summary_lines  # noqa: PLC0415 - only when asked for
-
         return "\n".join(summary_lines(self))
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesieve.models import GaussianModel
-from bayesieve.models.prior_ratio import PriorRatio
+from bayesieve.models.gaussian.prior_ratio import PriorRatio
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.rival import Rival
+from bayesieve.rivals.registry import Rival
 from bayesieve.screening import screen
 from bayesieve.stats import Moments
 

@@ -11,23 +11,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data import Label
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
 from bayesieve.models import GaussianModel
-from bayesieve.models.degenerate import Degeneracy
+from bayesieve.models.gaussian.degenerate import Degeneracy
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.multiple_testing import benjamini_hochberg
-from bayesieve.posterior.null_law import null_mean
-from bayesieve.posterior.null_table import tabulated_log_null_probability
+from bayesieve.posterior.null.distribution import null_mean, tabulated_log_null_probability
+from bayesieve.posterior.null.permutation_null import benjamini_hochberg
 from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.rival import Rival
-from bayesieve.screening.evidence import check_range
+from bayesieve.rivals.registry import Rival
+from bayesieve.screening.degenerate import check_range
 from bayesieve.screening.inputs import given
 from bayesieve.stats import Moments
-
-FloatArray = npt.NDArray[np.float64]
+from bayesieve.utils import FloatArray
 
 METHODS = ("exact", "bartlett", "chi2")
 _TINY = 1e-150

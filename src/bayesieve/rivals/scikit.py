@@ -12,10 +12,8 @@ from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import LabelError, MissingValueError, OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.log_tails import log_student_tails
-from bayesieve.rivals.rival import Rival
-from bayesieve.rivals.two_samples import warn_degenerate
-
-FloatArray = npt.NDArray[np.float64]
+from bayesieve.rivals.registry import Rival
+from bayesieve.rivals.t_tests import warn_degenerate
 
 _CAVEAT = "These p-values hold for Gaussian data of one variance in both classes."
 

@@ -25,13 +25,11 @@ from scipy.special import digamma
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataWarning, OptionError
-from bayesieve.rivals import sorted_kernels as kernels
+from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.rival import Rival
+from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from bayesieve.utils import FloatArray, IntArray
 
 VARIANTS = ("invariant", "literal")
 TIES = ("floor", "jitter", "drop")

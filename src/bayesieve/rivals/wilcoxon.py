@@ -16,18 +16,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import OptionError
-from bayesieve.rivals import sorted_kernels as kernels
+from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.log_tails import log_normal_tails
-from bayesieve.rivals.rival import Rival
+from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from bayesieve.utils import FloatArray, IntArray
 
 LAWS = ("auto", "normal")
 _SMALL = 8  # values in the smaller class up to which the exact law is used, as in SciPy

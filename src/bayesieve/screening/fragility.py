@@ -15,12 +15,12 @@ from bayesieve.errors import DataError, LabelError, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.models.comparison import Comparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.fragility import Fragility
-from bayesieve.screening.evidence import Handling, prepared
+from bayesieve.posterior.findings.fragility import Fragility
+from bayesieve.screening.degenerate import Handling, prepared
 from bayesieve.screening.inputs import Summarised
 from bayesieve.screening.removals import Removals, leave_one_out, values_of
 from bayesieve.screening.screen import screen
-from bayesieve.stats.exposures import checked_exposures
+from bayesieve.stats.events.event_totals import checked_exposures
 from bayesieve.stats.statistics import ClassStatistics
 
 
@@ -126,7 +126,7 @@ def one_by_one(
     log_bayes_factor
         From statistics to a log Bayes factor per feature, NaN where it is not defined.
     cut, sample_names
-        See :class:`~bayesieve.posterior.fragility.Fragility`.
+        See :class:`~bayesieve.posterior.findings.fragility.Fragility`.
 
     Examples
     --------

@@ -16,8 +16,8 @@ from bayesieve.data.matrix import ValueBlocks, checked_names
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
 from bayesieve.stats import Moments
-from bayesieve.stats.exposures import checked_exposures
-from bayesieve.stats.reshaping import split_blocks
+from bayesieve.stats.events.event_totals import checked_exposures
+from bayesieve.stats.moments.moments import split_blocks
 from bayesieve.stats.statistics import ClassStatistics
 
 

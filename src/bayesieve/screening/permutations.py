@@ -16,15 +16,15 @@ from bayesieve.errors import CalibrationWarning, DataError, LabelError, OptionEr
 from bayesieve.models import GaussianModel, Model
 from bayesieve.models.comparison import Comparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.permutation_null import PermutationNull
+from bayesieve.posterior.null.permutation_null import PermutationNull
 from bayesieve.screening.inputs import Summarised, checked_model
 from bayesieve.screening.relabelled import Counts, Lot, Question
 from bayesieve.screening.removals import values_of
 from bayesieve.screening.screen import screen
 from bayesieve.stats import Moments
-from bayesieve.stats.relabellings import Relabellings
+from bayesieve.stats.resampling.permuted import Relabellings
 from bayesieve.stats.statistics import ClassStatistics
-from bayesieve.stats.threads import n_threads_for
+from bayesieve.utils.threads import n_threads_for
 
 Progress = Callable[[int, int], None]
 

@@ -6,28 +6,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, Labels
 from bayesieve.errors import OptionError
-from bayesieve.models.comparing import compare
 from bayesieve.models.comparison import Comparison
-from bayesieve.models.degenerate import Degeneracy
+from bayesieve.models.evidences import compare
+from bayesieve.models.gaussian.degenerate import Degeneracy
 from bayesieve.models.patterns import Patterns
 from bayesieve.posterior import FeaturePosterior, expected_by_chance
-from bayesieve.posterior.chance import by_chance
-from bayesieve.posterior.multiple_testing import benjamini_hochberg
-from bayesieve.posterior.permutation_null import PermutationNull
-from bayesieve.screening.evidence import Handling, prepared
+from bayesieve.posterior.null.expected import by_chance
+from bayesieve.posterior.null.permutation_null import PermutationNull, benjamini_hochberg
+from bayesieve.screening.degenerate import Handling, prepared
 from bayesieve.stats import Moments
-from bayesieve.stats.exceedances import Thresholds, count_exceedances, reach, share_by_chance
-from bayesieve.stats.permuted import CentredValues, deal
-from bayesieve.stats.relabellings import Relabellings
-from bayesieve.stats.threads import for_each
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
+from bayesieve.stats.resampling.exceedances import Thresholds, count_exceedances, reach, share_by_chance
+from bayesieve.stats.resampling.permuted import CentredValues, Relabellings, deal
+from bayesieve.utils import BoolArray, FloatArray, IntArray
+from bayesieve.utils.threads import for_each
 
 _VALUES_AT_ONCE = 2**22  # dealt anew together
 _TILE = 2**15  # features x permutations compared together, so that they stay in the processor's cache
@@ -167,7 +161,7 @@ class Counts:
     places
         For every thread: how many values of the pool reach exactly so many thresholds.
     n_reaching, passing, largest, tail, n_degenerate
-        As in :class:`~bayesieve.posterior.permutation_null.PermutationNull`.
+        As in :class:`~bayesieve.posterior.null.permutation_null.PermutationNull`.
     """
 
     question: Question

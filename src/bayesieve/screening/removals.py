@@ -12,16 +12,19 @@ import numpy.typing as npt
 from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.data.matrix import ValueBlocks
 from bayesieve.models import GaussianModel
-from bayesieve.models.downdate_kernels import CONSTANT, choose_least, evaluate_all, find_thresholds
-from bayesieve.models.downdated import Downdates
+from bayesieve.models.gaussian.leave_one_out import (
+    CONSTANT,
+    Downdates,
+    choose_least,
+    evaluate_all,
+    find_thresholds,
+)
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.fragility import Fragility
+from bayesieve.posterior.findings.fragility import Fragility
 from bayesieve.stats import Moments
-from bayesieve.stats.leave_one_out import TILE, Neighbours, whole_plan
-from bayesieve.stats.threads import for_each, n_threads_for
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from bayesieve.stats.resampling.leave_one_out import TILE, Neighbours, whole_plan
+from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils.threads import for_each, n_threads_for
 
 _VALUES_AT_ONCE = 2**23  # held in memory when all samples of some features are looked at
 _COLUMNS_AT_ONCE = 256
@@ -29,7 +32,7 @@ _COLUMNS_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removals:
-    """What was found out, feature by feature; see :class:`~bayesieve.posterior.fragility.Fragility`."""
+    """What was found out, feature by feature; see :class:`~bayesieve.posterior.findings.fragility.Fragility`."""
 
     least: FloatArray
     culprit: IntArray

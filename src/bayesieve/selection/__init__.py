@@ -1,7 +1,14 @@
 """One rule per criterion of section 3: a posterior goes in, a selection comes out."""
 
-from bayesieve.selection.false_discovery import FalseDiscovery
-from bayesieve.selection.rules import FixedSize, MinimalRisk, MostProbable, NeymanPearson, Rule, as_rule
+from bayesieve.selection.rules import (
+    FalseDiscovery,
+    FixedSize,
+    MinimalRisk,
+    MostProbable,
+    NeymanPearson,
+    Rule,
+    as_rule,
+)
 from bayesieve.selection.selection import Selection
 
 __all__ = [

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from bayesieve.errors import BayesieveError, DataError, OptionError
 from bayesieve.stats import Moments
+from bayesieve.utils import FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 KindArray = npt.NDArray[np.int8]
 Seed: TypeAlias = "int | np.random.SeedSequence | None"
 

@@ -15,15 +15,7 @@ import numpy as np
 
 from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, NormalInverseGamma
-from bayesieve.simulation.data_model import (
-    FloatArray,
-    Kind,
-    KindArray,
-    Seed,
-    SyntheticData,
-    SyntheticMoments,
-    class_sizes_of,
-)
+from bayesieve.simulation.data_model import Kind, KindArray, Seed, SyntheticData, SyntheticMoments, class_sizes_of
 from bayesieve.simulation.tiles import (
     LAYOUT,
     STATISTICS,
@@ -36,6 +28,7 @@ from bayesieve.simulation.tiles import (
     whole,
 )
 from bayesieve.stats import Moments
+from bayesieve.utils import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

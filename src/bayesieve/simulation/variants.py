@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesieve.errors import DataError
-from bayesieve.simulation.data_model import FloatArray, IntArray, Seed, SyntheticMoments
+from bayesieve.simulation.data_model import Seed, SyntheticMoments
 from bayesieve.simulation.synergetic import SynergeticModel
-from bayesieve.simulation.synergetic_layout import settle
-from bayesieve.simulation.synergetic_values import Noise
+from bayesieve.simulation.synergetic_layout import Noise, settle
 from bayesieve.simulation.tiles import summed
+from bayesieve.utils import FloatArray, IntArray
 
 
 class _FromValues(SynergeticModel):

@@ -1,4 +1,4 @@
-"""Scatter: sums of products between the features of a small set, the statistic of correlated Gaussian features."""
+"""Scatter matrices and cross-products: the sufficient statistics of correlated Gaussian features."""
 
 from __future__ import annotations
 
@@ -7,19 +7,75 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, is_sparse
 from bayesieve.data.labels import checked_classes, union_of_classes
 from bayesieve.errors import DataError, LabelError
-from bayesieve.stats.checking import check_same_features, checked_moments
-from bayesieve.stats.compiled import compiled
-from bayesieve.stats.complete import complete_moments
-from bayesieve.stats.merging import merge
-from bayesieve.stats.moments import Moments
+from bayesieve.stats.moments.kernels import merge
+from bayesieve.stats.moments.moments import Moments, check_same_features, checked_moments, complete_moments
+from bayesieve.utils import CountArray, FloatArray, IntArray
+from bayesieve.utils.compiled import compiled
 
-FloatArray = npt.NDArray[np.float64]
-CountArray = npt.NDArray[np.int64]
+
+def cross_products(
+    values: Any, rows: IntArray, lo: int, hi: int, partners: FloatArray, mean: FloatArray
+) -> FloatArray:
+    r"""Centred sums of products :math:`\sum_i z_{ik} (x_{ij} - \bar x_j)` over some rows, partners x columns.
+
+    Parameters
+    ----------
+    values
+        Table, dense or CSC.
+    rows
+        Rows to sum over.
+    lo, hi
+        Columns ``lo`` to ``hi - 1``.
+    partners
+        The few features :math:`z`, rows x partners, already centred.
+    mean
+        Means of the columns over these rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.stats.scatter import cross_products
+    >>> table = np.array([[1.0, 5.0], [3.0, 9.0]])
+    >>> cross_products(table, np.arange(2), 0, 2, np.array([[-1.0], [1.0]]), np.array([2.0, 7.0])).tolist()
+    [[2.0, 4.0]]
+    """
+    first = lo
+    if is_sparse(values):
+        values, first = np.ascontiguousarray(values[:, lo:hi].toarray(), dtype=np.float64), 0
+    elif (
+        values.dtype not in (np.float64, np.float32) or not values.flags.c_contiguous or not values.dtype.isnative
+    ):
+        values, first = np.ascontiguousarray(values[:, lo:hi], dtype=np.float64), 0
+    view = values.view()
+    view.flags.writeable = False  # one compiled kernel for all
+    out = np.zeros((partners.shape[1], hi - lo))
+    _add(view, rows, first, np.ascontiguousarray(partners.T), np.array(mean), out)
+    return out
+
+
+@compiled(fastmath={"contract"})
+def _add(X: Any, rows: Any, lo: int, partners: Any, mean: Any, out: Any) -> None:
+    n, width = rows.shape[0], mean.shape[0]
+    for k in range(partners.shape[0]):
+        z, total = partners[k], out[k]
+        i = 0
+        while i + 4 <= n:
+            a, b, c, d = X[rows[i], lo:], X[rows[i + 1], lo:], X[rows[i + 2], lo:], X[rows[i + 3], lo:]
+            za, zb, zc, zd = z[i], z[i + 1], z[i + 2], z[i + 3]
+            for j in range(width):
+                m = mean[j]
+                total[j] += (za * (a[j] - m) + zb * (b[j] - m)) + (zc * (c[j] - m) + zd * (d[j] - m))
+            i += 4
+        while i < n:
+            a, za = X[rows[i], lo:], z[i]
+            for j in range(width):
+                total[j] += za * (a[j] - mean[j])
+            i += 1
+
 
 _ROWS = 4096  # summed together before they join the total: errors grow with the number of blocks, not of rows
 _SLACK = 1e-8
@@ -245,7 +301,7 @@ def add_products(centred: Any, total: Any) -> None:
 
 
 def _merged(first: tuple[Any, Any, Any, Any], second: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-    """Two parts together, as in :func:`bayesieve.stats.merging.merge_parts`."""
+    """Two parts together, as in :func:`bayesieve.stats.moments.kernels.merge_parts`."""
     n0, mean0, residual0, products0 = first
     n1, mean1, residual1, products1 = second
     mean, residual, _ = merge(n0, mean0, residual0, 0.0, n1, mean1, residual1, 0.0)

@@ -15,9 +15,9 @@ from scipy import stats
 
 import bayesieve as bs
 from bayesieve.report import figures
-from bayesieve.report.figures.labels import name_points
-from bayesieve.report.figures.texts import said
-from bayesieve.report.sites import SiteView
+from bayesieve.report.figures.effects import name_points
+from bayesieve.report.figures.style import said
+from bayesieve.screening.sites import SiteView
 
 OF_ALL = (
     figures.effect_map,

@@ -10,18 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import FileError
-from bayesieve.io.table import MISSING_WORDS
-from bayesieve.io.text.doubts import COMMA, THOUSANDS
+from bayesieve.io.tables.table import (
+    MISSING_WORDS,
+)
 from bayesieve.io.text.fields import SKIP, gather_texts, read_fields
 from bayesieve.io.text.records import Batch
 from bayesieve.io.text.sniffing import split
-from bayesieve.stats.threads import for_each, n_threads_for, share
+from bayesieve.utils import FloatArray
+from bayesieve.utils.threads import for_each, n_threads_for, share
 
-FloatArray = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
+
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
 _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+
+
 _ODD = 4096
 
 
@@ -192,3 +198,9 @@ class Parsed:
         if len(texts) != len(spans) or '"' in joined.decode("latin-1"):  # newlines, quotes, or not UTF-8
             return [self.batch.text(lo, hi, self.lo + i) for i, (lo, hi) in enumerate(spans.tolist())]
         return texts
+
+
+COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+
+
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}([,' ][0-9]{3})+(\.[0-9]+)?")

@@ -1,4 +1,4 @@
-"""Text tables as pieces of numbers."""
+"""Text tables as chunks of numbers; threads share the parsing, and whatever is no number is explained."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bayesieve.errors import FileError
-from bayesieve.io.table import (
+from bayesieve.io.tables.table import (
     FeaturePiece,
     FeatureTable,
-    IntArray,
     ReadOptions,
     SamplePiece,
     SampleTable,
     samples_per_piece,
 )
 from bayesieve.io.text.fields import SKIP
+from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import Layout, Survey, find_layout, label_from_text
-from bayesieve.io.text.opening import TextBytes, plain_suffix
 from bayesieve.io.text.parsing import Codes, Parsed, Parser
 from bayesieve.io.text.records import Batch, batches
 from bayesieve.io.text.sniffing import Form, named_delimiter, sniff
+from bayesieve.utils import IntArray
 
 _HEAD = 2**20
 _LONGEST_HEAD = 2**28
@@ -76,7 +76,7 @@ def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from bayesieve.io.table import ReadOptions
+    >>> from bayesieve.io.tables.table import ReadOptions
     >>> from bayesieve.io.text.reader import open_text
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = path.write_text("id,stage,TP53\ns1,early,1.5\ns2,late,2.5\n")
@@ -96,7 +96,7 @@ def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int 
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from bayesieve.io.table import ReadOptions
+    >>> from bayesieve.io.tables.table import ReadOptions
     >>> from bayesieve.io.text.reader import head_lines
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = path.write_text("id,stage\ns1,early")
@@ -137,7 +137,7 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     chosen = tuple(names[f] for f in layout.values)
     samples_class, features_class = TextSamples, TextFeatures
     if layout.categories:
-        module = importlib.import_module("bayesieve.io.text_categories")  # it builds on this one
+        module = importlib.import_module("bayesieve.io.formats.text_categories")  # it builds on this one
         samples_class, features_class = module.CategorySamples, module.CategoryFeatures
     if layout.samples_in == "rows":
         return samples_class(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import FileError
 from bayesieve.io.text.fields import find_records
-from bayesieve.io.text.opening import TextBytes
+from bayesieve.io.text.files import TextBytes
 
 _LONGEST = 2**28  # bytes of one record
 

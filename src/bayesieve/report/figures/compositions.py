@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report.composition import composition_of
-from bayesieve.report.figures.lists import selected
-from bayesieve.report.figures.places import place_of
-from bayesieve.report.figures.style import BLACK, BLUE, COLUMN, VERMILION, drawing_on, small, titles, write
-from bayesieve.report.figures.texts import plain, said
+from bayesieve.posterior.composition import composition_of
+from bayesieve.report.figures.style import (
+    BLACK,
+    BLUE,
+    COLUMN,
+    VERMILION,
+    drawing_on,
+    place_of,
+    plain,
+    said,
+    selected,
+    small,
+    titles,
+    write,
+)
 from bayesieve.selection import Selection
 
 if TYPE_CHECKING:

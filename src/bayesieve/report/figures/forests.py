@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.errors import DataError
-from bayesieve.report.figures.style import BLACK, BLUE, COLUMN, drawing_on, titles, write
-from bayesieve.report.figures.texts import plain, said
-from bayesieve.report.sites import SiteView
+from bayesieve.report.figures.style import BLACK, BLUE, COLUMN, drawing_on, plain, said, titles, write
+from bayesieve.screening.sites import SiteView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +26,7 @@ def forest(sites: SiteView, feature: str | int = 0, ax: Axes | None = None) -> A
     Parameters
     ----------
     sites
-        From :meth:`bayesieve.report.sites.SiteView.of`.
+        From :meth:`bayesieve.screening.sites.SiteView.of`.
     feature
         A feature that the view holds, by name or by its place in it (0 is the strongest).
     ax
@@ -44,7 +43,7 @@ def forest(sites: SiteView, feature: str | int = 0, ax: Axes | None = None) -> A
     >>> from matplotlib.figure import Figure
     >>> import bayesieve as bs
     >>> from bayesieve.report import figures
-    >>> from bayesieve.report.sites import SiteView
+    >>> from bayesieve.screening.sites import SiteView
     >>> X = np.random.default_rng(0).normal(size=(40, 3))
     >>> posterior = bs.screen(X, ["a", "b"] * 20, blocks=["Oslo"] * 20 + ["Bonn"] * 20)
     >>> ax = figures.forest(SiteView.of_blocks(posterior), ax=Figure().subplots())

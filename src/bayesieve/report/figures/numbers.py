@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.chance import chance_resolution
-from bayesieve.report.figures.lists import selected
-from bayesieve.report.figures.style import BLACK, BLUE, ORANGE, PALE, VERMILION, drawing_on, titles, write
-from bayesieve.report.figures.texts import said
+from bayesieve.posterior.null.expected import chance_resolution
+from bayesieve.report.figures.style import (
+    BLACK,
+    BLUE,
+    ORANGE,
+    PALE,
+    VERMILION,
+    drawing_on,
+    said,
+    selected,
+    titles,
+    write,
+)
 from bayesieve.selection import Selection
 
 if TYPE_CHECKING:

@@ -9,16 +9,27 @@ import numpy.typing as npt
 
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.posterior.roc import expected_roc as roc_of
-from bayesieve.report.figures.lists import drawable, selected
-from bayesieve.report.figures.style import BLACK, BLUE, PALE, VERMILION, above, drawing_on, small, titles, write
-from bayesieve.report.figures.texts import said
+from bayesieve.report.figures.style import (
+    BLACK,
+    BLUE,
+    PALE,
+    VERMILION,
+    above,
+    drawable,
+    drawing_on,
+    said,
+    selected,
+    small,
+    titles,
+    write,
+)
 from bayesieve.selection import Selection
-from bayesieve.simulation.study.curves import round_numbers
+from bayesieve.utils import FloatArray
+from bayesieve.utils.plotting import round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FloatArray = npt.NDArray[np.float64]
 
 _LINEAR = 10.0  # log-odds up to which the axis is linear
 _MOST = 2_000  # points of a curve

@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from bayesieve.errors import FileError, OptionError
-from bayesieve.io.atomic import replacing
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.figures.compositions import composition
 from bayesieve.report.figures.effects import effect_map
 from bayesieve.report.figures.features import check_drawable, feature
 from bayesieve.report.figures.forests import forest
-from bayesieve.report.figures.lists import selected
 from bayesieve.report.figures.numbers import false_positives, probabilities
-from bayesieve.report.figures.places import places_of
 from bayesieve.report.figures.ranks import expected_roc, false_discovery, log_odds_by_rank
-from bayesieve.report.figures.style import STYLE, matplotlib, on_paper
+from bayesieve.report.figures.style import STYLE, on_paper, places_of, selected
 from bayesieve.selection import Selection
+from bayesieve.utils.files import replacing
+from bayesieve.utils.plotting import load_matplotlib
 
 FORMATS = ("svg", "pdf", "png")
 _DPI = 300
@@ -57,8 +56,8 @@ def save_all(
     features
         Features, by name or number, to be drawn one by one: values and composition of the log-odds.
     sites
-        What :mod:`bayesieve.report.sites` made, for a forest plot of every feature in ``features`` that it holds
-        (without ``features``: of the strongest).
+        What :mod:`bayesieve.screening.sites` made, for a forest plot of every feature in ``features`` that it
+        holds (without ``features``: of the strongest).
     data, labels
         What was screened, for the raw values; see :func:`bayesieve.report.figures.feature`.
 
@@ -80,7 +79,7 @@ def save_all(
     """
     selection = selected(found)
     wanted = _checked(formats)
-    mpl = matplotlib()
+    mpl = load_matplotlib()
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise FileError(f"Cannot make the folder {target}: it is a file. Name another one.")

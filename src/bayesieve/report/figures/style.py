@@ -1,18 +1,188 @@
-"""How the figures look: widths of a journal's columns, type that can be read there, colours everybody can tell."""
+"""Style of the figures: rcParams, column widths, colours, names and numbers as texts."""
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
-from collections.abc import Iterator
+import difflib
+import math
+import textwrap
+import unicodedata
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesieve.errors import MissingExtraError
-from bayesieve.report.figures.texts import in_lines
-from bayesieve.simulation.study.drawing import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import DataError, RuleError
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.selection import MinimalRisk, Selection
+from bayesieve.utils import FloatArray
+from bayesieve.utils.plotting import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, load_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+_LONGEST, _MINUS = 28, "\N{MINUS SIGN}"
+
+
+def plain(name: Any, longest: int = _LONGEST) -> str:
+    r"""Turn a name into one line of readable text: no control characters, not too long.
+
+    Examples
+    --------
+    >>> from bayesieve.report.figures.style import plain
+    >>> plain("A\nB\t$x$"), plain("abcdefgh", 5)
+    ('A B $x$', 'abcd…')
+    """
+    text = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in str(name))
+    text = "".join("\ufffd" if unicodedata.category(c) == "Cs" else c for c in " ".join(text.split()))
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def in_lines(title: str, width: int) -> str:
+    """Break a long title, after a comma or semicolon if that will do.
+
+    Examples
+    --------
+    >>> from bayesieve.report.figures.style import in_lines
+    >>> in_lines("mean difference, case minus control", 20).splitlines()
+    ['mean difference,', 'case minus control']
+    """
+    text = plain(title, 4 * width)
+    if len(text) <= width:
+        return text
+    stops = [i + 1 for i, c in enumerate(text) if c in ",;" and i < width and len(text) - i - 2 <= width]
+    if stops:
+        return f"{text[: stops[-1]]}\n{text[stops[-1] :].strip()}"
+    return "\n".join(textwrap.wrap(text, width, break_long_words=True))
+
+
+def said(number: float, digits: int = 3) -> str:
+    r"""Write a number for people, with a true minus sign.
+
+    Examples
+    --------
+    >>> from bayesieve.report.figures.style import said
+    >>> said(12345.6), said(0.01234), said(-5.0) == "\N{MINUS SIGN}5"
+    ('12,346', '0.0123', True)
+    """
+    if not math.isfinite(number):
+        return "unknown" if math.isnan(number) else ("∞" if number > 0 else f"{_MINUS}∞")
+    text = f"{number:,.0f}" if abs(number) >= 10**digits else f"{number:,.{digits}g}"
+    return text.replace("-", _MINUS)
+
+
+def said_probability(probability: float) -> str:
+    """Write a probability; one that rounding would make certain is said to be beyond 0.9999.
+
+    Examples
+    --------
+    >>> from bayesieve.report.figures.style import said_probability
+    >>> said_probability(0.98765), said_probability(1.0), said_probability(1e-9)
+    ('0.988', 'over 0.9999', 'under 0.0001')
+    """
+    if probability > 0.9999:
+        return "over 0.9999"
+    return "under 0.0001" if probability < 0.0001 else f"{probability:.{4 if probability > 0.99 else 3}g}"
+
+
+def selected(found: Any) -> Selection:
+    """Take a selection as it is; from a posterior select what is more probably a marker than not.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.figures.style import selected
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> selected(posterior).rule
+    'probability over 0.5'
+    """
+    if isinstance(found, Selection):
+        return found
+    if isinstance(found, FeaturePosterior):
+        return MinimalRisk(0.5).select(found)
+    raise RuleError(
+        f"A figure shows what screen() or a rule returned, not {type(found).__name__}. Screen the data first, for "
+        "example: posterior = bs.screen(X, y)."
+    )
+
+
+def drawable(log_odds: FloatArray) -> FloatArray:
+    """Put infinite log-odds (prior probabilities of 0 and 1) a little beyond the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.report.figures.style import drawable
+    >>> drawable(np.array([0.0, 10.0, np.inf])).tolist()
+    [0.0, 10.0, 11.0]
+    """
+    finite = log_odds[np.isfinite(log_odds)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    margin = max(0.1 * (high - low), 1.0)
+    return np.clip(log_odds, low - margin, high + margin)
+
+
+_MOST_COMPARED = 50_000
+
+
+def place_of(posterior: FeaturePosterior, feature: Any) -> int:
+    """Find a feature by its name or by its number in the order of the columns.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.figures.style import place_of
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+    >>> place_of(posterior, "x1"), place_of(posterior, -1)
+    (1, 1)
+    """
+    return int(places_of(posterior, [feature])[0])
+
+
+def places_of(posterior: FeaturePosterior, features: Sequence[Any]) -> npt.NDArray[np.int64]:
+    """Find several features; see :func:`place_of`.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.report.figures.style import places_of
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> try:
+    ...     places_of(posterior, ["x10"])
+    ... except bs.DataError as error:
+    ...     print(error)
+    There is no feature 'x10' among the 1 of this screen. Did you mean x0?
+    """
+    asked = [features] if isinstance(features, str) else list(features)
+    if not asked:
+        return np.empty(0, np.int64)
+    names, n = posterior.names, posterior.n_features
+    number = {name: i for i, name in reversed(list(enumerate(names)))}  # the first of two that share a name
+    found = []
+    for each in asked:
+        if isinstance(each, str):
+            if each not in number:
+                raise DataError(
+                    f"There is no feature {each!r} among the {n:,} of this screen.{_like(each, names)}"
+                )
+            found.append(number[each])
+        elif isinstance(each, (int, np.integer)) and -n <= each < n:
+            found.append(int(each) % n)
+        else:
+            raise DataError(
+                f"There is no feature number {each!r}: numbers go from 0 to {n - 1:,}, names are text."
+            )
+    return np.array(found, dtype=np.int64)
+
+
+def _like(name: str, names: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, names[:_MOST_COMPARED], n=3)
+    return f" Did you mean {', '.join(near)}?" if near else " Names are case-sensitive."
+
 
 COLUMN, PAGE = 85 / 25.4, 174 / 25.4
 """Widths of one column and of both, in inches."""
@@ -70,7 +240,7 @@ def drawing_on(ax: Axes | None, width: float = COLUMN, height: float = 2.6) -> I
     ...     ax is mine
     True
     """
-    mpl = matplotlib()
+    mpl = load_matplotlib()
     if ax is not None:
         yield ax
         return
@@ -106,24 +276,6 @@ def on_paper() -> Iterator[None]:
         _ON_PAPER.reset(token)
 
 
-def matplotlib() -> Any:
-    """Load matplotlib, or say how to get it.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import matplotlib
-    >>> matplotlib().__name__
-    'matplotlib'
-    """
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - optional and slow to import
-    except ImportError as error:
-        raise MissingExtraError(
-            'Figures need matplotlib. Install it with: python -m pip install "bayesieve[figures]".'
-        ) from error
-    return mpl
-
-
 def journal_style() -> Any:
     """Type, lines and colours of the house for a figure of your own: a context for its making and its saving.
 
@@ -136,7 +288,7 @@ def journal_style() -> Any:
     >>> ax.xaxis.label.get_fontsize()
     8.0
     """
-    return matplotlib().rc_context(STYLE)
+    return load_matplotlib().rc_context(STYLE)
 
 
 def titles(ax: Axes, x: str, y: str) -> None:
@@ -215,7 +367,7 @@ def small() -> float:
     >>> small() > 5
     True
     """
-    return 0.9 * float(matplotlib().rcParams["font.size"])
+    return 0.9 * float(load_matplotlib().rcParams["font.size"])
 
 
 def plain_legend(legend: Any) -> None:
@@ -252,7 +404,6 @@ __all__ = [
     "above",
     "drawing_on",
     "journal_style",
-    "matplotlib",
     "on_paper",
     "plain_legend",
     "room_above",

@@ -1,0 +1,134 @@
+"""Console output of commands: messages, progress and how a command ends; on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesieve.cli.words import for_the_command_line
+from bayesieve.errors import OptionError
+
+
+class EndingError(BaseException):
+    """An end that is no mistake: an interruption, or a reader that has seen enough.
+
+    Parameters
+    ----------
+    code
+        Exit code.
+    message
+        What to say, if anything.
+    """
+
+    def __init__(self, code: int, message: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+@contextlib.contextmanager
+def endings() -> Iterator[None]:
+    """Turn an interruption and a closed pipe into an end of their own."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise EndingError(130, "interrupted; files that were being written are as they were before.") from None
+    except BrokenPipeError:  # the reader of standard output, such as head, has seen enough
+        raise EndingError(0) from None
+
+
+class _ToTalk(logging.Handler):
+    """Messages of the library, such as that kernels are being compiled."""
+
+    def __init__(self, talk: Talk) -> None:
+        super().__init__(logging.INFO)
+        self._talk = talk
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._talk.say("note", record.getMessage())
+
+
+@dataclass(slots=True)
+class Talk:
+    """Messages, warnings and progress.
+
+    Parameters
+    ----------
+    quiet, verbose, json_log
+        Nothing but errors; timings too; JSON lines instead of text.
+    """
+
+    quiet: bool = False
+    verbose: bool = False
+    json_log: bool = False
+    timings: dict[str, float] = field(default_factory=dict)
+    warned: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.quiet and self.verbose:
+            raise OptionError("--quiet and --verbose contradict each other. Choose one.")
+        warnings.showwarning = self._warn
+        logger = logging.getLogger("bayesieve")
+        logger.handlers[:] = [_ToTalk(self)]
+        logger.propagate = False
+        warnings.simplefilter("always", UserWarning)
+
+    def say(self, event: str, text: str, **facts: Any) -> None:
+        """Say something, with the facts behind it for the JSON log."""
+        if self.json_log:
+            self._line(event, text, facts)
+        elif not self.quiet:
+            print(text, file=sys.stderr)  # noqa: T201
+
+    def detail(self, event: str, text: str, **facts: Any) -> None:
+        """Say something that only ``--verbose`` and the JSON log show."""
+        if self.json_log or self.verbose:
+            self.say(event, text, **facts)
+
+    def _line(self, event: str, text: str, facts: dict[str, Any]) -> None:
+        line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "message": text, **facts}
+        print(json.dumps(line, default=str), file=sys.stderr)  # noqa: T201
+
+    def _warn(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        text = for_the_command_line(str(message))
+        self.warned.append(text)
+        if self.json_log:
+            self._line("warning", text, {})
+        elif not self.quiet:
+            print(f"bayesieve: warning: {text}", file=sys.stderr)  # noqa: T201
+
+    @contextlib.contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Measure how long something takes."""
+        start = time.perf_counter()
+        yield
+        self.timings[name] = time.perf_counter() - start
+        self.detail("timing", f"{name}: {self.timings[name]:.2f} s", seconds=self.timings[name])
+
+    @contextlib.contextmanager
+    def progress(self, what: str, *, counted: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+        """Show a bar while something is read (or counted), on a terminal only."""
+        if self.quiet or self.json_log or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console  # noqa: PLC0415 - only on a terminal
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        amount = MofNCompleteColumn() if counted else DownloadColumn()
+        columns = TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)

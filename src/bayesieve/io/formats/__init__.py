@@ -1,0 +1,1 @@
+"""Readers of file formats other than delimited text."""

@@ -1,0 +1,126 @@
+"""GEO series matrix files: an expression table between lines that describe the series and its samples."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from bayesieve.errors import FileError, LabelError
+from bayesieve.io.tables.table import FeatureTable, ReadOptions
+from bayesieve.io.text.files import TextBytes
+from bayesieve.io.text.layout import label_from_text
+from bayesieve.io.text.reader import Source, as_table
+from bayesieve.io.text.sniffing import Form, split
+from bayesieve.utils.messages import did_you_mean
+
+_BEGIN = "!series_matrix_table_begin"
+_END = b"!series_matrix_table_end"
+_SAMPLE = "!Sample_"
+_BLOCK, _LONGEST = 2**20, 2**28
+
+Annotations = dict[str, list[str | None]]
+
+
+def open_series(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable:
+    r"""Open a GEO series matrix; characteristics and other sample lines serve as label columns.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.formats.geo import open_series
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "GSE1_series_matrix.txt"
+    >>> _ = path.write_text(
+    ...     '!Sample_geo_accession\t"GSM1"\t"GSM2"\n!Sample_characteristics_ch1\t"stage: 1"\t"stage: 3"\n'
+    ...     '!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\n"p1"\t1.5\t2.5\n!series_matrix_table_end\n')
+    >>> table = open_series(path, ReadOptions(labels="stage"))
+    >>> table.sample_ids, table.labels
+    (('GSM1', 'GSM2'), ['1', '3'])
+    """
+    lines = _prelude(path, options)
+    name, names = os.fspath(path), split(lines[-1], "\t")
+    if len(names) < 2 or names[1] == "":
+        raise FileError(f"{name}: the line after {_BEGIN} names no samples. Download the file again.")
+    form = Form("\t", tuple(names), len(lines))
+    plain = replace(options, labels=None, samples_in="columns", decimal=".")
+    try:
+        table = as_table(Source(name, form, plain, _END), "GEO series matrix")
+    except FileError as error:
+        if "no data" not in str(error):
+            raise
+        raise FileError(
+            f"{name} describes {len(names) - 1} samples but holds no expression values, as is usual for "
+            "sequencing series. Use the supplementary table of the series instead, with this file's "
+            "characteristics as labels in a CSV file."
+        ) from None
+    assert isinstance(table, FeatureTable)
+    assert table.sample_ids is not None
+    if options.labels is not None:
+        found = sample_lines(lines, names[1:], options.missing_words)
+        column = dict(zip(names[1:], _chosen(name, options.labels, found), strict=True))
+        table.labels = [column[sample] for sample in table.sample_ids]
+    return table
+
+
+def _prelude(path: str | os.PathLike[str], options: ReadOptions) -> list[str]:
+    """Return all lines up to the header of the table."""
+    head, mark = b"", _BEGIN.encode()
+    with TextBytes(path, options.encoding) as stream:
+        name = stream.name
+        while True:
+            at = head.find(mark)
+            ends = head.find(b"\n", head.find(b"\n", at) + 1) if at >= 0 else -1
+            if ends >= 0:
+                break
+            block = stream.read(_BLOCK) if len(head) < _LONGEST else b""
+            if not block:
+                raise FileError(
+                    f"{name} is no whole GEO series matrix: it has no table after a line {_BEGIN}. Download it "
+                    "again from GEO ('Series Matrix File(s)')."
+                )
+            head += block
+    try:
+        return [line.rstrip("\r") for line in head[:ends].decode("utf-8").split("\n")]
+    except UnicodeDecodeError:
+        raise FileError(f"{name}: the text is not UTF-8. Name its encoding: --encoding latin-1.") from None
+
+
+def sample_lines(lines: list[str], samples: list[str], words: tuple[str, ...] = ()) -> Annotations:
+    r"""Return what the sample lines say, by name: characteristics by their key, other lines by theirs.
+
+    Examples
+    --------
+    >>> from bayesieve.io.formats.geo import sample_lines
+    >>> sample_lines(['!Sample_characteristics_ch1\t"age: 7"\t"sex: f"'], ["GSM1", "GSM2"])
+    {'age': ['7', None], 'sex': [None, 'f']}
+    """
+    found: Annotations = {}
+    for line in lines:
+        if not line.startswith(_SAMPLE):
+            continue
+        key, *cells = split(line, "\t")
+        key = key.removeprefix(_SAMPLE)
+        if len(cells) != len(samples):
+            continue
+        if not key.startswith("characteristics"):
+            if key not in found and any(cells):
+                found[key] = [label_from_text(cell, words) for cell in cells]
+            continue
+        for i, cell in enumerate(cells):
+            name, colon, value = cell.partition(":")
+            if colon:
+                column = found.setdefault(name.strip(), [None] * len(samples))
+                column[i] = label_from_text(value.strip(), words)
+    return found
+
+
+def _chosen(path: str, name: str, found: Annotations) -> list[str | None]:
+    folded = {key.casefold(): key for key in found}
+    key = name if name in found else folded.get(name.casefold())
+    if key is not None:
+        return found[key]
+    useful = [key for key, column in found.items() if 1 < len({*column} - {None}) <= len(column) / 2]
+    raise LabelError(
+        f"{path} has no sample characteristic {name!r}.{did_you_mean(name, found)} Those that take several "
+        f"values: {', '.join(repr(key) for key in useful[:12]) or 'none'}."
+    )

@@ -1,0 +1,409 @@
+"""NumPy arrays and archives, sparse matrices of SciPy, and tables over any matrix in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesieve.data import is_sparse
+from bayesieve.errors import FileError, LabelError, OptionError
+from bayesieve.io.formats.damage import reading
+from bayesieve.io.tables.roles import check_distinct, check_ignored, matches, no_match, no_such_column
+from bayesieve.io.tables.table import (
+    FeaturePiece,
+    FeatureTable,
+    ReadOptions,
+    SamplePiece,
+    SampleTable,
+    cut,
+    features_per_piece,
+    id_text,
+    label_text,
+    samples_per_piece,
+    take_samples,
+    without_words,
+)
+from bayesieve.utils import IntArray
+from bayesieve.utils.files import check_file
+from bayesieve.utils.messages import listed
+
+SPARSE_ROWS = 8192
+_BYTES_PER_ENTRY = 16  # of a sparse matrix: a value and its place
+
+
+@dataclass(slots=True)
+class MatrixSamples(SampleTable):
+    """Samples of a matrix, some at a time.
+
+    Parameters
+    ----------
+    read
+        Returns the block of some samples and a range of the features.
+    size
+        Samples in a piece.
+    kept
+        Places of the features that are not ignored, None for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.io.formats.numpy_files import MatrixSamples
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> table = MatrixSamples(
+    ...     "x.npy", "NumPy", "rows", feature_ids=("a", "b"), read=lambda rows, columns: X[rows, columns],
+    ...     n_samples=3, size=2,
+    ... )  # fmt: skip
+    >>> [piece.values.tolist() for piece in table.pieces(slice(1, 2))]
+    [[[1.0], [3.0]], [[5.0]]]
+    """
+
+    read: Callable[[slice, slice], Any] = field(kw_only=True)
+    n_samples: int = field(kw_only=True)
+    size: int = field(kw_only=True)
+    ids: list[str] | None = field(default=None, kw_only=True)
+    labels: list[str | None] | None = field(default=None, kw_only=True)
+    kept: IntArray | None = field(default=None, kw_only=True)
+    options: ReadOptions = field(default_factory=ReadOptions, kw_only=True)
+    closing: Callable[[], None] | None = field(default=None, kw_only=True)
+
+    def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
+        """Yield all samples in order."""
+        for part in cut(self.n_samples, self.size, self.options):
+            if self.kept is None:
+                values = self.read(part, features)
+            else:
+                values = self.read(part, slice(None))[:, self.kept[features]]
+            yield SamplePiece(
+                None if self.ids is None else self.ids[part],
+                None if self.labels is None else self.labels[part],
+                without_words(native(values), self.options),
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.closing is not None:
+            self.closing()
+
+
+@dataclass(slots=True)
+class MatrixFeatures(FeatureTable):
+    """Features of a matrix, some at a time.
+
+    Parameters
+    ----------
+    feature_ids
+        All features of the matrix.
+    read
+        Returns the features x samples block of a range of features.
+    size
+        Features in a piece.
+    ignored
+        Features to leave out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.io.formats.numpy_files import MatrixFeatures
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> table = MatrixFeatures(
+    ...     "x.npy", "NumPy", "rows", n_samples=3, feature_ids=["a", "b"], read=lambda part: X.T[part], size=9
+    ... )
+    >>> [(piece.ids, piece.values.tolist()) for piece in table.pieces(np.array([2, 0]))]
+    [(['a', 'b'], [[4.0, 0.0], [5.0, 1.0]])]
+    """
+
+    feature_ids: list[str] = field(kw_only=True)
+    read: Callable[[slice], Any] = field(kw_only=True)
+    size: int = field(kw_only=True)
+    ignored: frozenset[str] = field(default=frozenset(), kw_only=True)
+    options: ReadOptions = field(default_factory=ReadOptions, kw_only=True)
+    closing: Callable[[], None] | None = field(default=None, kw_only=True)
+
+    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+        """Yield all features in order."""
+        for part in cut(len(self.feature_ids), self.size, self.options):
+            names, values = self.feature_ids[part], self.read(part)
+            if not self.ignored.isdisjoint(names):
+                kept = [place for place, name in enumerate(names) if name not in self.ignored]
+                names, values = [names[place] for place in kept], values[kept]
+            if names:
+                yield FeaturePiece(names, without_words(native(take_samples(values, samples)), self.options))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.closing is not None:
+            self.closing()
+
+
+def check_names(
+    path: str,
+    features: Sequence[str],
+    ids: Sequence[str] | None,
+    options: ReadOptions,
+    hints: tuple[str, str] = ("", ""),
+) -> None:
+    """Raise unless names are distinct, ignored features exist, others remain, and the label file knows a sample.
+
+    Parameters
+    ----------
+    path
+        The file.
+    features, ids
+        Names of features and of samples, if there are any.
+    options
+        What the user said.
+    hints
+        What to do about repeated features and repeated samples.
+
+    Examples
+    --------
+    >>> from bayesieve.io.formats.numpy_files import check_names
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> check_names("x.npy", ["a", "b"], None, ReadOptions(ignore=("b",)))
+    """
+    check_distinct(path, features, "feature", hints[0])
+    check_ignored(path, options.ignore, features)
+    if len(set(options.ignore)) == len(features):
+        raise FileError(f"{path}: all {len(features):,} features are ignored. Keep at least one.")
+    if ids is not None:
+        check_distinct(path, ids, "sample", hints[1])
+        if options.known_ids is not None and not matches(options.known_ids, ids):
+            raise no_match(path, options.known_ids, ids)
+
+
+def sparse_features_per_piece(n_entries: int, n_features: int, options: ReadOptions) -> int:
+    """Return how many features of a sparse matrix make a piece of at most 64 MB on average.
+
+    Examples
+    --------
+    >>> from bayesieve.io.formats.numpy_files import sparse_features_per_piece
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> sparse_features_per_piece(10**9, 20_000, ReadOptions())
+    83
+    """
+    return max(1, int(min(2**26, options.memory // 4) / (_BYTES_PER_ENTRY * max(1.0, n_entries / n_features))))
+
+
+def native(values: Any) -> Any:
+    """Return values the kernels read: in C order, native bytes, at most 64 bits; sparse ones as CSR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.io.formats.numpy_files import native
+    >>> native(np.ones((2, 2), dtype=">f4")).dtype
+    dtype('float64')
+    """
+    dtype = values.dtype
+    usual = dtype.isnative and dtype.itemsize <= 8 and dtype != np.float16
+    if is_sparse(values):
+        return values.tocsr() if usual else values.tocsr().astype(np.float64)
+    return np.ascontiguousarray(values, dtype=None if usual else np.float64)
+
+
+SUFFIXES = (".npy", ".npz")
+
+_LABELS = ("y", "labels")
+_FEATURES = ("feature_names", "features")
+_SAMPLES = ("sample_names", "samples", "ids")
+_KINDS = {"O": "Python objects", "U": "text", "S": "bytes", "V": "records", "c": "complex numbers", "M": "dates"}
+
+
+def open_numpy(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
+    """Open a ``.npy`` or ``.npz`` file.
+
+    Parameters
+    ----------
+    path
+        An array (it is mapped into memory, not read at once); or an archive with the values in ``X`` or
+        its only table, labels in ``y`` or ``labels``, names in ``feature_names`` or ``features`` and in
+        ``sample_names``, ``samples`` or ``ids``; or what :func:`scipy.sparse.save_npz` wrote.
+    options
+        How to read it; samples are in rows unless ``samples_in="columns"``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from bayesieve.io.formats.numpy_files import open_numpy
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.npz"
+    >>> np.savez(path, X=[[1.0, 2.0], [3.0, 4.0]], y=[0, 1])
+    >>> table = open_numpy(path, ReadOptions())
+    >>> table.feature_ids, [(piece.labels, piece.values.tolist()) for piece in table.pieces()]
+    (('x0', 'x1'), [(['0', '1'], [[1.0, 2.0], [3.0, 4.0]])])
+    """
+    name = os.fspath(path)
+    with _reading(name), check_file(path).open("rb") as stream:
+        magic = stream.read(6)
+    if options.samples_in not in (None, "rows", "columns"):
+        raise OptionError(f"Samples are in 'rows' or in 'columns', not in {options.samples_in!r}.")
+    if magic == b"\x93NUMPY":
+        return _from_array(name, options)
+    if magic.startswith(b"PK"):
+        return _from_archive(name, options)
+    raise FileError(
+        f"{name} is no NumPy file: it begins with {magic!r}. Save the values with numpy.save or numpy.savez."
+    )
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    with reading(path, "a NumPy file"):
+        try:
+            yield
+        except Exception as error:
+            if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+                raise
+            raise FileError(
+                f"{path} holds Python objects (a pickle), which are not read because they can run any program. "
+                "Save numbers as a float array and names as text: numpy.asarray(names, dtype=str)."
+            ) from None
+
+
+def _from_array(path: str, options: ReadOptions) -> SampleTable | FeatureTable:
+    with _reading(path):
+        X = np.load(path, mmap_mode="r", allow_pickle=False)
+    return _alone(path, "NumPy array", X, options)
+
+
+def _alone(path: str, form: str, X: Any, options: ReadOptions) -> SampleTable | FeatureTable:
+    """Values without labels and names."""
+    if options.labels is not None and options.known_ids is None:
+        raise LabelError(
+            f"{path} is one array and holds no labels {options.labels!r}. Give the labels in a file of their own, "
+            "or save values and labels together: numpy.savez(file, X=X, y=y)."
+        )
+    if options.id_column is not None:
+        raise OptionError(
+            f"{path} is one array and holds no sample ids {options.id_column!r}. Save them together: "
+            "numpy.savez(file, X=X, y=y, ids=ids)."
+        )
+    return _table(path, form, X, {}, options)
+
+
+def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable:
+    with _reading(path), open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        names = list(archive.files)
+        sparse = _sparse(stream) if {"format", "shape", "data"} <= set(names) else None
+        if sparse is None:
+            roles = _roles(path, names, options)
+            roles = roles if "X" in roles else {"X": _only_table(path, archive, set(roles.values())), **roles}
+            parts = {role: archive[name] for role, name in roles.items()}
+    if sparse is not None:
+        return _alone(path, "SciPy sparse matrix", sparse, options)
+    table = _table(path, "NumPy archive", parts["X"], parts, options)
+    other = [name for name in names if name not in (*roles.values(), *options.described)]
+    if other:
+        table.left_out["other arrays"] = other
+    return table
+
+
+def _roles(path: str, names: Sequence[str], options: ReadOptions) -> dict[str, str]:
+    """Names of the arrays by what they are."""
+    roles = {"X": "X"} if "X" in names else {}
+    for role, usual in (("labels", _LABELS), ("features", _FEATURES), ("ids", _SAMPLES)):
+        found = next((name for name in usual if name in names), None)
+        if found is not None:
+            roles[role] = found
+    if options.known_ids is not None:
+        roles.pop("labels", None)
+    for role, wanted in (("labels", options.labels), ("ids", options.id_column)):
+        if wanted in names:
+            roles[role] = str(wanted)
+        elif wanted is not None and not (role == "labels" and options.known_ids is not None):
+            raise no_such_column(path, wanted, names, "array")
+    return roles
+
+
+def _only_table(path: str, archive: Mapping[str, Any], taken: set[str]) -> str:
+    tables = [name for name in archive if name not in taken and archive[name].ndim == 2]
+    if len(tables) != 1:
+        raise FileError(
+            f"{path} has no array 'X', and {len(tables)} of its other arrays are tables; it holds "
+            f"{listed(list(archive))}. Save the values as X: numpy.savez(file, X=X, y=y)."
+        )
+    return tables[0]
+
+
+def _sparse(stream: Any) -> Any:
+    import scipy.sparse  # noqa: PLC0415 - slow to import
+
+    stream.seek(0)
+    matrix: Any = scipy.sparse.load_npz(stream)
+    matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _check_values(path: str, X: Any) -> None:
+    if X.ndim != 2:
+        raise FileError(
+            f"{path}: the values have {X.ndim} dimension(s) (shape {X.shape}), not 2. Save a table of samples x "
+            "features."
+        )
+    if X.dtype.kind not in "biuf":
+        what = _KINDS.get(X.dtype.kind, f"values of type {X.dtype}")
+        raise FileError(f"{path} holds {what}, not numbers. Save the values as a table of floats.")
+    if 0 in X.shape:
+        raise FileError(f"{path} holds no values: its shape is {X.shape}. Check how it was made.")
+
+
+def _table(
+    path: str, form: str, X: Any, parts: Mapping[str, Any], options: ReadOptions
+) -> SampleTable | FeatureTable:
+    _check_values(path, X)
+    samples_in = options.samples_in or "rows"
+    X = X.T if samples_in == "columns" else X
+    labels = _names(path, parts, "labels", X.shape[0])
+    texts = None if labels is None else [label_text(value, options.missing_words) for value in labels]
+    ids = _texts(_names(path, parts, "ids", X.shape[0]))
+    features = _texts(_names(path, parts, "features", X.shape[1])) or [f"x{j}" for j in range(X.shape[1])]
+    check_names(path, features, ids, options)
+    left_out = {"ignored": list(options.ignore)} if options.ignore else {}
+    by_sample = X.format == "csr" if is_sparse(X) else X.flags.c_contiguous
+    if by_sample:
+        kept = [place for place, name in enumerate(features) if name not in options.ignore]
+        return MatrixSamples(
+            path, form, samples_in, left_out, tuple(features[place] for place in kept),
+            read=lambda rows, columns: X[rows, columns], n_samples=X.shape[0], ids=ids, labels=texts,
+            size=SPARSE_ROWS if is_sparse(X) else samples_per_piece(X.shape[1]), options=options,
+            kept=np.array(kept) if options.ignore else None,
+        )  # fmt: skip
+    return MatrixFeatures(
+        path, form, samples_in, left_out, None if ids is None else tuple(ids), X.shape[0], texts,
+        feature_ids=features, read=lambda part: X[:, part].T, size=_features_per_piece(X, options),
+        ignored=frozenset(options.ignore), options=options,
+    )  # fmt: skip
+
+
+def _features_per_piece(X: Any, options: ReadOptions) -> int:
+    if is_sparse(X):
+        return sparse_features_per_piece(X.nnz, X.shape[1], options)
+    return features_per_piece(X.shape[0], options)
+
+
+def _texts(names: list[Any] | None) -> list[str] | None:
+    return None if names is None else [id_text(name) for name in names]
+
+
+def _names(path: str, parts: Mapping[str, Any], role: str, size: int) -> list[Any] | None:
+    """Labels or names, if the file has them, one for each sample or feature."""
+    if role not in parts:
+        return None
+    values = parts[role]
+    if values.ndim == 2 and 1 in values.shape:
+        values = values.ravel()
+    if values.shape != (size,):
+        kind = LabelError if role == "labels" else FileError
+        unit = "feature" if role == "features" else "sample"
+        raise kind(
+            f"{path} has {role} of shape {values.shape}, but {size:,} {unit}s. There must be one for each {unit}; "
+            "if the values are the other way round, say that samples are in columns."
+        )
+    return list(values)

@@ -1,0 +1,1 @@
+"""Results of a screen, written to files and read back."""

@@ -1,0 +1,307 @@
+"""The table of a result file: columns by name, whole rows, and what the file says about itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import FileError
+from bayesieve.io.formats.columnar import ColumnarFile
+from bayesieve.io.formats.damage import reading
+from bayesieve.io.tables.roles import check_distinct
+from bayesieve.io.text.files import TextBytes, plain_suffix
+from bayesieve.utils import FloatArray
+from bayesieve.utils.files import check_file
+from bayesieve.utils.messages import did_you_mean, listed
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+_QUOTE, _END, _RETURN = b'"\n\r'
+
+
+def check_rows(path: str, data: bytes, delimiter: str) -> None:
+    r"""Raise if a row of a delimited text has been cut short.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    data
+        What it holds.
+    delimiter
+        What stands between cells; delimiters and line breaks in quotes do not count.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.results.stored_table import check_rows
+    >>> check_rows("r.csv", b'rank,feature\n1,"a,\nb"\n', ",")
+    >>> try:
+    ...     check_rows("r.csv", b"rank,feature\n1,a\n2\n", ",")
+    ... except bs.FileError as error:
+    ...     print(str(error).split(".")[1])
+    csv is damaged: row 2 has 1 cell, the header has 2
+    """
+    signs = np.frombuffer(data, dtype=np.uint8)
+    open_ = np.bitwise_xor.accumulate(signs == _QUOTE) if _QUOTE in data else np.zeros(1, dtype=bool)
+    ends = np.flatnonzero((signs == _END) & ~open_)
+    if not ends.size or ends[-1] != signs.size - 1:
+        raise FileError(
+            f"{path} is damaged: it does not end with a line break, as every table of bayesieve screen does, so "
+            "that its last row may have been cut. Write it again with bayesieve screen --out, or add the line "
+            "break if the row is whole."
+        )
+    marks = np.flatnonzero((signs == ord(delimiter)) & ~open_)
+    cells = np.diff(np.searchsorted(marks, ends), prepend=0) + 1
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    empty = (ends - starts == 0) | ((ends - starts == 1) & (signs[starts] == _RETURN))
+    wrong = np.flatnonzero((cells != cells[0]) & ~empty)
+    if wrong.size:
+        n, row = int(cells[wrong[0]]), int(wrong[0])
+        raise FileError(
+            f"{path} is damaged: row {row:,} has {n:,} cell{'s' * (n != 1)}, the header has {int(cells[0]):,}"
+            f"{f' ({wrong.size:,} rows are like that)' if wrong.size > 1 else ''}. It has been cut short or "
+            "changed; write it again with bayesieve screen --out."
+        )
+
+
+_BLOCK = 2**22
+_DELIMITERS = (",", "\t", ";")
+_TRUE, _FALSE = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0")
+ALWAYS_TEXT = ("feature", "kind", "pattern", "culprit", "without_block", "degenerate_reason", "transform")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredTable:
+    r"""Columns of a result file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Columns by name, in the order of the file.
+    about
+        What the file says beside its rows; text files say nothing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.io.results.stored_table import read_stored_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
+    >>> _ = path.write_text("rank,feature,log_odds\n1,TP53,2.5\n2,KRAS,\n")
+    >>> table = read_stored_table(path)
+    >>> table.texts("feature"), table.numbers("log_odds").tolist()
+    (['TP53', 'KRAS'], [2.5, nan])
+    """
+
+    path: str
+    columns: dict[str, pl.Series]
+    about: dict[str, Any]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Raise if columns are not there that every result has."""
+        absent = [name for name in names if name not in self.columns]
+        if absent:
+            have = list(self.columns)
+            shown = ", ".join(have[:8]) + (", ..." if len(have) > 8 else "")
+            raise FileError(
+                f"{self.path} is no result of bayesieve screen: it has no column {listed(absent)}."
+                f"{did_you_mean(absent[0], have)} Its columns are: {shown}. Name a file that bayesieve screen "
+                "--out wrote, with all its columns."
+            )
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column as texts, empty where it is missing."""
+        return ["" if text is None else text for text in self.optional_texts(name)]
+
+    def optional_texts(self, name: str) -> list[str | None]:
+        """Return a column as texts, None where it is missing."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        column = self.columns[name]
+        return list((column if column.dtype == pl.String else column.cast(pl.String)).to_list())
+
+    def numbers(self, name: str) -> FloatArray:
+        """Return a column as numbers, NaN where it is missing; a cell that is none is an error."""
+        values, wrong = _as_numbers(self.columns[name])
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise FileError(
+                f"{self.path}: {int(wrong.sum()):,} of {self.n_rows:,} cells of the column {name!r} hold no "
+                f"number, the first {self.columns[name][row]!r} in row {row + 1:,}. The file has been changed "
+                "since it was written; write it again with bayesieve screen --out."
+            )
+        return values
+
+    def present(self, name: str) -> FloatArray:
+        """Return a column of numbers in which none may be missing."""
+        values = self.numbers(name)
+        absent = np.isnan(values)
+        if absent.any():
+            raise FileError(
+                f"{self.path}: {int(absent.sum()):,} of {self.n_rows:,} rows have no {name!r}, the first is row "
+                f"{int(np.flatnonzero(absent)[0]) + 1:,}. The file has been cut short or changed; write it again "
+                "with bayesieve screen --out."
+            )
+        return values
+
+    def flags(self, name: str) -> npt.NDArray[np.bool_]:
+        """Return a column of truth values."""
+        texts = self.texts(name)
+        wrong = [k for k, text in enumerate(texts) if text not in _TRUE + _FALSE]
+        if wrong:
+            raise FileError(
+                f"{self.path}: {len(wrong):,} of {self.n_rows:,} cells of the column {name!r} are neither true "
+                f"nor false, the first {texts[wrong[0]]!r} in row {wrong[0] + 1:,}. Write the file again."
+            )
+        return np.array([text in _TRUE for text in texts], dtype=bool)
+
+    def as_it_is(self, name: str) -> Any:
+        """Return a column as numbers, truth values or texts, whichever it holds."""
+        if name in ALWAYS_TEXT:
+            return self.texts(name)
+        values, wrong = _as_numbers(self.columns[name])
+        if not wrong.any():
+            return values
+        texts = self.texts(name)
+        return self.flags(name) if set(texts) <= {*_TRUE, *_FALSE} else texts
+
+    def rows(self, order: npt.NDArray[np.int64]) -> StoredTable:
+        """Return the same table with its rows in another order."""
+        return StoredTable(self.path, {name: column[order] for name, column in self.columns.items()}, self.about)
+
+
+def _as_numbers(column: pl.Series) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Numbers of a column, and where a cell holds something else; truth values are something else."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    given = column.is_not_null()
+    if column.dtype == pl.Boolean:
+        return np.full(len(column), np.nan), given.to_numpy()
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+        given = column.is_not_null() & (column != "")
+    found = column.cast(pl.Float64, strict=False)
+    return found.fill_null(float("nan")).to_numpy(), np.array((given & found.is_null()).to_numpy())
+
+
+def read_stored_table(path: str | os.PathLike[str]) -> StoredTable:
+    """Read the columns of a result file: delimited text, Parquet or JSON.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.results.stored_table import read_stored_table
+    >>> try:
+    ...     read_stored_table("no-such-result.csv")
+    ... except bs.FileError as error:
+    ...     print(error)
+    There is no file no-such-result.csv. Check the name and the folder.
+    """
+    name = os.fspath(check_file(path))
+    ending = plain_suffix(name)
+    if ending in (".parquet", ".pq"):
+        return _from_parquet(name)
+    return _from_json(name) if ending == ".json" else _from_text(name)
+
+
+def _from_text(path: str) -> StoredTable:
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    with TextBytes(path, None) as stream:
+        data = b"".join(iter(lambda: bytes(stream.read(_BLOCK)), b""))
+    head = data.partition(b"\n")[0].decode("utf-8", "replace")
+    delimiter = max(_DELIMITERS, key=head.count)
+    if data.strip():
+        check_rows(path, data, delimiter)
+    with reading(path, "a result table", "write it again with bayesieve screen --out"):
+        frame = pl.read_csv(
+            io.BytesIO(data), has_header=False, infer_schema=False, separator=delimiter, quote_char='"'
+        )
+    names = ["" if cell is None else str(cell) for cell in frame.row(0)]
+    check_distinct(path, names, "column names")
+    if frame.height < 2:
+        raise FileError(f"{path} holds no features: there is nothing below its header. Check how it was written.")
+    columns = frame.slice(1).get_columns()
+    return StoredTable(path, dict(zip(names, columns, strict=True)), {})
+
+
+def _from_parquet(path: str) -> StoredTable:
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    names = ColumnarFile(path).names  # says what is wrong with a file that is none
+    with reading(path, "Parquet"):
+        frame = pl.read_parquet(path, glob=False)
+        about = json.loads(pl.read_parquet_metadata(path).get("bayesieve", "{}"))
+    if isinstance(about, dict) and about.get("format") == "bayesieve-statistics":
+        raise FileError(
+            f"{path} is a statistics file, not a result. Screen it first: bayesieve screen {path} --out result.csv"
+        )
+    return StoredTable(path, {name: frame.get_column(name) for name in names}, dict(about))
+
+
+def _from_json(path: str) -> StoredTable:
+    content = read_json(path)
+    rows = content.get("features") if isinstance(content, dict) else None
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise FileError(
+            f"{path} is JSON, but no result of bayesieve screen: it holds no list of features. Name a file that "
+            "bayesieve screen --out wrote."
+        )
+    names = list(rows[0])
+    uneven = [k for k, row in enumerate(rows) if row.keys() != rows[0].keys()]
+    if uneven:
+        raise FileError(
+            f"{path}: {len(uneven):,} of {len(rows):,} features lack columns that the first one has, or have "
+            f"others, for example number {uneven[0] + 1:,}. Write the file again with bayesieve screen --out."
+        )
+    columns = {name: _column(name, [row[name] for row in rows]) for name in names}
+    return StoredTable(path, columns, {key: value for key, value in content.items() if key != "features"})
+
+
+def _column(name: str, cells: list[Any]) -> pl.Series:
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds == {bool}:
+        return pl.Series(name, cells, pl.Boolean)
+    if kinds and kinds <= {int, float}:
+        return pl.Series(name, [None if cell is None else float(cell) for cell in cells], pl.Float64)
+    return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file, or say where it is damaged.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.io.results.stored_table import read_json
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.json"
+    >>> _ = path.write_text('{"n": 1}')
+    >>> read_json(path)
+    {'n': 1}
+    """
+    data = check_file(path).read_bytes()
+    try:
+        return json.loads(data.decode("utf-8-sig", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(
+            f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({str(error)[:120]}). "
+            "Write it again."
+        ) from None

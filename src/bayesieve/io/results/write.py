@@ -1,0 +1,196 @@
+"""The ranked table of a screen as a file: CSV, TSV, Parquet or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from bayesieve.errors import OptionError
+from bayesieve.io.results.printing import number_bytes, side_by_side
+from bayesieve.utils import IntArray
+from bayesieve.utils.files import replacing
+from bayesieve.utils.threads import n_threads_for, run
+
+Columns = Mapping[str, Any]
+Part = Callable[[IntArray], Columns]
+About = Mapping[str, Any]
+_CHUNK = 2**15  # rows
+_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of an output file, or say which are known.
+
+    Examples
+    --------
+    >>> from bayesieve.io.results.write import check_ending
+    >>> check_ending("list.CSV")
+    '.csv'
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in _ENDINGS:
+        raise OptionError(
+            f"Cannot tell the format of {os.fspath(path)} by its ending {ending!r}. Use {', '.join(_ENDINGS)}."
+        )
+    return ending
+
+
+def write_results(
+    path: str | os.PathLike[str],
+    columns: Columns | Part,
+    about: Callable[[], About],
+    order: IntArray | None = None,
+) -> None:
+    r"""Write a table atomically, in the format its ending says.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Arrays or lists of equal length by name, or a function that makes them for some rows: a table
+        of a million rows then is never held whole (as text).
+    about
+        Returns what else there is to say; asked where the format has a place for it (JSON, Parquet).
+    order
+        In which order to write the rows; as they are when not given, but needed with a function.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.results.write import write_results
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
+    >>> write_results(path, {"rank": [1, 2], "feature": ["TP53", "a,b"]}, dict)
+    >>> path.read_text()
+    'rank,feature\n1,TP53\n2,"a,b"\n'
+    """
+    ending = check_ending(path)
+    with replacing(path) as file:
+        if ending == ".parquet":
+            _parquet(file, _taken(columns, order), about())
+        elif ending == ".json":
+            file.write(_json(_taken(columns, order), about()).encode("utf-8", "surrogatepass"))
+        else:
+            for chunk in text_chunks(columns, "," if ending == ".csv" else "\t", order):
+                file.write(chunk)
+
+
+def text_chunks(columns: Columns | Part, delimiter: str = ",", order: IntArray | None = None) -> Iterator[bytes]:
+    r"""Yield a table as delimited UTF-8 text, some rows at a time; floats round-trip, missing values are empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.io.results.write import text_chunks
+    >>> b"".join(text_chunks({"x": np.array([0.1, np.nan]), "ok": np.array([True, False])}))
+    b'x,ok\n0.1,true\n,false\n'
+    """
+    if order is None:
+        assert not callable(columns)
+        order = np.arange(max((len(column) for column in columns.values()), default=0))
+    threads = n_threads_for(None, 50 * order.size)
+    for lo in range(0, max(order.size, 1), _CHUNK):
+        rows = order[lo : lo + _CHUNK]
+        part = _taken(columns, rows)
+        if not lo:
+            yield delimiter.join(_quoted(list(part), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
+        yield _rows(list(part.values()), rows.size, delimiter, threads)
+
+
+def _taken(columns: Columns | Part, rows: IntArray | None) -> Columns:
+    if callable(columns):
+        assert rows is not None
+        return columns(rows)
+    if rows is None:
+        return columns
+    return {
+        name: column[rows] if isinstance(column, np.ndarray) else [column[i] for i in rows.tolist()]
+        for name, column in columns.items()
+    }
+
+
+def _rows(columns: Sequence[Any], n_rows: int, delimiter: str, threads: int) -> bytes:
+    cells = list(run(lambda column: _cells(column, delimiter), columns, threads))
+    if any(cell is None for cell in cells):  # a text that holds a newline
+        texts = [_texts(column, delimiter) for column in columns]
+        return "".join(delimiter.join(row) + "\n" for row in zip(*texts, strict=True)).encode()
+    return side_by_side([cell for cell in cells if cell is not None], n_rows, delimiter)
+
+
+def _cells(column: Any, delimiter: str) -> bytes | None:
+    """Texts of a column, each ended by a newline; None if a text itself holds one."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return number_bytes(column)
+    texts = _texts(column, delimiter)
+    joined = "\n".join((*texts, ""))
+    return joined.encode("utf-8", "surrogatepass") if joined.count("\n") == len(texts) else None
+
+
+def _texts(column: Any, delimiter: str) -> Sequence[str]:
+    array = np.asarray(column) if isinstance(column, np.ndarray) or _numeric(column) else None
+    if array is None or array.dtype.kind not in "fbiu":
+        return _quoted(["" if cell is None else str(cell) for cell in column], delimiter)
+    if array.dtype.kind == "f":
+        return ["" if math.isnan(value) else repr(value) for value in array.tolist()]
+    if array.dtype.kind == "b":
+        return ["true" if value else "false" for value in array.tolist()]
+    return list(map(str, array.tolist()))
+
+
+def _numeric(column: Any) -> bool:
+    return len(column) > 0 and all(isinstance(cell, (int, float)) for cell in column)
+
+
+def _quoted(texts: Sequence[str], delimiter: str) -> Sequence[str]:
+    """Quote texts where they need it; most tables have none that do."""
+    everything = "".join(texts)
+    if not any(mark in everything for mark in (delimiter, '"', "\n", "\r")):
+        return texts
+    return [_quote(text) if set(text) & {delimiter, '"', "\n", "\r"} else text for text in texts]
+
+
+def _quote(text: str) -> str:
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="").writerow([text])
+    return out.getvalue()
+
+
+def _json(columns: Columns, about: About) -> str:
+    names = [json.dumps(name, ensure_ascii=False) for name in columns]
+    cells = [_json_cells(column) for column in columns.values()]
+    rows = (
+        ", ".join(f"{name}: {cell}" for name, cell in zip(names, row, strict=True))
+        for row in zip(*cells, strict=True)
+    )
+    head = json.dumps(about, ensure_ascii=False, indent=1, default=str).removesuffix("}").rstrip("\n")
+    comma = "," if len(about) else ""
+    return head + f'{comma}\n "features": [\n  {{' + "},\n  {".join(rows) + "}\n ]\n}\n"
+
+
+def _json_cells(column: Any) -> list[str]:
+    array = np.asarray(column)
+    if array.dtype.kind == "f":
+        return [_json_number(value) for value in array.tolist()]
+    dump: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False).encode
+    return [dump(value) for value in (array.tolist() if array.dtype.kind in "biu" else column)]
+
+
+def _json_number(value: float) -> str:
+    if math.isnan(value):
+        return "null"
+    return repr(value) if math.isfinite(value) else ("1e999" if value > 0 else "-1e999")
+
+
+def _parquet(file: IO[bytes], columns: Columns, about: About) -> None:
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    text = json.dumps(about, ensure_ascii=False, default=str)
+    pl.DataFrame(dict(columns)).write_parquet(file, metadata={"bayesieve": text})

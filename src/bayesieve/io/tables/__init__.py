@@ -1,0 +1,1 @@
+"""From a file to sufficient statistics: who is a sample, which class it has, chunk by chunk."""

@@ -1,0 +1,248 @@
+"""Small tables beside the big one: labels, feature annotations, a hyper-parameter per feature."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bayesieve.errors import FileError, OptionError
+from bayesieve.io.tables.roles import check_distinct
+from bayesieve.io.text.files import TextBytes, plain_suffix
+from bayesieve.io.text.parsing import COMMA
+from bayesieve.io.text.sniffing import named_delimiter, sniff
+from bayesieve.utils.messages import did_you_mean, listed
+
+_BLOCK = 2**22
+_SUFFIXES = {".parquet", ".pq"}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A small table of texts.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Texts by column, in the order of the file; None where a cell is empty.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.columns import Columns
+    >>> Columns("pheno.csv", {"id": ["a", "b"], "stage": ["1", "2"]}).column("stage")
+    ['1', '2']
+    """
+
+    path: str
+    columns: dict[str, list[str | None]]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.columns)
+
+    def column(self, name: str) -> list[str | None]:
+        """Return one column, or say which there are.
+
+        Examples
+        --------
+        >>> from bayesieve.io.tables.columns import Columns
+        >>> Columns("pheno.csv", {"id": ["a"]}).column("id")
+        ['a']
+        """
+        if name not in self.columns:
+            shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
+            raise FileError(
+                f"{self.path} has no column {name!r}.{did_you_mean(name, self.names)} Its columns are: {shown}."
+            )
+        return self.columns[name]
+
+    def id_column(self, ids: Iterable[str], named: str | None = None) -> tuple[str, int]:
+        """Return the column that knows most of these ids, and how many it knows.
+
+        Examples
+        --------
+        >>> from bayesieve.io.tables.columns import Columns
+        >>> Columns("pheno.csv", {"no": ["1", "2"], "id": ["a", "b"]}).id_column(["b", "c"])
+        ('id', 1)
+        """
+        wanted = set(ids)
+        names = self.names if named is None else [named]
+        known = {name: len(wanted.intersection(self.column(name))) for name in names}
+        most = max(known.values())
+        best = [name for name in names if known[name] == most]
+        best = [name for name in best if name.casefold() not in ("", "unnamed: 0", "index")] or best
+        if most and any(self.columns[name] != self.columns[best[0]] for name in best):
+            raise FileError(
+                f"{self.path}: the columns {listed(best)} know the same number of ids, but not in the same order. "
+                "Say which one holds them: --id-column NAME."
+            )
+        return best[0], most
+
+    def keyed(self, key: str, name: str) -> dict[str, str | None]:
+        """Return one column as a mapping from the ids in another.
+
+        Examples
+        --------
+        >>> from bayesieve.io.tables.columns import Columns
+        >>> Columns("pheno.csv", {"id": ["a", "b"], "stage": ["1", "2"]}).keyed("id", "stage")
+        {'a': '1', 'b': '2'}
+        """
+        ids = [text for text in self.column(key) if text is not None]
+        check_distinct(self.path, ids, f"ids in column {key!r}")
+        pairs = zip(self.column(key), self.column(name), strict=True)
+        return {text: value for text, value in pairs if text is not None}
+
+
+def split_reference(reference: str) -> tuple[str, str | None]:
+    """Split ``file.csv:column`` into its two parts; the column may be left out.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.columns import split_reference
+    >>> split_reference("pheno.csv:stage"), split_reference("pheno.csv")
+    (('pheno.csv', 'stage'), ('pheno.csv', None))
+    """
+    if Path(reference).exists():
+        return reference, None
+    path, colon, column = reference.rpartition(":")
+    return (path, column) if colon and path and column else (reference, None)
+
+
+def is_reference(text: str) -> bool:
+    """Tell whether a text names a file (with or without a column) rather than a column alone.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.columns import is_reference
+    >>> is_reference("pheno.csv:stage"), is_reference("stage"), is_reference("tissue: site")
+    (True, False, False)
+    """
+    path = split_reference(text)[0]
+    return Path(path).exists() or plain_suffix(path) in {".csv", ".tsv", ".txt", *_SUFFIXES}
+
+
+def read_columns(
+    path: str | os.PathLike[str], *, encoding: str | None = None, delimiter: str | None = None
+) -> Columns:
+    r"""Read a small table: delimited text, compressed or not, or Parquet.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.tables.columns import read_columns
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pheno.csv"
+    >>> _ = path.write_text("id,stage\na,1\nb,\n")
+    >>> read_columns(path).columns
+    {'id': ['a', 'b'], 'stage': ['1', None]}
+    """
+    if plain_suffix(path) in _SUFFIXES:
+        return _from_parquet(os.fspath(path))
+    with TextBytes(path, encoding) as stream:
+        data = b"".join(iter(lambda: stream.read(_BLOCK), b""))
+        name = stream.name
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise FileError(f"{name} is not UTF-8 text. Name its encoding, for example --encoding latin-1.") from None
+    lines = text.split("\n")
+    head = [line.rstrip("\r") for line in lines[:50]]
+    form = sniff(name, head, plain_suffix(path), named_delimiter(delimiter), ".")
+    body = "\n".join(lines[form.skipped :])
+    return Columns(name, _table(name, form.names, body, form.delimiter, form.skipped))
+
+
+def _table(
+    name: str, names: Sequence[str], body: str, delimiter: str, skipped: int
+) -> dict[str, list[str | None]]:
+    check_distinct(name, names, "column names")
+    rows: list[list[str]] = []
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            if not row:
+                continue
+            if len(row) != len(names):
+                raise FileError(
+                    f"{name}, line {skipped + reader.line_num}: {len(row)} fields where the header has "
+                    f"{len(names)}. Quote fields that hold the delimiter {delimiter!r}, or name another one with "
+                    "--delimiter."
+                )
+            rows.append(row)
+    except csv.Error as error:
+        raise FileError(f"{name}, line {skipped + reader.line_num}: {error}.") from None
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return {key: [text.strip() or None for text in column] for key, column in zip(names, columns, strict=True)}
+
+
+def _from_parquet(path: str) -> Columns:
+    from bayesieve.io.formats.columnar import read_all  # noqa: PLC0415 - imports polars
+
+    return Columns(path, read_all(path))
+
+
+def numbers_by_feature(
+    reference: str, feature_ids: Sequence[str], what: str, *, encoding: str | None = None
+) -> list[float]:
+    r"""Read one number per feature from ``file.csv:column``, matched by feature id.
+
+    Parameters
+    ----------
+    reference
+        File and column; without a column the file must have just two.
+    feature_ids
+        Features of the table, in its order.
+    what
+        What the numbers are, for messages.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.io.tables.columns import numbers_by_feature
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "prior.csv"
+    >>> _ = path.write_text("gene,prior\nTP53,0.5\nKRAS,0.1\n")
+    >>> numbers_by_feature(f"{path}:prior", ["KRAS", "TP53"], "the prior probability")
+    [0.1, 0.5]
+    """
+    path, column = split_reference(reference)
+    table = read_columns(path, encoding=encoding)
+    key, known = table.id_column(feature_ids)
+    if not known:
+        raise FileError(
+            f"{path} names none of the features: it has ids like {_first(table.column(table.names[0]))!r}, the "
+            f"table has {feature_ids[0]!r}. Use the same ids in both."
+        )
+    column = column or _other(table, key)
+    values = table.keyed(key, column)
+    absent = [name for name in feature_ids if values.get(name) is None]
+    if absent:
+        raise FileError(
+            f"{path} gives no {column!r} for {len(absent):,} of {len(feature_ids):,} features, for example "
+            f"{', '.join(map(repr, absent[:3]))}; {what} is needed for every feature. Add them."
+        )
+    return [_number(path, column, name, values[name]) for name in feature_ids]
+
+
+def _other(table: Columns, key: str) -> str:
+    others = [name for name in table.names if name != key]
+    if len(others) != 1:
+        shown = ", ".join(others[:8])
+        raise OptionError(f"Say which column of {table.path} is meant: {table.path}:COLUMN. There are: {shown}.")
+    return others[0]
+
+
+def _number(path: str, column: str, feature: str, text: str | None) -> float:
+    plain = (text or "").replace(",", ".") if COMMA.fullmatch(text or "") else text or ""
+    try:
+        return float(plain)
+    except ValueError:
+        raise FileError(f"{path}: {column!r} of feature {feature!r} is {text!r}, which is no number.") from None
+
+
+def _first(texts: Sequence[str | None]) -> str:
+    return next((text for text in texts if text), "")

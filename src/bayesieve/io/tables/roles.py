@@ -1,0 +1,226 @@
+"""Which part of a table plays which role: samples, ids, labels, values; the same for every format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from bayesieve.errors import FileError, LabelError, OptionError
+from bayesieve.io.tables.table import ReadOptions
+from bayesieve.utils.messages import did_you_mean, listed
+
+_NAMELESS = (
+    "",
+    "unnamed: 0",
+    "__index_level_0__",
+    "index",
+    "row.names",
+    "rownames",
+    "id",
+    "ids",
+    "name",
+    "barcode",
+)
+_SUBJECTS = ("sample", "patient", "subject", "participant", "donor", "case", "cell", "record", "gsm")
+ID_NAMES = frozenset(
+    (*_NAMELESS, *(what + end for what in _SUBJECTS for end in ("", "s", "id", "_id", ".id", " id")))
+)
+
+NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
+
+_PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
+_MOST_SHOWN = 3
+
+
+def no_such_column(
+    path: str, name: str, choices: Sequence[str], what: str = "column", listing: Sequence[str] | None = None
+) -> LabelError:
+    """Say that a table has no column of this name.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        What was asked for.
+    choices
+        All names there are; the nearest is suggested.
+    what
+        What is meant: ``"column"``, ``"obs column"``.
+    listing
+        The names worth listing (those that are not numeric, say); all choices when not given.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.roles import no_such_column
+    >>> print(no_such_column("a.csv", "stages", ["id", "stage", "TP53"], listing=["id", "stage"]))
+    a.csv has no column 'stages'. Did you mean 'stage'? Columns that do not hold numbers: 'id', 'stage'.
+    """
+    if listing is None:
+        tail = f" It has: {listed(choices)}." if choices else f" It has no {what} at all."
+    elif listing:
+        tail = f" Columns that do not hold numbers: {listed(listing)}."
+    else:
+        tail = f" All its columns hold numbers. {NO_LABEL_COLUMN}"
+    return LabelError(f"{path} has no {what} {name!r}.{did_you_mean(name, choices)}{tail}")
+
+
+def no_match(
+    path: str, known_ids: Collection[str], table_ids: Sequence[str], columns: Sequence[str] = ()
+) -> LabelError:
+    """Say that the ids of a label file and those of a table have nothing in common.
+
+    Parameters
+    ----------
+    path
+        The file with the table.
+    known_ids
+        Ids of the label file.
+    table_ids
+        Ids in the table.
+    columns
+        Names of the columns, if those could have been samples too.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.roles import no_match
+    >>> print(no_match("a.csv", {"S1", "S2"}, ["s-1", "s-2", "s-3", "s-4"]))
+    None of the 2 sample ids of the label file is in a.csv. The label file has 'S1', 'S2'; the table has 's-1',
+    's-2', 's-3'. Check that the ids of the label file are written as in the table.
+    """
+    shown = [f"{_examples(table_ids)}{' in its rows' if columns else ''}"] if table_ids else []
+    shown += [f"{_examples(columns)} as names of columns"] if columns else []
+    count = f"None of the {len(known_ids):,} sample ids" if len(known_ids) != 1 else "The only sample id"
+    end = "is in" if len(known_ids) != 1 else "is not in"
+    return LabelError(
+        f"{count} of the label file {end} {path}. The label file has {_examples(sorted(known_ids)) or 'none'}; "
+        f"the table has {' and '.join(shown) or 'none'}. "
+        "Check that the ids of the label file are written as in the table."
+    )
+
+
+def check_distinct(path: str, ids: Sequence[str], what: str, hint: str = "") -> None:
+    """Raise unless all ids differ.
+
+    Parameters
+    ----------
+    path
+        The file.
+    ids
+        Ids to check.
+    what
+        What they are: ``"sample"``, ``"feature"``, ``"column"``, or other words in the plural.
+    hint
+        What to do; a general word when not given.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.tables.roles import check_distinct
+    >>> try:
+    ...     check_distinct("a.csv", ["x", "y", "x"], "feature")
+    ... except bs.FileError as error:
+    ...     print(error)
+    a.csv: feature ids must be distinct, but 1 of them is repeated: 'x' (2 times). Rename or remove the
+    repetitions.
+    """
+    if len(set(ids)) == len(ids):
+        return
+    repeated = [(name, count) for name, count in Counter(ids).items() if count > 1]
+    shown = ", ".join(f"{name!r} ({count} times)" for name, count in repeated[:_MOST_SHOWN])
+    more = f" and {len(repeated) - _MOST_SHOWN:,} more" if len(repeated) > _MOST_SHOWN else ""
+    what = _PLURALS.get(what, what)
+    verb = "is" if len(repeated) == 1 else "are"
+    raise FileError(
+        f"{path}: {what} must be distinct, but {len(repeated):,} of them {verb} repeated: {shown}{more}. "
+        f"{hint or 'Rename or remove the repetitions.'}"
+    )
+
+
+def check_ignored(path: str, ignore: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise if a column that is to be left out does not exist.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.io.tables.roles import check_ignored
+    >>> try:
+    ...     check_ignored("a.csv", ["agee"], ["age", "TP53"])
+    ... except bs.OptionError as error:
+    ...     print(error)
+    a.csv has no column 'agee' that could be ignored. Did you mean 'age'?
+    """
+    known = set(columns)
+    for name in ignore:
+        if name not in known:
+            raise OptionError(f"{path} has no column {name!r} that could be ignored.{did_you_mean(name, columns)}")
+
+
+def sample_orientation(
+    path: str,
+    options: ReadOptions,
+    columns: Sequence[str],
+    row_ids: Mapping[str, Sequence[str]],
+    text: Sequence[str],
+) -> str:
+    """Find out whether samples are in rows or in columns.
+
+    What the user said decides; else where the label column is; else where the ids of the label file are.
+
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        What the user said.
+    columns
+        Names of all columns.
+    row_ids
+        Values of those columns that may hold ids, by name; needed only with ``options.known_ids``.
+    text
+        Names of the columns that do not hold numbers.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.roles import sample_orientation
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> options = ReadOptions(known_ids=frozenset({"s1", "s2"}))
+    >>> sample_orientation("a.csv", options, ["gene", "s1", "s2"], {"gene": ["TP53", "BRCA1"]}, ["gene"])
+    'columns'
+    """
+    if options.samples_in is not None:
+        if options.samples_in not in ("rows", "columns"):
+            raise OptionError(f"Samples are in 'rows' or in 'columns', not in {options.samples_in!r}.")
+        return options.samples_in
+    if options.labels is not None and options.labels in columns:
+        return "rows"
+    if options.known_ids is not None:
+        across = len(options.known_ids.intersection(columns))
+        down = max((matches(options.known_ids, ids) for ids in row_ids.values()), default=0)
+        if not across and not down:
+            raise no_match(path, options.known_ids, next(iter(row_ids.values()), []), columns)
+        if 2 * min(across, down) > max(across, down):
+            raise OptionError(
+                f"Ids of the label file are found both in the columns ({across:,}) and in the rows ({down:,} of "
+                f"those looked at) of {path}. Say where the samples are: --samples-in rows or columns."
+            )
+        return "columns" if across > down else "rows"
+    if options.labels is not None:
+        raise no_such_column(path, options.labels, columns, listing=text)
+    return "rows"
+
+
+def matches(known_ids: frozenset[str], ids: Iterable[str]) -> int:
+    """Count the known ids that occur.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.roles import matches
+    >>> matches(frozenset({"s1", "s2"}), ["s1", "s1", "x"])
+    1
+    """
+    return len(known_ids.intersection(ids))
+
+
+def _examples(ids: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in ids[:_MOST_SHOWN])

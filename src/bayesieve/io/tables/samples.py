@@ -1,0 +1,386 @@
+"""Samples: which are used, their class and block, from the table itself or from a label file."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import Label
+from bayesieve.errors import DataError, DataWarning, LabelError
+from bayesieve.io.tables.classes import Encoder, natural_order
+from bayesieve.io.text.parsing import COMMA
+from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils.messages import listed
+
+_WHOLE = re.compile(r"[0-9]+(\.0+)?")
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return an id and the other way of writing the same whole number: programs turn 7 into 7.0.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.samples import spellings
+    >>> spellings("7.0"), spellings("7"), spellings("S7")
+    (('7.0', '7'), ('7', '7.0'), ('S7',))
+    """
+    if not _WHOLE.fullmatch(name):
+        return (name,)
+    return (name, name.partition(".")[0]) if "." in name else (name, f"{name}.0")
+
+
+def no_ids(path: str, source: str) -> LabelError:
+    """Say that samples without ids cannot be looked up.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.samples import no_ids
+    >>> print(str(no_ids("a.csv", "pheno.csv")).partition(".csv.")[0])
+    The samples of a.csv have no ids that could be looked up in pheno
+    """
+    return LabelError(
+        f"The samples of {path} have no ids that could be looked up in {source}. Name the column that holds them "
+        "with --id-column."
+    )
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold().partition(".0")[0].lstrip("0").replace(" ", "").replace("_", "-")
+
+
+@dataclass(slots=True)
+class Labeller:
+    """Gives every sample its class.
+
+    Parameters
+    ----------
+    encoder
+        Raw labels to classes.
+    by_id
+        Raw label by sample id, from a label file; None if the table holds the labels.
+    source
+        The label file, for messages.
+    candidates
+        Columns that could hold labels, for messages.
+    in_order, n_seen
+        Labels by position, for tables without sample ids, and how many have been used.
+    ids_in
+        Where ids were found in the label file, if not in its first column.
+    unmatched, matched
+        Samples of the table that the label file does not know, and those that it does.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.classes import Encoder
+    >>> from bayesieve.io.tables.samples import Labeller
+    >>> labeller = Labeller(Encoder(), {"s1": "late", "s2": "early"}, "pheno.csv")
+    >>> labeller.codes("a.csv", ["s2", "s9", "s1"], None, 3).tolist(), labeller.unmatched
+    ([0, -1, 1], ['s9'])
+    """
+
+    encoder: Encoder
+    by_id: Mapping[str, str | None] | None = None
+    source: str = ""
+    candidates: tuple[str, ...] = ()
+    in_order: Sequence[str | None] | None = None
+    n_seen: int = 0
+    ids_in: str = ""
+    unmatched: list[str] = field(default_factory=list)
+    matched: set[str] = field(default_factory=set)
+
+    def codes(
+        self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
+    ) -> IntArray:
+        """Position of the class of each sample in ``encoder.classes``, -1 for those left out."""
+        texts, known = self.texts(path, ids, labels, n_samples)
+        if known is None:
+            return self.encoder.encode(texts)
+        codes = np.full(n_samples, -1, np.int64)
+        codes[known] = self.encoder.encode([text for text, is_known in zip(texts, known, strict=True) if is_known])
+        return codes
+
+    def texts(
+        self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
+    ) -> tuple[Sequence[str | None], npt.NDArray[np.bool_] | None]:
+        """Return what is written about each sample, and which samples the other file knows (None: no other file).
+
+        Examples
+        --------
+        >>> from bayesieve.io.tables.classes import Encoder
+        >>> from bayesieve.io.tables.samples import Labeller
+        >>> Labeller(Encoder(), {"s1": "Oslo"}, "sites.csv").texts("a.csv", ["s2", "s1"], None, 2)
+        ([None, 'Oslo'], array([False,  True]))
+        """
+        if self.in_order is not None:
+            labels = self.in_order[self.n_seen : self.n_seen + n_samples]
+            self.n_seen += n_samples
+            if len(labels) != n_samples:
+                self._wrong_number(path, f"more than {len(self.in_order):,}")
+            return labels, None
+        if self.by_id is None:
+            if labels is None:
+                hint = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
+                raise LabelError(
+                    f"Which class each sample of {path} belongs to was not said. Name a column of it (--labels "
+                    f"COLUMN) or of a label file (--labels pheno.csv:COLUMN).{hint}"
+                )
+            return labels, None
+        if ids is None:
+            raise no_ids(path, self.source)
+        by_id = self.by_id
+        keys = [next((form for form in spellings(name) if form in by_id), None) for name in ids]
+        self.unmatched += [name for name, key in zip(ids, keys, strict=True) if key is None]
+        self.matched.update(key for key in keys if key is not None)
+        known = np.array([key is not None for key in keys], dtype=bool)
+        return [None if key is None else by_id[key] for key in keys], known
+
+    def finish(self, path: str, left_out: Sequence[str] = ()) -> None:
+        """Raise if labels are left over at the end of the table; warn if ids differ in their spelling only."""
+        if self.by_id is not None:
+            unknown = {_folded(name): name for name in (*self.unmatched, *left_out)}
+            unused = {_folded(name): name for name in self.by_id if name not in self.matched}
+            alike = [key for key in unknown if key in unused]
+            if alike:
+                warnings.warn(
+                    f"{len(alike):,} samples of {path} are left out although {self.source} knows them by another "
+                    f"spelling, for example {unknown[alike[0]]!r} and {unused[alike[0]]!r}. Write them alike.",
+                    DataWarning,
+                    stacklevel=2,
+                )
+        if self.in_order is not None and self.n_seen != len(self.in_order):
+            self._wrong_number(path, f"{self.n_seen:,}")
+
+    def _wrong_number(self, path: str, n_samples: str) -> None:
+        assert self.in_order is not None
+        raise LabelError(
+            f"{path} has {n_samples} samples without ids, but {self.source} has {len(self.in_order):,} labels. "
+            "Without ids, labels are taken in order, so there must be one for every sample."
+        )
+
+    def afresh(self) -> Labeller:
+        """Return a labeller that has not counted anything yet.
+
+        Examples
+        --------
+        >>> from bayesieve.io.tables.classes import Encoder
+        >>> from bayesieve.io.tables.samples import Labeller
+        >>> Labeller(Encoder(), unmatched=["s1"]).afresh().unmatched
+        []
+        """
+        return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source, in_order=self.in_order)
+
+
+_MOST_BLOCKS = 1000
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What is known of some samples.
+
+    Parameters
+    ----------
+    codes
+        Class of each sample as a position in the classes met so far, -1 for those left out.
+    cells
+        Cell of each sample: its class, or its class and block; -1 for those left out.
+    pairs
+        Pair of each sample, None without pairs.
+    exposures
+        Exposure of each sample, None without exposures.
+    """
+
+    codes: IntArray
+    cells: IntArray
+    pairs: Sequence[str | None] | None = None
+    exposures: FloatArray | None = None
+
+
+@dataclass(slots=True)
+class Samples:
+    """Gives samples, as they come, their class and whatever else is said of them.
+
+    Parameters
+    ----------
+    labeller
+        Who gives them their class.
+    extras
+        Who gives them their block, pair and exposure, by role; a sample without one of them is left out.
+    names
+        How the user named these columns, by role.
+    totals
+        Exposures in the order of the samples used, where they were computed from the values.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.classes import Encoder
+    >>> from bayesieve.io.tables.samples import Labeller
+    >>> from bayesieve.io.tables.samples import Samples
+    >>> batches = Labeller(Encoder(), in_order=["1", "2", "2", None])
+    >>> samples = Samples(Labeller(Encoder()), {"blocks": batches}, {"blocks": "batch"})
+    >>> samples.look("a.csv", None, ["well", "well", "sick", "sick"], 4).cells.tolist()
+    [0, 1, 2, -1]
+    >>> samples.cells(), samples.left_out()
+    ([('1', 'well'), ('2', 'well'), ('2', 'sick')], ["1 sample without a value of 'batch'"])
+    """
+
+    labeller: Labeller
+    extras: dict[str, Labeller] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    totals: FloatArray | None = None
+    n_used: int = 0
+    lacking: dict[str, int] = field(default_factory=dict)
+    block_names: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
+    exposures: list[float] = field(default_factory=list)
+    _cells: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @property
+    def paired(self) -> bool:
+        """Whether samples come in pairs."""
+        return "pairs" in self.extras
+
+    def look(
+        self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
+    ) -> Seen:
+        """Return what is known of the next samples of the table."""
+        codes = self.labeller.codes(path, ids, labels, n_samples)
+        texts = {}
+        for role, labeller in self.extras.items():
+            texts[role], _ = labeller.texts(path, ids, None, n_samples)
+            absent = np.array([text is None for text in texts[role]], dtype=bool) & (codes >= 0)
+            self.lacking[role] = self.lacking.get(role, 0) + int(absent.sum())
+            codes = np.where(absent, -1, codes)
+        exposures = self._exposures(path, ids, texts.get("exposures"), codes)
+        cells = codes if "blocks" not in texts else self._in_cells(path, texts["blocks"], codes)
+        return Seen(codes, cells, texts.get("pairs"), exposures)
+
+    def _in_cells(self, path: str, blocks: Sequence[str | None], codes: IntArray) -> IntArray:
+        places = {name: k for k, name in enumerate(self.block_names)}
+        cells = np.full(codes.size, -1, np.int64)
+        for i in np.flatnonzero(codes >= 0).tolist():
+            block = places.setdefault(str(blocks[i]), len(places))
+            cells[i] = self._cells.setdefault((block, int(codes[i])), len(self._cells))
+        self.block_names = list(places)
+        if len(places) > _MOST_BLOCKS:
+            raise LabelError(
+                f"{path}: {self.names['blocks']!r} takes more than {_MOST_BLOCKS:,} different values, for example "
+                f"{self.block_names[0]!r} and {self.block_names[-1]!r}: they look like measurements or ids, not "
+                "blocks. Choose another column."
+            )
+        return cells
+
+    def _exposures(
+        self, path: str, ids: Sequence[str] | None, texts: Sequence[str | None] | None, codes: IntArray
+    ) -> FloatArray | None:
+        kept = np.flatnonzero(codes >= 0)
+        exposures = np.ones(codes.size)
+        if self.totals is not None:
+            exposures[kept] = self.totals[self.n_used : self.n_used + kept.size]
+            self.n_used += kept.size
+            return exposures
+        if texts is None:
+            return None
+        for i in kept.tolist():
+            exposures[i] = number(str(texts[i]))
+            if not 0 < exposures[i] < math.inf:
+                who = repr(ids[i]) if ids else f"number {i + 1}"
+                raise DataError(
+                    f"{path}: the exposure of sample {who} in {self.names['exposures']!r} is {texts[i]!r}. An "
+                    "exposure is a positive number: correct it, or leave the cell empty to leave the sample out."
+                )
+        self.exposures += exposures[kept].tolist()
+        return exposures
+
+    def cells(self, *, complete: bool = False) -> list[Label]:
+        """Return the labels of the cells: classes, or (block, class); ``complete``: also those never met."""
+        classes = self.labeller.encoder.classes
+        if self.paired:
+            label = self.order()[0]
+            return [(name, label) for name in self.block_names] if "blocks" in self.extras else [label]
+        if "blocks" not in self.extras:
+            return list(classes)
+        if complete:
+            for block in range(len(self.block_names)):
+                for k in range(len(classes)):
+                    self._cells.setdefault((block, k), len(self._cells))
+        return [(self.block_names[block], classes[k]) for block, k in self._cells]
+
+    def blocks(self) -> list[str]:
+        """Return the names of the blocks, sorted; none without blocks."""
+        return natural_order(self.block_names)
+
+    def order(self) -> list[Label]:
+        """Return the classes in their final order; for pairs the one class of their differences."""
+        order = self.labeller.encoder.order()
+        return [f"{order[1]} - {order[0]}"] if self.paired else list(order)
+
+    def block_of(self, cells: IntArray) -> IntArray:
+        """Return the block of each cell of samples, as a position in ``block_names``."""
+        return np.array([block for block, _ in self._cells], np.int64)[cells]
+
+    def classes_of(self, cells: IntArray, order: Sequence[Label]) -> IntArray:
+        """Return the class of each cell, as a position in the final order of the classes."""
+        labels = self.cells()
+        if "blocks" in self.extras:
+            labels = [label[1] for label in labels if isinstance(label, tuple)]
+        return np.array([order.index(label) for label in labels], np.int64)[cells]
+
+    def checked_order(self, path: str, cells: IntArray) -> list[Label]:
+        """Return the classes in their final order; raise if one of them, or all, have no samples."""
+        order = self.order()
+        if not cells.size:
+            raise LabelError(
+                f"{path}: no sample is left, because none has a usable label"
+                f"{''.join(f' and a value of {name!r}' for name in self.names.values())}. Check the label column."
+            )
+        counts = np.bincount(self.classes_of(cells, order), minlength=len(order))
+        for name, count in zip(order, counts.tolist(), strict=True):
+            if not count:
+                raise LabelError(f"{path}: class {name!r} has no samples. Check the classes and the label column.")
+        return order
+
+    def left_out(self) -> list[str]:
+        """Say how many samples with a class are left out for want of something else."""
+        out = [
+            f"{n:,} sample{'' if n == 1 else 's'} without a value of {self.names[role]!r}"
+            for role, n in self.lacking.items()
+            if n
+        ]
+        if self.incomplete:
+            n = len(self.incomplete)
+            pairs = f"{n:,} incomplete pair{'' if n == 1 else 's'} of {self.names['pairs']!r}"
+            out.append(f"{pairs} ({listed(self.incomplete, _MOST_SHOWN)})")
+        return out
+
+    def finish(self, path: str, left_out: Sequence[str]) -> None:
+        """Raise if labels are left over at the end of the table; see :meth:`Labeller.finish`."""
+        self.labeller.finish(path, left_out)
+        for labeller in self.extras.values():
+            labeller.finish(path)
+
+    def afresh(self) -> Samples:
+        """Return the same for another reading of the table."""
+        extras = {role: labeller.afresh() for role, labeller in self.extras.items()}
+        return Samples(self.labeller.afresh(), extras, self.names, self.totals)
+
+
+def number(text: str) -> float:
+    """Return the number a text stands for, NaN if it is none.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.samples import number
+    >>> number("1,5"), number("x")
+    (1.5, nan)
+    """
+    try:
+        return float(text.replace(",", ".") if COMMA.fullmatch(text) else text)
+    except ValueError:
+        return math.nan

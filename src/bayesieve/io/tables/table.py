@@ -1,0 +1,337 @@
+"""What every file format offers: values in chunks, by sample or by feature, with ids and labels as texts."""
+
+from __future__ import annotations
+
+import abc
+import math
+import numbers
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesieve.data import is_sparse
+from bayesieve.errors import OptionError
+from bayesieve.utils import IntArray
+
+Progress = Callable[[int, int], None]  # done, total: bytes of the file, or any other measure
+
+MISSING_WORDS = (
+    "", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "#N/A", "null", "NULL", "None", "none", ".", "-", "?",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read a table, as far as the user said.
+
+    Parameters
+    ----------
+    labels
+        Name of the label column (obs column, characteristic, label row) inside the table; None when
+        labels come from elsewhere.
+    known_ids
+        Sample ids that a label file knows; they tell rows from columns. None without a label file.
+    samples_in
+        ``"rows"``, ``"columns"`` or None: find out.
+    id_column
+        Column of the table that holds sample ids, None: find out.
+    ignore
+        Columns to leave out.
+    described
+        Columns or rows of the table that say more of its samples (their batch, say), and are no features.
+    missing_words
+        Further spellings of a missing value.
+    categories
+        ``""``: values are numbers. ``"found"``: they are categories, and texts if most features are.
+        ``"text"``: they are categories and texts.
+    encoding, decimal, delimiter
+        Of text; None: find out (decimal: a point).
+    layer
+        AnnData: ``None`` for X, ``"raw"``, or the name of a layer.
+    memory
+        Bytes that may be used for data.
+    n_threads
+        Threads, None for all cores.
+    progress
+        Called with the amount read so far and the total.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> ReadOptions(labels="stage").samples_in is None
+    True
+    """
+
+    labels: str | None = None
+    known_ids: frozenset[str] | None = None
+    samples_in: str | None = None
+    id_column: str | None = None
+    ignore: tuple[str, ...] = ()
+    missing_words: tuple[str, ...] = ()
+    encoding: str | None = None
+    decimal: str = "."
+    delimiter: str | None = None
+    layer: str | None = None
+    memory: int = 2**30
+    n_threads: int | None = None
+    progress: Progress | None = None
+    described: tuple[str, ...] = ()
+    categories: str = ""
+
+    def are_texts(self, n_texts: int, n_numbers: int) -> bool:
+        """Tell whether values are categories in texts, given how many features hold texts and numbers.
+
+        Examples
+        --------
+        >>> from bayesieve.io.tables.table import ReadOptions
+        >>> ReadOptions(categories="found").are_texts(5, 1), ReadOptions().are_texts(5, 1)
+        (True, False)
+        """
+        return self.categories == "text" or (self.categories == "found" and n_texts > n_numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePiece:
+    """Some samples with all chosen features.
+
+    Parameters
+    ----------
+    ids
+        Sample ids, or None if the table has none.
+    labels
+        Label of each sample as it stands in the table (None where it is missing), or None if labels
+        come from elsewhere.
+    values
+        (n_samples, n_features): a float64 array in C order with NaN where a value is missing, or any
+        numeric array or CSR matrix that :class:`bayesieve.Moments` reads.
+    levels
+        The texts that ``values`` are positions in (-1 is missing); None if they are numbers.
+    """
+
+    ids: list[str] | None
+    labels: list[str | None] | None
+    values: Any
+    levels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturePiece:
+    """Some features of all chosen samples; ``values`` is (n_features, n_samples), or sparse CSR that way round."""
+
+    ids: list[str]
+    values: Any
+    levels: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)
+class Table(abc.ABC):
+    """A table in a file.
+
+    Parameters
+    ----------
+    path
+        The file, as the user named it.
+    form
+        The format in words: ``"CSV"``, ``"AnnData, layer counts"``.
+    samples_in
+        ``"rows"`` or ``"columns"`` of the file.
+    left_out
+        Columns that are neither id, label nor values, by reason: ``{"not numeric": ["gender"]}``.
+    """
+
+    path: str
+    form: str
+    samples_in: str
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+
+    def close(self) -> None:  # noqa: B027 - most formats keep nothing open
+        """Close the file."""
+
+
+@dataclass(slots=True)
+class SampleTable(Table):
+    """A table whose pieces are groups of samples; all features are known beforehand."""
+
+    feature_ids: tuple[str, ...] = ()
+
+    @abc.abstractmethod
+    def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
+        """Yield all samples in order, from the start, with a range of the features.
+
+        The number of samples in a piece depends on the number of features of the table alone (not on
+        memory or threads), so that sums over pieces are the same to the last bit.
+        """
+
+
+@dataclass(slots=True)
+class FeatureTable(Table):
+    """A table whose pieces are groups of features; all samples and their labels are known beforehand."""
+
+    sample_ids: tuple[str, ...] | None = None
+    n_samples: int = 0
+    labels: list[str | None] | None = None
+
+    @abc.abstractmethod
+    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+        """Yield all features in order, from the start, with the values of the samples at these positions."""
+
+
+def samples_per_piece(n_features: int) -> int:
+    """Return how many samples a piece holds: a function of the number of features alone, a multiple of 8.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.table import samples_per_piece
+    >>> samples_per_piece(100), samples_per_piece(54_675), samples_per_piece(2_000_000)
+    (4096, 16, 8)
+    """
+    return max(8, min(4096, 8 * (2**17 // n_features)))
+
+
+MOST_BYTES = 2**26
+
+
+def cut(n_rows: int, size: int, options: ReadOptions) -> Iterator[slice]:
+    """Yield consecutive ranges of ``size`` rows, and report progress once each has been used.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.table import cut
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> list(cut(5, 2, ReadOptions()))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for start in range(0, n_rows, size):
+        stop = min(start + size, n_rows)
+        yield slice(start, stop)
+        if options.progress is not None:
+            options.progress(stop, n_rows)
+
+
+def features_per_piece(n_samples: int, options: ReadOptions, most: int = MOST_BYTES) -> int:
+    """Return how many features fit a piece of ``most`` bytes or a quarter of the memory, at least one.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.table import features_per_piece
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> features_per_piece(238, ReadOptions()), features_per_piece(238, ReadOptions(memory=2**20))
+    (35246, 137)
+    """
+    return max(1, min(most, options.memory // 4) // (8 * max(1, n_samples)))
+
+
+def take_samples(values: Any, samples: IntArray) -> Any:
+    """Return some columns of a features x samples block, without a copy if they are all of them in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.io.tables.table import take_samples
+    >>> take_samples(np.eye(2), np.array([1])).tolist()
+    [[0.0], [1.0]]
+    """
+    n_samples = values.shape[1]
+    if len(samples) == n_samples and np.array_equal(samples, np.arange(n_samples)):
+        return values
+    return values[:, samples] if is_sparse(values) else np.take(values, samples, axis=1)
+
+
+def without_words(values: Any, options: ReadOptions) -> Any:
+    """Put NaN for numbers that stand for a missing value, such as -999; the block given is not changed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.io.tables.table import without_words
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> without_words(np.array([[1, -999]]), ReadOptions(missing_words=("-999", "unknown"))).tolist()
+    [[1.0, nan]]
+    """
+    words = missing_numbers(options)
+    if not words:
+        return values
+    if is_sparse(values):
+        if 0.0 in words:
+            raise OptionError("A sparse table does not store its zeros, so 0 cannot stand for a missing value.")
+        data = without_words(values.data[None, :], options)[0]
+        return values if data is values.data else type(values)((data, values.indices, values.indptr), values.shape)
+    gone = np.isin(values, words)
+    return np.where(gone, np.nan, values) if gone.any() else values
+
+
+def missing_numbers(options: ReadOptions) -> list[float]:
+    """Return the numbers among the spellings of a missing value.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.table import missing_numbers
+    >>> from bayesieve.io.tables.table import ReadOptions
+    >>> missing_numbers(ReadOptions(missing_words=("-999", "unknown", "nan")))
+    [-999.0]
+    """
+    found = []
+    for word in options.missing_words:
+        try:
+            found.append(float(word))
+        except ValueError:
+            continue
+    return [number for number in found if not np.isnan(number)]
+
+
+_NO_LABEL = frozenset(
+    {"", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "#N/A", "null", "NULL"}
+)  # "none" may be a class
+_EXACT = 2**53  # whole numbers up to here are exact in a float
+
+
+def label_text(value: Any, missing_words: Collection[str] = ()) -> str | None:
+    """Return a label as text, None if it is missing.
+
+    Whole numbers lose their point, so that the same labels read from different formats are the same.
+
+    Parameters
+    ----------
+    value
+        Text, number, truth value, date; None and NaN are missing.
+    missing_words
+        Spellings of a missing label besides the usual ones.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.table import label_text
+    >>> [label_text(value) for value in (" II ", 1, 1.0, 0.5, True, float("nan"), "N/A", None)]
+    ['II', '1', '1', '0.5', 'True', None, None, None]
+    """
+    text = id_text(value)
+    return None if text in _NO_LABEL or text in missing_words else text
+
+
+def id_text(value: Any) -> str:
+    """Return an id as text, written as :func:`label_text` would; missing ones are empty.
+
+    Examples
+    --------
+    >>> from bayesieve.io.tables.table import id_text
+    >>> id_text(7.0), id_text("NA"), id_text(None)
+    ('7', 'NA', '')
+    """
+    if isinstance(value, str | bytes):
+        return (value if isinstance(value, str) else value.decode("utf-8", "replace")).strip()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
+        return ""
+    if isinstance(value, bool | np.bool_ | numbers.Integral):
+        return str(value)
+    return _number_text(value)
+
+
+def _number_text(value: Any) -> str:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return str(value).strip()  # a date, say
+    if math.isnan(number):
+        return ""
+    return str(int(number)) if abs(number) <= _EXACT and number.is_integer() else str(value)

@@ -1,0 +1,278 @@
+"""Bytes of a text file: decompressed, as UTF-8, without a byte-order mark, lines ended by a newline."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+import os
+import zlib
+from pathlib import Path
+from typing import Any, Self
+
+from bayesieve.errors import FileError
+from bayesieve.utils.files import check_file
+
+_MAGIC = {
+    "gzip": b"\x1f\x8b",
+    "bzip2": b"BZh",
+    "xz": b"\xfd7zXZ\x00",
+    "zstd": b"\x28\xb5\x2f\xfd",
+}
+ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+
+
+def decompressed(path: Path, name: str, start: bytes, source: Any) -> Any:
+    """Return a stream of plain bytes; what the first bytes say and what the name says must agree."""
+    kind = next((kind for kind, magic in _MAGIC.items() if start.startswith(magic)), None)
+    promised = ENDINGS.get(path.suffix.lower())
+    if promised and kind != promised:
+        what = f"{kind} data" if kind else "no compressed data"
+        raise FileError(
+            f"{name} should hold {promised} data by its name, but it holds {what}. Give it the right "
+            "name, or fetch it again."
+        )
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=source)
+    if kind == "bzip2":
+        return bz2.BZ2File(source)
+    if kind == "xz":
+        return lzma.LZMAFile(source)
+    if kind == "zstd":
+        return _Zstd(source)
+    return source
+
+
+class _Zstd:
+    """zstd data, frame by frame; an end in the middle of one is noticed."""
+
+    def __init__(self, source: Any) -> None:
+        import zstandard  # noqa: PLC0415 - only for such files
+
+        self._source, self._new = source, zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None
+
+    def read(self, size: int) -> bytes:
+        parts, length = [], 0
+        while length < size:
+            block = self._source.read(2**17)
+            if not block:
+                if self._frame is not None:
+                    raise EOFError("the last frame has no end")
+                break
+            while block:
+                frame = self._frame or self._new()
+                parts.append(frame.decompress(block))
+                length += len(parts[-1])
+                self._frame, block = (None, frame.unused_data) if frame.eof else (frame, b"")
+        return b"".join(parts)
+
+
+_FOREIGN = {
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook; unpack it, or save the sheet as CSV",
+    b"\x89HDF": "an HDF5 file; if it is an AnnData file let its name end in .h5ad",
+    b"PAR1": "a Parquet file; let its name end in .parquet",
+    b"ARROW1": "an Arrow file; let its name end in .arrow or .feather",
+    b"\x93NUMPY": "a NumPy file; let its name end in .npy",
+    b"%PDF": "a PDF document; export the table as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"RDX": "an R data file; write the table with write.csv in R",
+}
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_LOOK = 2**18
+_SKIP = 2**20
+TROUBLE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+def plain_suffix(path: str | os.PathLike[str]) -> str:
+    """Ending of a file name in lower case, without that of a compression.
+
+    Examples
+    --------
+    >>> from bayesieve.io.text.files import plain_suffix
+    >>> plain_suffix("series.CSV.gz"), plain_suffix("table")
+    ('.csv', '')
+    """
+    name = Path(path)
+    return (name.with_suffix("") if name.suffix.lower() in ENDINGS else name).suffix.lower()
+
+
+class TextBytes:
+    r"""A text file as a stream of UTF-8 bytes.
+
+    Parameters
+    ----------
+    path
+        The file; gzip, bzip2, xz and zstd are recognised by their first bytes.
+    encoding
+        Encoding of the text; None for UTF-8, or what a byte-order mark says.
+
+    Examples
+    --------
+    >>> import gzip, tempfile, pathlib
+    >>> from bayesieve.io.text.files import TextBytes
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv.gz"
+    >>> _ = path.write_bytes(gzip.compress(b"\xef\xbb\xbfx,y"))
+    >>> with TextBytes(path) as stream:
+    ...     stream.read(100)
+    b'x,y'
+    """
+
+    def __init__(self, path: str | os.PathLike[str], encoding: str | None = None) -> None:
+        self.path = check_file(path)
+        self.name = os.fspath(path)
+        try:
+            self.size = self.path.stat().st_size
+            self._raw = self.path.open("rb")
+            start = self._raw.read(_LOOK)
+            self._raw.seek(0)
+        except OSError as error:
+            raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
+        self._ahead, self._returns, self._decoder = b"", False, None
+        try:
+            self._file = decompressed(self.path, self.name, start, self._raw)
+            self._decoder = self._begin(encoding)
+        except BaseException:
+            self._raw.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file itself have been read, out of ``size``."""
+        try:
+            return self._raw.tell()
+        except (OSError, ValueError):
+            return 0
+
+    def read(self, size: int, before: bytes | bytearray = b"") -> bytes | bytearray:
+        """Return ``before`` and about ``size`` more bytes, no more at the end."""
+        if self._ahead:
+            before, size, self._ahead = before + self._ahead, size - len(self._ahead), b""
+            if size <= 0:
+                return before
+        if self._file is self._raw and self._decoder is None and not self._returns:
+            return self._read_plain(size, before)
+        while True:
+            block = self._raw_read(size)
+            text = self._decode(block)
+            if text or not block:
+                return before + (text.replace(b"\r", b"\n") if self._returns else text)
+
+    def _read_plain(self, size: int, before: bytes | bytearray) -> bytearray:
+        """Read behind what was left of the last block: nothing is copied."""
+        block = bytearray(len(before) + size)
+        block[: len(before)] = before
+        try:
+            with memoryview(block) as view:
+                number = self._raw.readinto(view[len(before) :])
+        except OSError as error:
+            raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
+        del block[len(before) + number :]
+        return block
+
+    def skip_lines(self, n_lines: int) -> None:
+        """Pass over some lines."""
+        while n_lines > 0 and (block := self.read(_SKIP)):
+            found = block.count(b"\n")
+            if found < n_lines:
+                n_lines -= found
+                continue
+            place = -1
+            for _ in range(n_lines):
+                place = block.index(b"\n", place + 1)
+            self._ahead, n_lines = bytes(block[place + 1 :]), 0
+
+    def _raw_read(self, size: int) -> bytes:
+        try:
+            return bytes(self._file.read(size))
+        except TROUBLE as error:
+            raise self._damaged(error) from error
+        except Exception as error:
+            if type(error).__name__ == "ZstdError":
+                raise self._damaged(error) from error
+            raise
+
+    def _damaged(self, error: Exception) -> FileError:
+        return FileError(
+            f"{self.name} is damaged or cut short: its compressed data cannot be read to the end "
+            f"({str(error).rstrip('.')}). Download or copy it again."
+        )
+
+    def _begin(self, encoding: str | None) -> Any:
+        """Look at the first bytes; keep them as they are to be read, and return a decoder if one is needed."""
+        start = self._raw_read(_LOOK)
+        while 0 < len(start) < _LOOK:
+            more = self._raw_read(_LOOK - len(start))
+            if not more:
+                break
+            start += more
+        if not start:
+            raise FileError(f"{self.name} holds no data. Check how it was written or downloaded.")
+        foreign = next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
+        if foreign:
+            raise FileError(f"{self.name} is not a text table but {foreign}.")
+        mark = next((mark for mark in _MARKS if start.startswith(mark)), b"")
+        start = start[len(mark) :]
+        self.encoding = encoding or _MARKS.get(mark) or _without_mark(start)
+        decoder = self._decoder_for(self.encoding)
+        if mark and decoder is not None and self.encoding.lower().startswith(("utf", "u")):  # the mark knows best
+            decoder = self._decoder_for(_MARKS[mark])
+        self._decoder = decoder
+        self._ahead = self._decode(start)
+        self._returns = b"\r" in self._ahead[:-1] and b"\n" not in self._ahead  # as old Macs wrote
+        if self._returns:
+            self._ahead = self._ahead.replace(b"\r", b"\n")
+        if b"\0" in self._ahead:
+            raise FileError(
+                f"{self.name} is not a text table: it holds zero bytes. If it is text in an unusual encoding, "
+                "name it with --encoding (for example utf-16); otherwise save the table as CSV."
+            )
+        return decoder
+
+    def _decoder_for(self, encoding: str) -> Any:
+        try:
+            name = codecs.lookup(encoding).name
+            return None if name in ("utf-8", "ascii") else codecs.getincrementaldecoder(name)("strict")
+        except (LookupError, TypeError, ValueError):
+            raise FileError(
+                f"There is no text encoding {encoding!r}. Usual ones are utf-8, latin-1, cp1252 and utf-16."
+            ) from None
+
+    def _decode(self, block: bytes) -> bytes:
+        if self._decoder is None:
+            return block
+        try:
+            text = self._decoder.decode(block, final=not block)
+        except (UnicodeDecodeError, ValueError) as error:
+            raise FileError(
+                f"{self.name} is not {self.encoding} text ({str(error).rstrip('.')}). "
+                "Name its encoding with --encoding, for example utf-8, latin-1 or utf-16."
+            ) from None
+        return bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def _without_mark(start: bytes) -> str:
+    """UTF-16 without a mark shows as zeros in every second place."""
+    even, odd = start[0:512:2], start[1:512:2]
+    if len(start) >= 8 and odd.count(0) > 0.7 * len(odd) and not even.count(0):
+        return "utf-16-le"
+    if len(start) >= 8 and even.count(0) > 0.7 * len(even) and not odd.count(0):
+        return "utf-16-be"
+    return "utf-8"

@@ -1,0 +1,1 @@
+"""Likelihoods of counts: Poisson and negative binomial, with exposures (offsets)."""

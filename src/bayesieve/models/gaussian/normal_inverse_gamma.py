@@ -1,0 +1,297 @@
+"""The conjugate prior of a Gaussian with unknown mean and variance (section 2.3)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import PriorError, PriorWarning
+from bayesieve.stats import Moments
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Hyperparameter: TypeAlias = "float | FloatArray"
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalInverseGamma:
+    r"""Prior (or posterior) of the mean and the variance of one group of samples.
+
+    The variance is inverse-gamma(``variance_dof / 2``, ``variance_scale / 2``); given the variance,
+    the mean is normal around ``mean_location`` with variance ``variance / mean_strength``.
+
+    Parameters
+    ----------
+    variance_dof
+        The paper's :math:`\kappa`; a number or one per feature.
+    variance_scale
+        :math:`s`.
+    mean_strength
+        :math:`\nu`. At 0 the mean is uniform and ``mean_location`` is not used.
+    mean_location
+        :math:`m`.
+    allow_negative
+        Accept negative :math:`\kappa`, :math:`s` or :math:`\nu` (an improper prior that is legal as
+        long as the data make the updated values positive), with a warning.
+
+    Notes
+    -----
+    The prior is proper where :math:`\kappa, s, \nu > 0`. All zeros is Jeffreys' prior.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> prior = bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1)
+    >>> prior.is_proper
+    True
+    >>> bs.NormalInverseGamma().is_proper
+    False
+    """
+
+    variance_dof: Hyperparameter = 0.0
+    variance_scale: Hyperparameter = 0.0
+    mean_strength: Hyperparameter = 0.0
+    mean_location: Hyperparameter = 0.0
+    allow_negative: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("variance_dof", "variance_scale", "mean_strength", "mean_location"):
+            value = _number_or_vector(name, getattr(self, name))
+            if name != "mean_location" and np.any(np.asarray(value) < 0):
+                if not self.allow_negative:
+                    raise PriorError(
+                        f"{name} holds a negative value. Hyper-parameters of at least 0 are meant; if a "
+                        "negative one is intended, pass allow_negative=True."
+                    )
+                warnings.warn(
+                    f"{name} is negative: an improper prior that few people mean. Results are defined "
+                    "only where the updated values are positive.",
+                    PriorWarning,
+                    stacklevel=3,
+                )
+            object.__setattr__(self, name, value)
+        _ = self.n_features  # raises if the lengths differ
+
+    @property
+    def proper(self) -> npt.NDArray[np.bool_]:
+        """Where the prior is proper: a scalar or one flag per feature."""
+        return np.asarray(
+            (np.asarray(self.variance_dof) > 0)
+            & (np.asarray(self.variance_scale) > 0)
+            & (np.asarray(self.mean_strength) > 0)
+        )
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether the prior is proper for every feature."""
+        return bool(self.proper.all())
+
+    @property
+    def is_jeffreys(self) -> bool:
+        """Whether this is Jeffreys' prior for every feature: all hyper-parameters but the location are 0."""
+        return not any(map(any_nonzero, (self.variance_dof, self.variance_scale, self.mean_strength)))
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features the hyper-parameters are given for; None if all are plain numbers."""
+        sizes = {
+            np.size(value)
+            for value in (self.variance_dof, self.variance_scale, self.mean_strength, self.mean_location)
+            if np.ndim(value)
+        }
+        if len(sizes) > 1:
+            raise PriorError(f"Hyper-parameters are given for different numbers of features: {sorted(sizes)}.")
+        return sizes.pop() if sizes else None
+
+    def updated(self, group: Moments) -> NormalInverseGamma:
+        r"""Posterior after one group of samples: :math:`\kappa^*, s^*, \nu^*, m^*` of section 2.3.
+
+        Parameters
+        ----------
+        group
+            Moments with a single class, for example ``moments.pool()`` or ``moments.group(label)``.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> group = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "a"])
+        >>> posterior = bs.NormalInverseGamma().updated(group)
+        >>> float(posterior.variance_dof), posterior.variance_scale.tolist()
+        (2.0, [2.0])
+        """
+        return NormalInverseGamma(*self.updated_values(group), allow_negative=self.allow_negative)
+
+    def updated_values(self, group: Moments) -> tuple[Any, Any, Any, Any]:
+        """Return the updated hyper-parameters as they come, positive or not; see :meth:`updated`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> group = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "a"])
+        >>> dof, scale, strength, location = bs.NormalInverseGamma().updated_values(group)
+        >>> int(dof), scale.tolist(), int(strength), location.tolist()
+        (2, [2.0], 2, [2.0])
+        """
+        count, mean, residual, squares = single_group(group)
+        strength = self.mean_strength + count
+        scale, location = squares, mean
+        if any_nonzero(self.mean_strength):
+            distance = (mean - self.mean_location) + residual
+            weight = np.divide(count, strength, out=np.zeros(np.shape(strength)), where=strength != 0)
+            scale = scale + self.mean_strength * weight * (distance * distance)
+            location = self.mean_location + weight * distance
+        if any_nonzero(self.variance_scale):
+            scale = scale + self.variance_scale
+        return self.variance_dof + count, scale, strength, location
+
+    def log_constant(self) -> Any:
+        r"""Logarithm of the normalising constant, :math:`\log(A B)` of section 2.3.
+
+        .. math::
+            \tfrac{\kappa}{2} \log\tfrac{s}{2} - \log\Gamma(\tfrac{\kappa}{2})
+            + \tfrac12 \log\tfrac{\nu}{2\pi}
+
+        Defined where the prior is proper.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> prior = bs.NormalInverseGamma(3.0, 0.5, 0.1)
+        >>> round(prior.log_constant(), 7)
+        -4.0288904
+        """
+        constant = _log_constant(self.variance_dof, self.variance_scale, self.mean_strength, 1.0)
+        return constant if self.n_features else float(constant[0])
+
+
+def log_evidence(prior: NormalInverseGamma, group: Moments) -> Any:
+    r"""Log marginal likelihood of one group of samples, feature by feature.
+
+    Equation (2.16) for a class and (2.17) for the pooled sample. Where the prior is improper its
+    constant does not exist and is taken as 1 (what is missing is the model's ``prior_ratio``).
+
+    Parameters
+    ----------
+    prior
+        The prior of the group.
+    group
+        Moments with a single class.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> group = bs.Moments.from_matrix([[0.1], [-0.4], [0.3], [0.8]], ["a"] * 4)
+    >>> bs.log_evidence(bs.NormalInverseGamma(3.0, 0.5, 0.1), group).round(6).tolist()
+    [-4.628098]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        constant = np.where(prior.proper, prior.log_constant(), 0.0) if prior.proper.any() else 0.0
+    return constant + log_kernel(prior, group)
+
+
+def log_kernel(prior: NormalInverseGamma, group: Moments, unit: Any = 1.0) -> Any:
+    r"""Log evidence without the constant of the prior, for data in units of :math:`\sqrt u`.
+
+    .. math::
+        -\tfrac{\kappa^*}{2} \log\tfrac{s^*}{2u} + \log\Gamma(\tfrac{\kappa^*}{2})
+        - \tfrac12 \log\tfrac{\nu^*}{2\pi} - \tfrac{n}{2}\log 2\pi - \tfrac{\kappa}{2} \log u
+
+    The unit adds :math:`\tfrac n2 \log u`, which cancels in a Bayes factor. With the spread of the
+    data as unit, no large numbers are added only to be taken away again.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.models.gaussian.normal_inverse_gamma import log_kernel
+    >>> group = bs.Moments.from_matrix([[0.0], [2.0]], ["a", "a"])
+    >>> prior = bs.NormalInverseGamma()
+    >>> difference = log_kernel(prior, group, unit=4.0) - log_kernel(prior, group)
+    >>> bool(abs(difference[0] - math.log(4.0)) < 1e-12)
+    True
+    """
+    return kernel_of(prior, prior.updated_values(group)[:3], group.count[0], unit)
+
+
+def kernel_of(prior: NormalInverseGamma, updated: tuple[Any, Any, Any], count: Any, unit: Any) -> Any:
+    """Return :func:`log_kernel` from hyper-parameters that have been updated already."""
+    kernel = _log_constant(*updated, unit)
+    kernel += 0.5 * _LOG_2PI * count
+    if any_nonzero(prior.variance_dof):
+        kernel += 0.5 * np.asarray(prior.variance_dof) * np.log(unit)
+    return np.negative(kernel, out=kernel)
+
+
+def _log_constant(dof: Any, scale: Any, strength: Any, unit: Any) -> FloatArray:
+    """Worked out in place: for many features, fresh memory costs more than arithmetic."""
+    half = 0.5 * np.asarray(dof)
+    shape = np.broadcast_shapes((1,), np.shape(scale), np.shape(unit), half.shape, np.shape(strength))
+    constant = np.empty(shape)
+    if scale is unit:  # the pooled sample is its own unit
+        constant[:] = math.log(0.5)
+    else:
+        np.divide(scale, unit, out=constant)
+        constant *= 0.5
+        np.log(constant, out=constant)
+    constant *= half
+    constant += 0.5 * (np.log(strength) - _LOG_2PI) - log_gamma(half)
+    return constant
+
+
+def single_group(group: Moments) -> tuple[Any, FloatArray, FloatArray, FloatArray]:
+    """Count, mean, residual and centred squares of moments that hold one class only."""
+    if len(group.classes) != 1:
+        raise PriorError(
+            f"One group of samples is needed, but these moments hold {len(group.classes)} classes. "
+            "Use moments.group(label) or moments.pool()."
+        )
+    assert group.residual is not None
+    return group.count[0], group.mean[0], group.residual[0], group.centred_squares[0]
+
+
+def any_nonzero(value: Hyperparameter) -> bool:
+    """Whether a hyper-parameter is anything but zero; quick for plain numbers.
+
+    Examples
+    --------
+    >>> from bayesieve.models.gaussian.normal_inverse_gamma import any_nonzero
+    >>> any_nonzero(0.0), any_nonzero(2.0)
+    (False, True)
+    """
+    return value != 0.0 if isinstance(value, float) else bool(np.any(value))
+
+
+def log_gamma(x: Any) -> Any:
+    """Log of the gamma function; plain numbers take the quick way.
+
+    Examples
+    --------
+    >>> from bayesieve.models.gaussian.normal_inverse_gamma import log_gamma
+    >>> round(log_gamma(5.0), 6)
+    3.178054
+    """
+    if np.ndim(x) == 0:
+        return math.lgamma(float(x)) if float(x) > 0 else math.inf
+    from scipy.special import gammaln  # noqa: PLC0415 - SciPy takes a while to import
+
+    return gammaln(x)
+
+
+def _number_or_vector(name: str, value: Any) -> Hyperparameter:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PriorError(f"{name} must be a number or one number per feature, not {value!r}.") from None
+    if array.ndim > 1:
+        raise PriorError(f"{name} must be a number or one number per feature, not of shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise PriorError(f"{name} holds a value that is not finite. Use 0 for a flat prior.")
+    if array.ndim == 0:
+        return float(array)
+    array.flags.writeable = False
+    return array

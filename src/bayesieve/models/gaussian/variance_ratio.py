@@ -1,0 +1,244 @@
+r"""One integral over the ratio of two variances, in log space.
+
+When two classes share a location, or several blocks share a shift, everything but the ratio
+:math:`\rho = \sigma_1 / \sigma_0` of the class variances integrates out in closed form. With
+:math:`t = \ln\rho` what is left is
+
+.. math::
+    \int dt\; \rho^{-N_1/2} \left[\frac{S_0 + S_1/\rho + q(\rho)}{u}\right]^{-n/2}
+    \left[\frac{w(\rho)\,(N_0\rho + N_1)}{n}\right]^{-1/2}
+
+where :math:`1/v_b = n_{b0} n_{b1} / (n_{b1} + \rho\, n_{b0})` is the weight of block b,
+:math:`w = \sum_b 1/v_b`, and :math:`q = \sum_b (d_b - \hat d)^2 / v_b` is what the blocks' mean
+differences :math:`d_b` leave unexplained. The shift :math:`\hat d` is their weighted mean, or 0
+where the classes share their location; the last factor is there only when the shift is free.
+
+Why few points are enough: for a complex :math:`t` with imaginary part :math:`\theta < \pi` the
+integrand is analytic and at most :math:`\cos(\theta/2)^{-n/2-1}` times its value on the real axis,
+so the trapezoidal rule converges exponentially; its step follows from the two sample sizes and is
+halved until two grids agree.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.utils import FloatArray
+from bayesieve.utils.compiled import compiled
+from bayesieve.utils.threads import for_each, n_threads_for
+
+_CUT = 42.0  # heights further below the highest are left out: exp(-42) is 6e-19
+_AGREE = 1e-8  # two grids that differ by this leave an error of about its square in their mean
+_MOST_HALVINGS = 12
+_SCAN = 0.25
+_CHUNK = 4096
+_WORK = 256  # an integral costs about as much as reading this many values
+
+
+def log_ratio_integral(
+    squares: FloatArray,
+    counts: npt.ArrayLike,
+    differences: FloatArray,
+    *,
+    free_shift: bool,
+    n_threads: int | None = None,
+) -> FloatArray:
+    """Log of the integral for every feature; NaN where it does not exist.
+
+    It exists where both classes have at least two values and centred squares over 0 and, when the
+    shift is free, where at least one block holds both classes. The unit of the squares is the sum of
+    the centred squares of the blocks, classes taken together.
+
+    Parameters
+    ----------
+    squares
+        Centred squares within classes and blocks, added up over the blocks: ``(2, n_features)``.
+    counts
+        Values of every block and class: ``(n_blocks, 2, 1)`` or ``(n_blocks, 2, n_features)``.
+    differences
+        Mean of the second class minus that of the first: ``(n_blocks, n_features)``; not used in a
+        block that lacks a class.
+    free_shift
+        Whether the classes differ by a shift that is integrated out; otherwise it is 0.
+    n_threads
+        Threads to use; the result is the same to the last bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
+    >>> squares, difference = np.array([[1.0], [1.0]]), np.zeros((1, 1))
+    >>> log_ratio_integral(squares, [[[2], [2]]], difference, free_shift=False).round(12).tolist()
+    [1.38629436112]
+    """
+    n_blocks, n_features = differences.shape
+    sizes = np.broadcast_to(np.asarray(counts, dtype=np.float64), (n_blocks, 2, n_features))
+    result = np.empty(n_features)
+
+    def work(first: int) -> None:
+        part = slice(first, first + _CHUNK)
+        n0, n1 = (np.ascontiguousarray(sizes[:, k, part].T) for k in range(2))
+        inputs = (np.ascontiguousarray(squares[:, part]), n0, n1, np.ascontiguousarray(differences[:, part].T))
+        _integrate_all(*inputs, free_shift, result[part])
+
+    for_each(work, range(0, n_features, _CHUNK), n_threads_for(n_threads, _WORK * n_features))
+    return result
+
+
+@compiled()
+def _integrate_all(
+    squares: FloatArray, n0: FloatArray, n1: FloatArray, d: FloatArray, free: bool, out: FloatArray
+) -> None:
+    for j in range(out.size):
+        unit, shared = squares[0, j] + squares[1, j], False
+        for b in range(d.shape[1]):
+            if n0[j, b] > 0 and n1[j, b] > 0:
+                unit += n0[j, b] * n1[j, b] / (n0[j, b] + n1[j, b]) * d[j, b] ** 2
+                shared = True
+        totals = (n0[j].sum(), n1[j].sum())
+        spreads = (squares[0, j] / unit, squares[1, j] / unit)
+        defined = min(spreads) > 0 and min(totals) >= 2 and (shared or not free)
+        out[j] = math.nan
+        if defined:
+            out[j] = _integral((spreads, totals, n0[j], n1[j], d[j] / math.sqrt(unit), free))
+
+
+@compiled()
+def _integral(case: Any) -> float:
+    total0, total1 = case[1]
+    width = math.sqrt(2.0 / total0 + 2.0 / total1)
+    low, high = _hull(case)
+    start, top = _highest(case, low, high, width)
+    step = min(0.4, 0.75 * width)
+    coarse = step * _sum(case, start, step, low, high, top)
+    for _ in range(_MOST_HALVINGS):
+        middle = step * _sum(case, start + 0.5 * step, step, low, high, top)
+        fine = 0.5 * (coarse + middle)
+        if abs(middle - coarse) <= _AGREE * fine:
+            break
+        step, coarse = 0.5 * step, fine
+    return top + math.log(fine)
+
+
+@compiled()
+def _height(case: Any, t: float) -> float:
+    """Log of the integrand."""
+    (spread0, spread1), (total0, total1), n0, n1, d, free = case
+    ratio = math.exp(t)
+    weight, shift = 0.0, 0.0
+    if free:
+        for b in range(d.size):
+            if n0[b] > 0 and n1[b] > 0:
+                inverse = n0[b] * n1[b] / (n1[b] + ratio * n0[b])
+                weight += inverse
+                shift += inverse * d[b]
+        shift /= weight
+    spread = spread0 + spread1 / ratio
+    for b in range(d.size):
+        if n0[b] > 0 and n1[b] > 0:
+            spread += n0[b] * n1[b] / (n1[b] + ratio * n0[b]) * (d[b] - shift) ** 2
+    n = total0 + total1
+    height: float = -0.5 * total1 * t - 0.5 * n * math.log(spread)
+    if free:
+        height -= 0.5 * math.log(weight / n * (total0 * ratio + total1))
+    return height
+
+
+@compiled()
+def _hull(case: Any) -> tuple[float, float]:
+    r"""Interval outside which the height falls on both sides, so that it holds every mode.
+
+    q falls with :math:`\rho` and :math:`\rho q` rises, which bounds the slope of the height: below the
+    first point it is positive, above the second negative. The factor of the shift adds at most 1/2
+    to the slope, either way.
+    """
+    (spread0, spread1), (total0, total1), n0, n1, d, free = case
+    extra = 1.0 if free else 0.0
+    rest0, rest1 = _unexplained(n0, n1, d, n0, free), _unexplained(n0, n1, d, n1, free)
+    low = math.log(spread1 / (spread0 + rest0)) + math.log((total0 - extra) / (total1 + extra))
+    high = math.log((spread1 + rest1) / spread0) + math.log((total0 + extra) / (total1 - extra))
+    return low, high
+
+
+@compiled()
+def _unexplained(n0: FloatArray, n1: FloatArray, d: FloatArray, weights: FloatArray, free: bool) -> float:
+    """Weighted squares of the differences around their weighted mean, or around 0."""
+    total, shift, rest = 0.0, 0.0, 0.0
+    for b in range(d.size):
+        if free and n0[b] > 0 and n1[b] > 0:
+            total += weights[b]
+            shift += weights[b] * d[b]
+    if free:
+        shift /= total
+    for b in range(d.size):
+        if n0[b] > 0 and n1[b] > 0:
+            rest += weights[b] * (d[b] - shift) ** 2
+    return rest
+
+
+@compiled()
+def _highest(case: Any, low: float, high: float, width: float) -> tuple[float, float]:
+    """Place and height of the highest mode: a scan of the hull, and a closer look around each mode."""
+    n_steps = max(1, math.ceil((high - low) / _SCAN))
+    step = (high - low) / n_steps
+    best, top = low, _height(case, low)
+    before, here = -math.inf, top
+    for i in range(n_steps + 1):
+        after = _height(case, low + (i + 1) * step) if i < n_steps else -math.inf
+        if here >= before and here >= after:
+            t = _climb(case, low + (i - 1) * step, low + (i + 1) * step, 0.2 * width)
+            height = _height(case, t)
+            if height > top:
+                best, top = t, height
+        before, here = here, after
+    return best, top
+
+
+@compiled()
+def _climb(case: Any, a: float, b: float, tolerance: float) -> float:
+    """Golden-section search for a mode between two points."""
+    golden = 0.5 * (math.sqrt(5.0) - 1.0)
+    left, right = b - golden * (b - a), a + golden * (b - a)
+    f_left, f_right = _height(case, left), _height(case, right)
+    while b - a > tolerance:
+        if f_left > f_right:
+            b, right, f_right = right, left, f_left
+            left = b - golden * (b - a)
+            f_left = _height(case, left)
+        else:
+            a, left, f_left = left, right, f_right
+            right = a + golden * (b - a)
+            f_right = _height(case, right)
+    return 0.5 * (a + b)
+
+
+@compiled()
+def _sum(case: Any, start: float, step: float, low: float, high: float, top: float) -> float:
+    """Sum of the integrand over ``top`` at start, start +- step, ... as far as it matters."""
+    total0, total1 = case[1]
+    extra = 1.0 if case[5] else 0.0
+    right = _walk(case, start, step, high - start, (total0 + extra) / 2, top)
+    return right + _walk(case, start - step, -step, start - step - low, (total1 + extra) / 2, top)
+
+
+@compiled()
+def _walk(case: Any, start: float, step: float, reach: float, rise: float, top: float) -> float:
+    """Sum in one direction; where the height is too low, skip what it cannot climb back over.
+
+    ``rise`` is the steepest ascent possible in this direction. Beyond ``reach`` there is no ascent.
+    """
+    total, i = 0.0, 0
+    stride = abs(step)
+    while True:
+        height = _height(case, start + i * step)
+        if height > top - _CUT:
+            total += math.exp(height - top)
+            i += 1
+        elif i * stride > reach:
+            return total
+        else:
+            i += max(1, int((top - _CUT - height) / (rise * stride)))

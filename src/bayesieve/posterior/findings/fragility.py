@@ -1,0 +1,188 @@
+"""Fragility: leave-one-out influence of single samples on the log-odds (result)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import DataError
+from bayesieve.posterior.feature_posterior import FeaturePosterior
+from bayesieve.utils import FloatArray, IntArray
+
+_ARRAYS = ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fragility:
+    """The least log-odds of every feature over leaving any one sample out.
+
+    Only samples that hold a value of the feature count. Features that were given a floor get the floor of
+    what is left; those without any evidence keep their log-odds and have no culprit.
+
+    Parameters
+    ----------
+    full
+        The screen of all samples.
+    least_log_bayes_factor
+        The least log Bayes factor over all removals of one sample.
+    culprit
+        Number of the sample (from 0, in the order of the table) whose removal gives it, the first one
+        where several hold the same value; -1 if none could be removed.
+    n_below
+        For features over the cut: how many removals bring the log-odds to the cut or below; 0 for others.
+    n_skipped
+        Removals left out because they would leave a class undefined under the prior.
+    n_removals
+        Removals that were looked at.
+    cut
+        Log-odds over which a feature passes.
+    sample_names
+        Names of the samples, or None.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.screening.fragility import fragility
+    >>> X = [[0.1, 0.2], [-0.4, 0.1], [0.3, -0.3], [0.2, 0.4], [-0.1, 0.3],
+    ...      [6.8, 0.1], [7.7, 0.2], [8.1, -0.2], [7.1, 0.0], [7.5, 9.0]]
+    >>> found = fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1)
+    >>> found.full.log_odds.round(1).tolist(), found.least_log_odds.round(1).tolist()
+    ([20.9, 7.4], [17.9, -2.2])
+    >>> found.culprit.tolist(), found.n_below.tolist()
+    ([0, 9], [0, 1])
+    """
+
+    full: FeaturePosterior
+    least_log_bayes_factor: FloatArray
+    culprit: IntArray
+    n_below: IntArray
+    n_skipped: IntArray
+    n_removals: IntArray
+    cut: float = 0.0
+    sample_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            getattr(self, name).flags.writeable = False
+
+    @property
+    def least_log_odds(self) -> FloatArray:
+        """Prior log-odds plus the least log Bayes factor."""
+        return self.full.prior_log_odds + self.least_log_bayes_factor
+
+    @property
+    def fragile(self) -> npt.NDArray[np.bool_]:
+        """Features over the cut that a single sample keeps there."""
+        return np.greater(self.n_below, 0)
+
+    def posterior(self) -> FeaturePosterior:
+        """Return the screen with the least log-odds in place of the log-odds; any rule takes it.
+
+        It is a cautious ranking and not a posterior: what is expected of it (markers, false
+        discoveries) is not calibrated.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.screening.fragility import fragility
+        >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [7.5]]
+        >>> found = fragility(X, ["a"] * 5 + ["b"] * 5)
+        >>> bs.MinimalRisk(0.5).select(found.posterior()).names
+        ('x0',)
+        """
+        return replace(self.full, log_bayes_factor=self.least_log_bayes_factor, calibrated=False)
+
+    def culprit_names(self) -> list[str]:
+        """Name of the culprit of every feature, its number if samples have no names, empty if there is none.
+
+        Examples
+        --------
+        >>> from bayesieve.screening.fragility import fragility
+        >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [0.2], [0.3], [-0.1], [0.0], [9.9]]
+        >>> fragility(X, ["a"] * 5 + ["b"] * 5).culprit_names()
+        ['9']
+        """
+        return [self._name(number) for number in self.culprit.tolist()]
+
+    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
+        """Columns for the result table, in feature order.
+
+        Parameters
+        ----------
+        posterior
+            The screen whose table it is; it must have the same features.
+
+        Examples
+        --------
+        >>> from bayesieve.screening.fragility import fragility
+        >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
+        >>> found = fragility(X, ["a"] * 5 + ["b"] * 5)
+        >>> list(found.columns(found.full))
+        ['least_log_odds', 'culprit', 'n_fragile_removals']
+        """
+        if posterior.n_features != self.culprit.size:
+            raise DataError(
+                f"The fragility of {self.culprit.size} features does not fit a table of {posterior.n_features}."
+            )
+        return {
+            "least_log_odds": self.least_log_odds,
+            "culprit": self.culprit_names(),
+            "n_fragile_removals": self.n_below,
+        }
+
+    def take(self, places: npt.ArrayLike) -> Fragility:
+        """Some of the features, in the order given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.screening.fragility import fragility
+        >>> X = [[0.1, 3.0], [-0.4, 1.0], [0.3, 2.0], [6.8, 2.5], [7.7, 1.5], [8.1, 0.0]]
+        >>> fragility(X, ["a"] * 3 + ["b"] * 3, bs.GaussianModel.proper()).take([1]).full.names
+        ('x1',)
+        """
+        chosen = np.arange(self.culprit.size)[np.asarray(places)]
+        return replace(
+            self, full=self.full.take(chosen), **{name: getattr(self, name)[chosen] for name in _ARRAYS}
+        )
+
+    def notes(self) -> list[str]:
+        """Sentences for a summary.
+
+        Examples
+        --------
+        >>> from bayesieve.screening.fragility import fragility
+        >>> X = [[0.1], [-0.4], [0.3], [0.2], [-0.1], [0.1], [0.2], [-0.2], [0.0], [9.0]]
+        >>> print(fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1).notes()[0])
+        1 of 1 feature over the cut would not pass without a certain sample, most often sample 9, counting from 0
+        (1 of them).
+        """
+        passing = self.full.log_odds > self.cut
+        n_passing, lost = int(passing.sum()), self.culprit[self.fragile]
+        said = f"{lost.size:,} of {_features(n_passing)} over the cut would not pass without a certain sample"
+        if lost.size:
+            numbers, times = np.unique(lost, return_counts=True)
+            most = int(np.argmax(times))
+            counted = "" if self.sample_names else ", counting from 0"
+            said += f", most often sample {self._name(int(numbers[most]))}{counted} ({times[most]:,} of them)"
+        notes = [said + "."]
+        n_skipped = int(self.n_skipped.sum())
+        if n_skipped:
+            notes.append(
+                f"{n_skipped:,} removal{'s were' if n_skipped > 1 else ' was'} skipped in "
+                f"{_features(int((self.n_skipped > 0).sum()))}, because a class would be left with too few values "
+                "or without spread for its prior."
+            )
+        return notes
+
+    def _name(self, number: int) -> str:
+        if number < 0:
+            return ""
+        return self.sample_names[number] if self.sample_names else str(number)
+
+
+def _features(n: int) -> str:
+    return f"{n:,} feature{'' if n == 1 else 's'}"

@@ -1,0 +1,107 @@
+r"""Posterior predictive densities of the classes, for plots of one feature.
+
+A mean and variance with an updated normal-inverse-gamma law (section 2.3: :math:`\kappa^*, s^*, \nu^*, m^*`) give
+a new value Student's t law with :math:`\kappa^*` degrees of freedom, location :math:`m^*` and squared scale
+:math:`s^* (1 + 1/\nu^*) / \kappa^*`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import PriorError
+from bayesieve.models import GaussianModel
+from bayesieve.models.gaussian.paired import PairedComparison
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.stats import Moments
+from bayesieve.utils import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictive:
+    """Student's t laws of a new value: one row per class, then that of all classes alike.
+
+    Parameters
+    ----------
+    dof, location, scale
+        Of shape (n_classes + 1, n_features); NaN where the law is not defined.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.predictive import predictive
+    >>> X = [[0.0], [2.0], [4.0], [1.0], [3.0], [8.0], [12.0], [16.0], [10.0], [14.0]]
+    >>> found = predictive(bs.screen(X, ["a"] * 5 + ["b"] * 5), [0])
+    >>> found.location.ravel().tolist(), found.dof.ravel().tolist()
+    ([2.0, 12.0, 7.0], [5.0, 5.0, 10.0])
+    """
+
+    dof: FloatArray
+    location: FloatArray
+    scale: FloatArray
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.dof.shape[1])
+
+
+def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive | None:
+    """Work out the laws of a new value, for some features of a Gaussian screen; None for other models.
+
+    Blocks are thrown together, and the resolution of rounded values is taken into account.
+
+    Parameters
+    ----------
+    posterior
+        A screen.
+    places
+        Numbers of the features.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.posterior.predictive import predictive
+    >>> predictive(bs.screen([[3], [4], [9], [8]], list("aabb"), model=bs.PoissonModel()), [0]) is None
+    True
+    """
+    model = posterior.model
+    if not isinstance(model, GaussianModel) or not isinstance(posterior.statistics, Moments):
+        return None
+    where = np.asarray(places, dtype=np.int64)
+    moments, resolution = posterior.statistics.take(where), np.asarray(posterior.resolution, dtype=np.float64)
+    step = resolution[where] if resolution.ndim else resolution
+    if isinstance(posterior.comparison, PairedComparison):
+        return _of_pairs(moments)
+    if np.any(step):
+        moments = moments.with_resolution(step)
+    few, k = model.take(where, posterior.n_features), len(moments.classes)
+    try:
+        groups = [(few.prior_of(j, k), moments.group(label)) for j, label in enumerate(moments.classes)]
+    except PriorError:  # priors of groups of classes, not of classes
+        return None
+    groups.append((few.pooled_prior, moments.pool()))
+    return _stacked([prior.updated_values(group) for prior, group in groups], where.size)
+
+
+def _of_pairs(differences: Moments) -> Predictive:
+    r"""Laws of a difference: any mean (prior :math:`\sigma^{-1/2} d\mu\, d\sigma/\sigma`), and mean 0."""
+    n = np.broadcast_to(differences.counts, differences.mean.shape)[0].astype(np.float64)
+    mean, squares = differences.mean[0] + np.asarray(differences.residual)[0], differences.centred_squares[0]
+    free = (n - 0.5, squares, n, mean)
+    null = (n, squares + n * mean * mean, np.full(n.shape, np.inf), np.zeros(n.shape))
+    return _stacked([free, null], n.size)
+
+
+def _stacked(updated: list[tuple[Any, Any, Any, Any]], n_features: int) -> Predictive:
+    rows = [np.broadcast_arrays(*(np.asarray(each, np.float64) for each in row), np.empty(n_features))[:4]
+            for row in updated]  # fmt: skip
+    dof, squares, strength, location = (np.array([row[j] for row in rows]) for j in range(4))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.sqrt(squares * (1.0 + 1.0 / strength) / dof)
+    defined = (dof > 0) & (scale > 0) & np.isfinite(scale)
+    return Predictive(*(np.where(defined, each, np.nan) for each in (dof, location, scale)))

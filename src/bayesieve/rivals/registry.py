@@ -1,0 +1,312 @@
+"""Registry of rivals: other filters, found by name or file and run on the data a screen takes."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bayesieve.data import Label
+from bayesieve.errors import BayesieveError, OptionError
+from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.inputs import two_class_moments, two_class_values
+
+USES = ("moments", "values")
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A filter: what it is called, what it looks at and the function that scores every feature.
+
+    Parameters
+    ----------
+    name
+        Short name, on the command line and in files: lower case letters, digits and hyphens.
+    title
+        Name in tables and figures.
+    uses
+        ``"moments"`` for a method that needs means and variances only, ``"values"`` for one that needs the
+        table itself.
+    run
+        Called as ``run(moments)``, or as ``run(matrix, n_threads=None)`` with a
+        :class:`bayesieve.data.LabelledMatrix`, of two classes in both cases; returns
+        :class:`bayesieve.FeatureScores`. Options are keywords with a default.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> def gap(moments):
+    ...     return bs.FeatureScores("mean_gap", abs(moments.mean_difference))
+    >>> mean_gap = bs.Rival("mean-gap", "Difference of means", "moments", gap)
+    >>> bs.score([[0.0, 0.0], [1.0, 0.0], [5.0, 2.0], [5.0, 2.0]], [0, 0, 1, 1], method=mean_gap).score.tolist()
+    [4.5, 2.0]
+    """
+
+    name: str
+    title: str
+    uses: str
+    run: Callable[..., FeatureScores]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
+            raise OptionError(
+                f"A rival's name is made of lower case letters and digits, with single hyphens, not {self.name!r}."
+            )
+        if self.uses not in USES:
+            raise OptionError(f"A rival uses 'moments' or 'values', not {self.uses!r}.")
+        if not callable(self.run):
+            raise OptionError(f"run of the rival {self.name!r} must be a function, not {self.run!r}.")
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that ``run`` takes."""
+        named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        _, *others = inspect.signature(self.run).parameters.values()
+        return tuple(each.name for each in others if each.kind in named and each.name != "n_threads")
+
+    def check_options(self, *names: str) -> None:
+        """Raise if ``run`` does not take an option.
+
+        Examples
+        --------
+        >>> from bayesieve.rivals.registry import rival
+        >>> rival("welch").check_options("p_values")
+        """
+        *_, last = inspect.signature(self.run).parameters.values()
+        unknown = [name for name in names if name not in self.options]
+        if unknown and last.kind is not inspect.Parameter.VAR_KEYWORD:
+            offered = f"has {', '.join(self.options)}" if self.options else "has no options"
+            raise OptionError(f"The method {self.name!r} has no option {unknown[0]!r}; it {offered}.")
+
+
+_HOMES = {
+    "obf-jp": "obf:JEFFREYS",
+    "obf-pp": "obf:PROPER",
+    "welch": "t_tests:WELCH",
+    "student": "t_tests:STUDENT",
+    "limma": "moderated_t:RIVAL",
+    "bd": "bhattacharyya:RIVAL",
+    "mi": "spacing_information:RIVAL",
+    "mi-literal": "spacing_information:LITERAL",
+    "nmc": "bolstered_error:RIVAL",
+    "pearson-neyman": "pearson_neyman:RIVAL",
+    "wilcoxon": "wilcoxon:RIVAL",
+    "f-classif": "scikit:F_CLASSIF",
+    "mutual-info": "scikit:MUTUAL_INFO",
+}
+_ALIASES = {
+    "obf": "obf-jp",
+    "t": "welch",
+    "t-test": "welch",
+    "moderated-t": "limma",
+    "bhattacharyya": "bd",
+    "mi-invariant": "mi",
+    "pn": "pearson-neyman",
+}
+_own: dict[str, Rival] = {}
+
+
+def rival_names() -> tuple[str, ...]:
+    """Names of all rivals: those that come with the package, then those registered.
+
+    Examples
+    --------
+    >>> from bayesieve.rivals.registry import rival_names
+    >>> rival_names()[:4]
+    ('obf-jp', 'obf-pp', 'welch', 'student')
+    """
+    return (*_HOMES, *_own)
+
+
+def rival(name: str) -> Rival:
+    """Return the rival of a name, loading its file only.
+
+    Parameters
+    ----------
+    name
+        One of :func:`rival_names`, an alias such as ``"t"``, or where a rival of one's own is found:
+        ``"package.module:RIVAL"`` or ``"path/to/file.py:RIVAL"``, of which the part from the colon may be left
+        out. The module or file is executed, so it must be one you trust.
+
+    Examples
+    --------
+    >>> from bayesieve.rivals.registry import rival
+    >>> rival("limma").title, rival("t").name
+    ('Moderated t', 'welch')
+    """
+    plain = str(name).strip()
+    if ":" in plain or plain.endswith(".py"):
+        return _found_at(plain)
+    known = plain.lower().replace("_", "-")
+    known = _ALIASES.get(known, known)
+    if known in _own:
+        return _own[known]
+    if known not in _HOMES:
+        raise OptionError(
+            f"There is no method {name!r}. Methods are {', '.join(rival_names())}; one of your own is called by "
+            "its place, for example my_rival.py:RIVAL."
+        )
+    return _loaded(f"bayesieve.rivals.{_HOMES[known]}")
+
+
+def is_built_in(found: Rival) -> bool:
+    """Whether a rival is one of the package, and not one of the user's own that goes by the same name.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from bayesieve.rivals.registry import is_built_in, rival
+    >>> is_built_in(rival("welch")), is_built_in(replace(rival("welch"), title="Mine"))
+    (True, False)
+    """
+    return found.name in _HOMES and found is rival(found.name)
+
+
+def register(rival: Rival) -> None:
+    """Make a rival known by its name in this process.
+
+    A name of the package cannot be taken; a rival of one's own is replaced by the next of the same name.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.rivals.registry import register, rival
+    >>> def gap(moments):
+    ...     return bs.FeatureScores("mean_gap", abs(moments.mean_difference))
+    >>> register(bs.Rival("mean-gap", "Difference of means", "moments", gap))
+    >>> rival("mean-gap").title
+    'Difference of means'
+    """
+    if not isinstance(rival, Rival):
+        raise OptionError(f"register takes a Rival, not {type(rival).__name__}.")
+    if rival.name in _HOMES or rival.name in _ALIASES:
+        raise OptionError(f"The package has a method called {rival.name!r}. Choose another name.")
+    _own[rival.name] = rival
+
+
+def score(
+    X: Any,
+    y: Any = None,
+    *,
+    method: str | Rival = "welch",
+    classes: Sequence[Label] | None = None,
+    feature_names: Sequence[str] | None = None,
+    missing: str = "raise",
+    n_threads: int | None = None,
+    **options: Any,
+) -> FeatureScores:
+    """Score every feature by a rival method.
+
+    Parameters
+    ----------
+    X
+        What :func:`bayesieve.screen` takes, with two classes, or its result. Methods that use moments also take
+        ready :class:`bayesieve.Moments`; the others need the values.
+    y, classes, feature_names, n_threads
+        As for :func:`bayesieve.screen`.
+    method
+        Name of the method: ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``, ``"bd"``,
+        ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"`` or
+        ``"mutual-info"``; or a :class:`Rival`.
+    missing
+        ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.
+    options
+        Options of the method.
+
+    Returns
+    -------
+    FeatureScores
+        Scores, larger for stronger features, and log p-values where the method has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> X = np.random.default_rng(0).normal(size=(40, 1000))
+    >>> X[20:, 0] += 3.0        # feature 0 differs in mean
+    >>> X[20:, 1] *= 5.0        # feature 1 differs in variance
+    >>> y = ["control"] * 20 + ["case"] * 20
+    >>> bs.score(X, y, method="welch").significant(0.05)
+    ('x0',)
+    >>> bs.score(X, y, method="bd").top(2)
+    ('x0', 'x1')
+    """
+    chosen = method if isinstance(method, Rival) else rival(method)
+    chosen.check_options(*options)
+    if chosen.uses == "moments":
+        moments, names = two_class_moments(X, y, chosen.name, classes, feature_names, missing, n_threads)
+        scores = chosen.run(moments, **options)
+    else:
+        matrix = two_class_values(X, y, chosen.name, classes, feature_names, missing)
+        scores, names = chosen.run(matrix, n_threads=n_threads, **options), matrix.feature_names
+    if not isinstance(scores, FeatureScores):
+        raise OptionError(f"{chosen.name} returned {type(scores).__name__}; a method returns FeatureScores.")
+    return scores if scores.feature_names == names else replace(scores, feature_names=names)
+
+
+def _found_at(place: str) -> Rival:
+    """Return a rival of the user's own from ``module:ATTRIBUTE`` or ``file.py:ATTRIBUTE``."""
+    home, _, attribute = place.rpartition(":") if not place.endswith(".py") else (place, "", "RIVAL")
+    if not home.endswith(".py"):
+        return _loaded(place)
+    path = Path(home)
+    if not path.is_file():
+        raise OptionError(f"There is no file {home} with a method in it.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise OptionError(f"{home} cannot be loaded: {type(error).__name__}: {error}.") from error
+    own = _checked(getattr(module, attribute, None), place)
+    return replace(own, run=guarded(own.run, own.name, home))
+
+
+def _loaded(place: str) -> Rival:
+    """Return the rival at ``module:ATTRIBUTE``."""
+    home, _, attribute = place.partition(":")
+    try:
+        module = importlib.import_module(home)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (home == error.name or home.startswith(f"{error.name}.")):
+            raise
+        raise OptionError(f"There is no module {home!r} with a method in it.") from None
+    except (TypeError, ValueError):
+        raise OptionError(f"{place!r} names no module. Write module:ATTRIBUTE or file.py:ATTRIBUTE.") from None
+    return _checked(getattr(module, attribute, None), place)
+
+
+def _checked(found: Any, place: str) -> Rival:
+    if not isinstance(found, Rival):
+        raise OptionError(f"{place} is not a Rival. Define one there: RIVAL = bs.Rival(name, title, uses, run).")
+    return found
+
+
+def guarded(run: Callable[..., Any], name: str, home: str) -> Callable[..., Any]:
+    """Let an error in a method of the user's own name its file.
+
+    Examples
+    --------
+    >>> from bayesieve.rivals.registry import guarded
+    >>> guarded(lambda moments: moments, "mine", "mine.py")(3)
+    3
+    """
+
+    @functools.wraps(run)
+    def told(*given: Any, **options: Any) -> Any:
+        try:
+            return run(*given, **options)
+        except BayesieveError:
+            raise
+        except Exception as error:
+            raise OptionError(f"{name} of {home} failed: {type(error).__name__}: {error}.") from error
+
+    return told

@@ -1,0 +1,295 @@
+"""Designs of studies: batches (blocks) and pairs of samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data.labels import told_apart
+from bayesieve.errors import (
+    DataError,
+    DataWarning,
+    DegenerateFeatureError,
+    DegenerateFeatureWarning,
+    LabelError,
+    OptionError,
+    PriorError,
+)
+from bayesieve.models import GaussianModel, Model
+from bayesieve.models.comparison import Comparison, Part
+from bayesieve.models.evidences import PatternShares
+from bayesieve.models.gaussian.degenerate import Degeneracy
+from bayesieve.models.gaussian.paired import PAIR_CONSTANT, PairedComparison
+from bayesieve.models.gaussian.prior_ratio import log_prior_ratio
+from bayesieve.models.patterns import Patterns
+from bayesieve.posterior.findings.block_evidence import BlockEvidence, within_blocks
+from bayesieve.posterior.findings.finding import Finding, Remark
+from bayesieve.posterior.null.expected import is_jeffreys
+from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepared
+from bayesieve.screening.inputs import Given
+from bayesieve.stats import Moments
+from bayesieve.stats.statistics import ClassStatistics, largest_counts
+from bayesieve.utils import FloatArray
+
+Flags = npt.NDArray[np.int8]
+
+
+def screen_blocks(
+    model: Model,
+    blocked: dict[Any, ClassStatistics],
+    patterns: Patterns,
+    handling: Handling,
+    pooled: FloatArray,
+    samples: dict[Any, Any] | None,
+) -> tuple[Comparison, FloatArray, Flags, PatternShares | None, BlockEvidence]:
+    """Add up the evidence of blocks that each have their own parameters."""
+    ready, unused = _usable(model, blocked, patterns, replace(handling, aloud=False))
+    parts = [each.with_say for each in ready.values()]
+    if samples is not None:
+        parts += [absence(samples.get(name), blocked[name]) for name in ready]
+    comparison = Comparison(patterns, tuple(parts))
+    log_bf, shares = comparison.in_detail()
+    check_range(handling.names, np.isfinite(log_bf))
+    contributions = np.array([log_bf - _without(comparison, k, len(ready)) for k in range(len(ready))])
+    sizes = [largest_counts(each.part.statistics) for each in ready.values()]
+    used = [blocked[name] for name in ready]
+    finding = BlockEvidence(
+        tuple(told_apart(list(ready))),
+        contributions,
+        pooled,
+        "own",
+        within_blocks(used),
+        unused,
+        _ratio(model, sizes),
+    )
+    return comparison, log_bf, _flags(ready), shares, finding
+
+
+def _usable(
+    model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, handling: Handling
+) -> tuple[dict[Any, Prepared], tuple[tuple[str, str], ...]]:
+    """Blocks that have every class in sufficient number, and why others have not."""
+    ready, unused = {}, []
+    for name, statistics in blocked.items():
+        counts = largest_counts(statistics)
+        absent = [str(label) for label, n in zip(statistics.classes, counts, strict=True) if not n]
+        if absent:
+            unused.append((str(name), f"it has no sample of class {', '.join(absent)}"))
+            continue
+        try:
+            found = prepared(model, statistics, patterns, handling)
+        except PriorError:
+            found = None
+        if found is not None and not found.excluded.all():
+            ready[name] = found
+        else:
+            sizes = ", ".join(f"{n} of {label}" for label, n in zip(statistics.classes, counts, strict=True))
+            unused.append((str(name), f"it is too small for the prior ({sizes})"))
+    if not ready:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in unused[:5])
+        raise PriorError(
+            f"No block can be used ({reasons}). A block needs samples of every class, with an improper prior at "
+            "least 2 each that differ. Merge blocks, or leave blocks out."
+        )
+    return ready, tuple(unused)
+
+
+def _without(comparison: Comparison, k: int, n_blocks: int) -> FloatArray | float:
+    """Log Bayes factor of all blocks but one; what a block says about absence goes with it."""
+    left = [part for i, part in enumerate(comparison.parts) if i % n_blocks != k]
+    if not left:
+        return 0.0
+    return Comparison(comparison.patterns, tuple(left)).log_bayes_factor()
+
+
+def _flags(ready: dict[Any, Prepared]) -> Flags:
+    """Degenerate is a feature about which no block has a say, or that was given a floor in one; one warning."""
+    flags = np.array([each.flags for each in ready.values()])
+    excluded = np.array([each.excluded for each in ready.values()])
+    floored = np.where(excluded, np.int8(0), flags).max(axis=0)
+    found = np.where(excluded.all(axis=0), flags.max(axis=0), floored)
+    if floored.any():
+        warnings.warn(
+            f"{int((floored > 0).sum())} of {floored.size} features are constant in a class of some block and "
+            "were given a floor there; they are flagged in .degenerate.",
+            DegenerateFeatureWarning,
+            stacklevel=5,
+        )
+    return np.asarray(found, dtype=np.int8)
+
+
+def _ratio(model: Model, sizes: Sequence[Sequence[int]]) -> float | None:
+    """Return what the prior ratio multiplies to; None for proper priors and ratios per feature."""
+    ratio = model.prior_ratio
+    if ratio is None or isinstance(ratio, np.ndarray):
+        return None
+    return float(np.exp(sum(float(log_prior_ratio(ratio, *each[:2])) for each in sizes)))
+
+
+def screen_shift(
+    model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, pooled: FloatArray
+) -> tuple[Any, FloatArray, Flags, BlockEvidence]:
+    """Compare blocks that have their own location and share the class shift and the variances."""
+    from bayesieve.models.gaussian.shared_shift import ShiftComparison  # noqa: PLC0415 - compiles kernels of its own
+
+    if len(patterns.classes) != 2 or not isinstance(model, GaussianModel) or not is_jeffreys(model):
+        raise OptionError(
+            "block_model='shift' compares two classes of Gaussian data under Jeffreys' prior. Use "
+            "block_model='own' for more classes, other models and other priors."
+        )
+    comparison = ShiftComparison(tuple(blocked.values()), model)  # type: ignore[arg-type]
+    log_bf = comparison.log_bayes_factor()
+    undefined = ~np.isfinite(log_bf)
+    if undefined.all():
+        raise PriorError(
+            "No feature can be judged: no block holds samples of both classes, or they have no spread. Merge "
+            "blocks, or leave them out."
+        )
+    if undefined.any():
+        warnings.warn(
+            f"{int(undefined.sum())} of {undefined.size} features have no spread within blocks in a class, or "
+            "classes that never meet in a block; they are flagged in .degenerate and left at the prior.",
+            DegenerateFeatureWarning,
+            stacklevel=5,
+        )
+    log_bf = np.where(undefined, 0.0, log_bf)
+    contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
+    sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]
+    finding = BlockEvidence(
+        tuple(told_apart(list(blocked))),
+        contributions,
+        pooled,
+        "shift",
+        within_blocks(tuple(blocked.values())),
+        (),
+        _ratio(model, [sizes]),
+    )
+    return comparison, log_bf, np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), np.int8(0)), finding
+
+
+PairFlags = npt.NDArray[np.int8]
+
+
+def _remark(n_pairs: int, n_incomplete: int) -> Remark:
+    """Say what pairs can show."""
+    left = f"; {n_incomplete:,} incomplete pair{'s are' if n_incomplete > 1 else ' is'} left out" * bool(
+        n_incomplete
+    )
+    return Remark((
+        f"{n_pairs:,} pairs{left}. Differences within pairs see the mean only: a difference in variance between "
+        f"the classes does not count. Constant of the further mean: {PAIR_CONSTANT:.4f}.",
+    ))  # fmt: skip
+
+
+def screen_pairs(
+    model: Model, given: Given, handling: Handling
+) -> tuple[PairedComparison, FloatArray, PairFlags, tuple[Finding, ...]]:
+    """Compare differences within pairs with differences of mean 0, block by block if there are blocks."""
+    if not isinstance(model, GaussianModel) or not is_jeffreys(model):
+        raise OptionError("Pairs are compared under Jeffreys' prior only; leave the model (or the prior) out.")
+    model.check_features(given.statistics.n_features)
+    if given.n_pairs < 2:
+        raise LabelError(f"There is only {given.n_pairs} complete pair, and at least 2 that differ are needed.")
+    blocks: Any = given.blocked or {None: given.statistics}
+    repaired = [_repaired(part, handling) for part in blocks.values()]
+    step = 0.0 if handling.resolution is None else _step(handling.resolution)
+    parts, kept = tuple(each[0] for each in repaired), tuple(each[1] == 0 for each in repaired)
+    comparison = PairedComparison(parts, kept, step)
+    contributions = comparison.contributions()
+    log_bf = contributions.sum(axis=0)
+    flags = np.min([flag for _, flag in repaired], axis=0)
+    _tell(flags, handling)
+    pairing = _remark(given.n_pairs, given.n_incomplete)
+    if not given.blocked:
+        return comparison, log_bf, flags, (pairing,)
+    whole, silent = _repaired(given.statistics, handling)
+    pooled = PairedComparison((whole,), (silent == 0,)).log_bayes_factor()
+    evidence = BlockEvidence(tuple(told_apart(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
+    return comparison, log_bf, flags, (pairing, evidence)
+
+
+def _repaired(differences: Any, handling: Handling) -> tuple[Moments, PairFlags]:
+    """Flag features without enough differences, or whose differences are all the same."""
+    assert isinstance(differences, Moments)
+    used = differences
+    if handling.resolution is not None:
+        used = differences.with_resolution(_step(handling.resolution))
+    counts = np.broadcast_to(differences.counts, differences.mean.shape)[0]
+    flags = np.zeros(used.n_features, np.int8)
+    flags[used.centred_squares[0] == 0] = Degeneracy.CONSTANT
+    flags[counts < 2] = Degeneracy.TOO_FEW_VALUES
+    squares = np.where(flags > 0, 1.0, used.centred_squares)
+    count = used.count if used.count.ndim == 1 else np.maximum(used.count, 1)
+    return Moments.trusted(used.classes, count, used.mean, squares, np.asarray(used.residual)), flags
+
+
+def _step(resolution: Any) -> Any:
+    """A difference of two rounded values has twice the rounding variance."""
+    return np.sqrt(2.0) * np.asarray(resolution, dtype=np.float64)
+
+
+def _tell(flags: PairFlags, handling: Handling) -> None:
+    n = int((flags > 0).sum())
+    if not n:
+        return
+    found = f"{n} of {flags.size} features have no two differences that differ"
+    if handling.policy == "raise":
+        raise DegenerateFeatureError(f"{found}. Drop them, or state the instrument's resolution.")
+    warnings.warn(
+        f"{found}; they are flagged in .degenerate and left at the prior. State the resolution to have features "
+        "judged whose differences are all the same.",
+        DegenerateFeatureWarning,
+        stacklevel=4,
+    )
+
+
+_LEVELS = ("absent", "present")
+
+
+def absence(samples: npt.NDArray[np.int64] | None, statistics: ClassStatistics) -> Part:
+    r"""Count absent and present values of every class, under a uniform prior for their share.
+
+    Absent counts :math:`u_y` of :math:`n_y` multiply the Bayes factor by
+
+    .. math:: \frac{B(1 + u_0, 1 + n_0 - u_0)\, B(1 + u_1, 1 + n_1 - u_1)}{B(1, 1)\, B(1 + u, 1 + n - u)}
+
+    Parameters
+    ----------
+    samples
+        Number of samples per class.
+    statistics
+        Their statistics, with a count of values per feature where some are missing.
+    """
+    from bayesieve.models.categorical import CategoricalModel  # noqa: PLC0415 - most screens do without
+    from bayesieve.stats.categories.category_counts import CategoryCounts  # noqa: PLC0415
+
+    if samples is None:
+        raise DataError(
+            "informative_missing needs the number of samples per class, which ready statistics do not tell. Hand "
+            "over the table itself."
+        )
+    shape = (len(statistics.classes), statistics.n_features)
+    present: Any = np.broadcast_to(statistics.counts, shape)
+    table = np.stack([samples[:, None] - present, present], axis=1)
+    counts = CategoryCounts(statistics.classes, _LEVELS, table)
+    return Part(CategoricalModel(1.0, levels=_LEVELS), counts)
+
+
+def of_absence(statistics: ClassStatistics, part: Part) -> Remark:
+    """Say what counting absent values did; warn if there are none, when it can only count against a difference."""
+    absent: Any = part.statistics
+    n_features = int((absent.table[:, 0].sum(axis=0) > 0).sum())
+    if not n_features:
+        warnings.warn(
+            "informative_missing was asked for, but no value is missing: every feature then pays for classes that "
+            "are alike in this. Leave it out.",
+            DataWarning,
+            stacklevel=5,
+        )
+    said = f"Missing values of {n_features:,} of {statistics.n_features:,} features count as evidence, too"
+    return Remark((f"{said}; features that lack none pay for classes that are alike in this.",))

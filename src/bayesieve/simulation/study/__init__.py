@@ -1,8 +1,0 @@
-"""Simulation studies: many data sets of known truth, several methods, one store that survives interruptions."""
-
-from bayesieve.simulation.study.catalogue import built_in, built_in_names
-from bayesieve.simulation.study.design import Method, StudyDesign
-from bayesieve.simulation.study.runner import run_study
-from bayesieve.simulation.study.store import StudyResults
-
-__all__ = ["Method", "StudyDesign", "StudyResults", "built_in", "built_in_names", "run_study"]

@@ -1,0 +1,577 @@
+"""Moments: the sufficient statistics of the Gaussian model (section 2.3), per class and feature."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import Label, LabelledMatrix
+from bayesieve.data.categories import place
+from bayesieve.data.labels import checked_classes, union_of_classes
+from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.stats.moments.accumulate import accumulate
+from bayesieve.stats.moments.kernels import merge
+from bayesieve.utils import CountArray, FloatArray
+
+
+def checked_moments(
+    classes: Sequence[Label], count: Any, mean: Any, squares: Any, residual: Any
+) -> tuple[tuple[Label, ...], CountArray, FloatArray, FloatArray, FloatArray]:
+    """Bring classes, counts, means, centred squares and residuals to their form, or say what is wrong.
+
+    Examples
+    --------
+    >>> from bayesieve.stats.moments.moments import checked_moments
+    >>> checked_moments(["a"], [2], [[1.0]], [[0.5]], None)[4].tolist()
+    [[0.0]]
+    """
+    names = tuple(checked_classes(classes))
+    mean, squares = _matrix(mean, "mean"), _matrix(squares, "centred_squares")
+    residual = np.zeros_like(mean) if residual is None else _matrix(residual, "residual")
+    k = len(names)
+    if not (mean.shape == squares.shape == residual.shape and mean.shape[0] == k):
+        raise DataError(
+            f"mean {mean.shape}, centred_squares {squares.shape} and residual {residual.shape} "
+            f"must all be (n_classes, n_features) with n_classes = {k}."
+        )
+    if not mean.shape[1]:
+        raise DataError("These moments hold no feature. At least one is needed.")
+    count = _counts(count)
+    if count.shape not in ((k,), mean.shape):
+        raise DataError(f"count has shape {count.shape}; it must be ({k},) or {mean.shape}.")
+    if not all(np.isfinite(array).all() for array in (mean, squares, residual)) or (squares < 0).any():
+        raise DataError("Means must be finite, and centred squares finite and not negative.")
+    alone = (count if count.ndim == 2 else count[:, None]) <= 1
+    if (squares[np.broadcast_to(alone, squares.shape)] > 0).any():
+        raise DataError("A class with at most one value has no spread: its centred squares must be 0.")
+    return names, count, mean, squares, residual
+
+
+def check_same_features(mine: int, theirs: int) -> None:
+    """Raise unless two parts hold the same number of features.
+
+    Examples
+    --------
+    >>> from bayesieve.stats.moments.moments import check_same_features
+    >>> check_same_features(3, 3)
+    """
+    if mine != theirs:
+        raise DataError(
+            f"These moments describe {mine} features and the others {theirs}. "
+            "Both parts must hold the same features in the same order."
+        )
+
+
+def checked_resolution(resolution: Any, n_features: int) -> FloatArray:
+    """Check the step to which values are rounded: a number of at least 0, or one per feature.
+
+    Examples
+    --------
+    >>> from bayesieve.stats.moments.moments import checked_resolution
+    >>> float(checked_resolution(0.5, 3))
+    0.5
+    """
+    try:
+        delta = np.asarray(resolution, dtype=np.float64)
+    except (TypeError, ValueError):
+        delta = np.array(np.nan)
+    if delta.shape not in ((), (n_features,)) or not (np.isfinite(delta) & (delta >= 0)).all():
+        raise DataError(
+            "resolution must be a number of at least 0, or one such number per feature: the step "
+            "to which the instrument rounds, in the units of the data."
+        )
+    return delta
+
+
+def _counts(count: Any) -> CountArray:
+    try:
+        given = np.asarray(count, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.array(np.nan)
+    if not ((given >= 0) & (given == np.round(given)) & np.isfinite(given)).all():
+        raise DataError("count must hold whole numbers of samples, at least 0.")
+    return given.astype(np.int64)
+
+
+def _matrix(values: Any, name: str) -> FloatArray:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must hold numbers, (n_classes, n_features).") from None
+    if array.ndim != 2:
+        raise DataError(f"{name} must be (n_classes, n_features), not of shape {array.shape}.")
+    return array
+
+
+_NOISE = 16 * np.finfo(np.float64).eps  # below this share of the whole, a difference has no digits left
+
+
+def remove_part(
+    label: Label, whole: tuple[Any, Any, Any, Any], part: tuple[Any, Any, Any, Any]
+) -> tuple[Any, Any, Any, Any]:
+    r"""Count, mean, residual and centred squares of ``whole`` without ``part``.
+
+    With :math:`\delta = \bar x - \bar x_1` and :math:`n_0 = n - n_1`:
+    :math:`\bar x_0 = \bar x + \delta n_1 / n_0` and :math:`SS_0 = SS - SS_1 - \delta^2 n\, n_1 / n_0`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.stats.moments.moments import remove_part
+    >>> rest = remove_part("a", (4, 2.0, 0.0, 8.0), (2, 3.0, 0.0, 2.0))
+    >>> [float(x) for x in rest]
+    [2.0, 1.0, 0.0, 2.0]
+    """
+    n, mean, residual, squares = whole
+    n1, mean1, residual1, squares1 = part
+    n0 = np.asarray(n) - n1
+    if (n0 < 0).any():
+        raise DataError(
+            f"Class {label!r} holds {int(np.max(n))} value(s) but {int(np.max(n1))} would be removed. "
+            "Remove only what was merged before."
+        )
+    rest = np.maximum(n0, 1)
+    delta = (mean - mean1) + (residual - residual1)
+    left = squares - squares1 - delta * delta * (n * (np.asarray(n1) / rest))
+    if (left < -1e-9 * np.asarray(squares))[np.broadcast_to(n0 > 0, np.shape(left))].any():
+        raise DataError(
+            f"What would be removed from class {label!r} is not part of it: its spread is larger than "
+            "that of the whole. Remove only what was merged before."
+        )
+    left = np.where((n0 <= 1) | (left <= _NOISE * np.asarray(squares)), 0.0, left)
+    offset = residual + delta * (np.asarray(n1) / rest)
+    new_mean = mean + offset
+    back = new_mean - mean
+    new_residual = (mean - (new_mean - back)) + (offset - back)
+    gone = n0 == 0
+    return n0, np.where(gone, 0.0, new_mean), np.where(gone, 0.0, new_residual), left
+
+
+class Shapes:
+    """Methods of :class:`bayesieve.Moments` that read no data and merge nothing."""
+
+    __slots__ = ()
+
+    def take(self: Moments, places: Any) -> Moments:  # type: ignore[misc]
+        """Moments of some features, by position or as a slice, in the order given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [3.0, 5.0]], ["a", "b"])
+        >>> moments.take([1]).mean.tolist()
+        [[2.0], [5.0]]
+        """
+        count = self.count if self.count.ndim == 1 else self.count[:, places]
+        arrays = (array[:, places] for array in (self.mean, self.centred_squares, np.asarray(self.residual)))
+        return self.trusted(self.classes, count, *arrays)
+
+    def renamed(self: Moments, classes: Sequence[Label]) -> Moments:  # type: ignore[misc]
+        """Return the same moments under other class labels.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"]).renamed(["x", "y"]).classes
+        ('x', 'y')
+        """
+        arrays = (self.count, self.mean, self.centred_squares, np.asarray(self.residual))
+        return self.trusted(tuple(classes), *arrays)
+
+    @staticmethod
+    def join(parts: Sequence[Moments]) -> Moments:
+        """Put the features of several moments of the same classes side by side.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> bs.Moments.join([moments, moments]).mean.tolist()
+        [[1.0, 1.0], [3.0, 3.0]]
+        """
+        first = parts[0]
+        counts = [np.broadcast_to(part.counts, part.mean.shape) for part in parts]
+        arrays = [
+            np.concatenate([np.asarray(getattr(part, name)) for part in parts], axis=1)
+            for name in ("mean", "centred_squares", "residual")
+        ]
+        return first.trusted(first.classes, np.concatenate(counts, axis=1), *arrays)
+
+    def with_resolution(self: Moments, resolution: npt.ArrayLike) -> Moments:  # type: ignore[misc]
+        r"""Add the rounding variance of values recorded to the nearest ``resolution``.
+
+        Every group of :math:`n` values gains :math:`n \delta^2 / 12` centred squares.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [1.0]], ["a", "a"])
+        >>> moments.with_resolution(6.0).centred_squares.tolist()
+        [[6.0]]
+        """
+        delta = checked_resolution(resolution, self.n_features)
+        extra = self.counts * (delta * delta / 12.0)
+        squares = self.centred_squares + extra
+        return self.trusted(self.classes, self.count, self.mean, squares, np.asarray(self.residual))
+
+    def describe(self: Moments, labels: Sequence[str]) -> dict[str, Any]:  # type: ignore[misc]
+        """Count, mean and standard deviation of every class, and how the second of two differs from the first.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[0.0], [2.0], [4.0], [8.0]], ["a", "a", "b", "b"])
+        >>> moments.describe(["a", "b"])["mean_difference"].tolist()
+        [5.0]
+        """
+        counts, variance = np.broadcast_to(self.counts, self.mean.shape), self.variance
+        columns: dict[str, Any] = {}
+        for k, label in enumerate(labels):
+            columns[f"n_{label}"] = counts[k]
+            columns[f"mean_{label}"] = np.where(counts[k] > 0, self.mean[k], np.nan)
+            columns[f"sd_{label}"] = np.sqrt(variance[k])
+        if len(self.classes) == 2:
+            columns["mean_difference"] = np.where((counts > 0).all(axis=0), self.mean_difference, np.nan)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                columns["log_variance_ratio"] = np.log(variance[1]) - np.log(variance[0])
+        return columns
+
+
+_ARRAYS = ("count", "mean", "centred_squares", "residual")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments(Shapes):
+    r"""Everything the Gaussian model needs to know about each class of samples.
+
+    Moments merge: those of two parts of the data, in any order and however they were split, give
+    the moments of the whole.
+
+    Parameters
+    ----------
+    classes
+        Class labels, in order.
+    count
+        Number of values: ``(n_classes,)``, or ``(n_classes, n_features)`` when values are missing.
+    mean
+        Class means, ``(n_classes, n_features)``; 0 where the count is 0.
+    centred_squares
+        Sum of ``(x - mean) ** 2``, same shape: the paper's :math:`(n_y - 1) \hat\sigma_y`.
+    residual
+        What rounding took from ``mean``: the mean is ``mean + residual``. Zero when not given.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> X = [[0.0, 5.0], [2.0, 5.0], [4.0, 7.0], [8.0, 9.0]]
+    >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"])
+    >>> moments.count.tolist(), moments.mean.tolist()
+    ([2, 2], [[1.0, 5.0], [6.0, 8.0]])
+    """
+
+    classes: tuple[Label, ...]
+    count: CountArray
+    mean: FloatArray
+    centred_squares: FloatArray
+    residual: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        checked = checked_moments(self.classes, self.count, self.mean, self.centred_squares, self.residual)
+        object.__setattr__(self, "classes", checked[0])
+        for name, array in zip(_ARRAYS, checked[1:], strict=True):
+            view = array.view()  # the caller's own array stays writeable
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        classes: Sequence[Label] | None = None,
+        missing: str = "raise",
+        n_threads: int | None = None,
+    ) -> Moments:
+        """Sum a samples x features table class by class, reading it once.
+
+        Parameters
+        ----------
+        X
+            Dense array, pandas or polars frame, CSR or CSC matrix. Implicit zeros count.
+        y
+            One label per sample.
+        classes
+            Order of the classes; sorted when not given. A class without samples is kept.
+        missing
+            ``"raise"`` (default) or ``"omit"``: use the values that are there, with counts per feature.
+        n_threads
+            Threads to use, all cores by default; the result is the same to the last bit.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.Moments.from_matrix([[1.0], [3.0], [5.0]], [0, 0, 1]).mean.tolist()
+        [[2.0], [5.0]]
+        """
+        return cls.from_labelled(
+            LabelledMatrix.from_arrays(X, y, classes=classes), missing=missing, n_threads=n_threads
+        )
+
+    @classmethod
+    def from_labelled(
+        cls, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
+    ) -> Moments:
+        """Sum a matrix that has been checked already; see :meth:`from_matrix`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> from bayesieve.data import LabelledMatrix
+        >>> matrix = LabelledMatrix.from_arrays([[1.0], [3.0], [5.0]], [0, 0, 1])
+        >>> bs.Moments.from_labelled(matrix).mean.tolist()
+        [[2.0], [5.0]]
+        """
+        sums = accumulate(matrix, missing=missing, n_threads=n_threads)
+        return cls.trusted(matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.mean.shape[1])
+
+    @property
+    def counts(self) -> CountArray:
+        """Counts in a shape that broadcasts against ``mean``."""
+        return self.count if self.count.ndim == 2 else self.count[:, None]
+
+    @property
+    def variance(self) -> FloatArray:
+        """Unbiased variance per class and feature, NaN where there are fewer than two values."""
+        freedom = np.broadcast_to(self.counts - 1, self.mean.shape)
+        out = np.full(self.mean.shape, np.nan)
+        np.divide(self.centred_squares, freedom, out=out, where=freedom > 0)
+        return out
+
+    @property
+    def mean_difference(self) -> FloatArray:
+        """Second class minus first, with the digits that rounding of the means would take."""
+        if len(self.classes) != 2:
+            raise LabelError(f"A difference needs two classes, not {len(self.classes)}.")
+        difference: FloatArray = (self.mean[1] - self.mean[0]) + (self._residual[1] - self._residual[0])
+        return difference
+
+    def group(self, label: Label) -> Moments:
+        """Moments of one class alone.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["a", "a", "b"])
+        >>> moments.group("a").mean.tolist()
+        [[2.0]]
+        """
+        return self.pick((label,))
+
+    def pick(self, classes: Sequence[Label]) -> Moments:
+        """Moments of some classes, in the order given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["a", "b", "c"])
+        >>> moments.pick(["c", "a"]).mean.tolist()
+        [[5.0], [1.0]]
+        """
+        places = [self._position(label) for label in checked_classes(classes)]
+        where: Any = slice(places[0], places[0] + 1) if len(places) == 1 else places  # one class: no copy
+        return self.trusted(
+            tuple(classes), self.count[where], self.mean[where], self.centred_squares[where], self._residual[where]
+        )
+
+    def pool(self, classes: Sequence[Label] | None = None) -> Moments:
+        """Moments of several classes taken together, as one class whose label is the tuple of theirs.
+
+        Parameters
+        ----------
+        classes
+            Which classes; all of them when not given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "b"])
+        >>> pooled = moments.pool()
+        >>> pooled.classes, pooled.mean.tolist(), pooled.count.tolist()
+        ((('a', 'b'),), [[3.0]], [3])
+        """
+        chosen = self.classes if classes is None else tuple(checked_classes(classes))
+        for label in chosen:
+            self._position(label)
+        first, *others = (self._part(label) for label in chosen)
+        for other in others:
+            first = (first[0] + other[0], *merge(*first, *other))
+        return self._from_parts((chosen,), [first])
+
+    def merge(self, other: Moments) -> Moments:
+        """Moments of both samples together; a part may lack a class.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> a = bs.Moments.from_matrix([[0.0], [2.0]], ["well", "sick"])
+        >>> b = bs.Moments.from_matrix([[4.0]], ["sick"])
+        >>> a.merge(b).mean.tolist()
+        [[3.0], [0.0]]
+        """
+        self._same_features(other)
+        parts = []
+        classes = union_of_classes(self.classes, other.classes)
+        for label in classes:
+            mine, theirs = self._part(label), other._part(label)
+            parts.append((mine[0] + theirs[0], *merge(*mine, *theirs)))
+        return self._from_parts(classes, parts)
+
+    def remove(self, other: Moments) -> Moments:
+        """Moments of what is left when ``other``, a part of these samples, is withdrawn.
+
+        The inverse of :meth:`merge`, to rounding.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> whole = bs.Moments.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "a"])
+        >>> part = bs.Moments.from_matrix([[7.0]], ["a"])
+        >>> whole.remove(part).mean.tolist()
+        [[1.0]]
+        """
+        self._same_features(other)
+        for label in other.classes:
+            self._position(label)
+        parts = [remove_part(label, self._part(label), other._part(label)) for label in self.classes]
+        return self._from_parts(self.classes, parts)
+
+    @property
+    def _residual(self) -> FloatArray:
+        assert self.residual is not None
+        return self.residual
+
+    def _part(self, label: Label) -> tuple[Any, Any, Any, Any]:
+        """Count, mean, residual and centred squares of a class; nothing if it is not there."""
+        if label not in self.classes:
+            return 0, 0.0, 0.0, 0.0
+        k = self.classes.index(label)
+        return self.count[k], self.mean[k], self._residual[k], self.centred_squares[k]
+
+    def _position(self, label: Label) -> int:
+        if label not in self.classes:
+            raise LabelError(f"There is no class {label!r}; the classes are {list(self.classes)!r}.")
+        return self.classes.index(label)
+
+    def _same_features(self, other: Moments) -> None:
+        if not isinstance(other, Moments):
+            raise DataError(f"Moments merge with Moments, not with {type(other).__name__}.")
+        check_same_features(self.n_features, other.n_features)
+
+    def _from_parts(self, classes: tuple[Label, ...], parts: Sequence[Any]) -> Moments:
+        counts = [part[0] for part in parts]
+        if any(np.ndim(count) for count in counts):
+            counts = [np.broadcast_to(count, (self.n_features,)) for count in counts]
+        mean, residual, squares = (
+            parts[0][i][None] if len(parts) == 1 else np.array([part[i] for part in parts]) for i in (1, 2, 3)
+        )
+        return self.trusted(classes, np.array(counts), mean, squares, residual)
+
+    @classmethod
+    def trusted(cls, classes: tuple[Label, ...], *arrays: Any) -> Moments:
+        """Build from arrays known to be right: count, mean, centred squares, residual.
+
+        Examples
+        --------
+        >>> import bayesieve as bs, numpy as np
+        >>> bs.Moments.trusted(("a",), np.array([2]), *(np.zeros((1, 3)) for _ in range(3))).n_features
+        3
+        """
+        made = object.__new__(cls)
+        object.__setattr__(made, "classes", classes)
+        for name, array in zip(_ARRAYS, arrays, strict=True):
+            array.flags.writeable = False
+            object.__setattr__(made, name, array)
+        return made
+
+
+def plain_counts(moments: Moments) -> Moments:
+    """Hold one count per class where all features have the same.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.stats.moments.moments import plain_counts
+    >>> moments = bs.Moments(["a"], [[2, 2]], [[0.0, 1.0]], [[1.0, 2.0]])
+    >>> plain_counts(moments).count.tolist()
+    [2]
+    """
+    count = moments.count
+    if count.ndim == 2 and (count == count[:, :1]).all():
+        count = count[:, 0].copy()
+    return Moments.trusted(moments.classes, count, moments.mean, moments.centred_squares, moments.residual)
+
+
+def split_blocks(cells: Any, classes: Sequence[Label]) -> tuple[Any, dict[Any, Any]]:
+    """Take statistics of (block, class) apart into those of blocks, and together into those of classes.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.stats.moments.moments import split_blocks
+    >>> cells = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], [("p", "a"), ("p", "b"), ("q", "a")],
+    ...                                classes=[("p", "a"), ("p", "b"), ("q", "a"), ("q", "b")])
+    >>> whole, blocks = split_blocks(cells, ["a", "b"])
+    >>> whole.mean.tolist(), list(blocks)
+    ([[3.0], [3.0]], ['p', 'q'])
+    """
+    names = dict.fromkeys(label[0] for label in cells.classes)
+    blocks = {name: _plain(cells.pick([(name, label) for label in classes]).renamed(classes)) for name in names}
+    return _plain(functools.reduce(lambda first, second: first.merge(second), blocks.values())), blocks
+
+
+def _plain(statistics: Any) -> Any:
+    return plain_counts(statistics) if isinstance(statistics, Moments) else statistics
+
+
+def complete_moments(matrix: LabelledMatrix, why: str, *, n_threads: int | None = None) -> Moments:
+    """Moments of a matrix in which no value is missing.
+
+    Parameters
+    ----------
+    matrix
+        Checked values and labels.
+    why
+        Why all values are needed, for the message if they are not there.
+    n_threads
+        Threads, all cores by default.
+
+    Examples
+    --------
+    >>> from bayesieve.data import LabelledMatrix
+    >>> from bayesieve.stats.moments.moments import complete_moments
+    >>> complete_moments(LabelledMatrix.from_arrays([[1.0], [3.0]], ["a", "a"]), "Of course").mean.tolist()
+    [[2.0]]
+    """
+    try:
+        return Moments.from_labelled(matrix, n_threads=n_threads)
+    except MissingValueError:
+        present = Moments.from_labelled(matrix, missing="omit", n_threads=n_threads)
+    absent = matrix.n_samples - np.broadcast_to(present.counts, present.mean.shape).sum(axis=0)
+    short = np.flatnonzero(absent)
+    j, column = next(matrix.columns(short[:1]))
+    first = place(matrix, int(np.flatnonzero(np.isnan(column))[0]), j)
+    raise MissingValueError(
+        f"X holds {int(absent.sum())} missing value(s) (NaN) in {short.size} of {matrix.n_features} features, the "
+        f"first at {first}. {why}: fill them in first."
+    )

@@ -1,0 +1,1 @@
+"""Statistics of samples left out one at a time, and of permuted labels."""

@@ -1,0 +1,365 @@
+"""Sufficient statistics that sites share instead of individual records, merged into one study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.stats import Moments
+from bayesieve.utils.messages import did_you_mean, listed
+
+
+def canonical(moments: Moments) -> Moments:
+    """Hold counts alike in all features once, and zeros where there is no value.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.stats.sites import canonical
+    >>> canonical(bs.Moments(["a"], [[2, 2]], [[0.0, 1.0]], [[1.0, 2.0]])).count.tolist()
+    [2]
+    """
+    counts, values = moments.counts, (moments.mean, moments.centred_squares, np.asarray(moments.residual))
+    count = (counts[:, 0] if (counts == counts[:, :1]).all() else counts).copy()
+    return Moments.trusted(moments.classes, count, *(np.where(counts > 0, each, 0.0).copy("C") for each in values))
+
+
+def taken(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
+    """Take features by position; -1 is a feature without values.
+
+    Examples
+    --------
+    >>> import bayesieve as bs, numpy as np
+    >>> from bayesieve.stats.sites import taken
+    >>> taken(bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"]), np.array([-1, 0])).count.tolist()
+    [[0, 1], [0, 1]]
+    """
+    count = np.broadcast_to(moments.counts, moments.mean.shape)
+    arrays = (count, moments.mean, moments.centred_squares, np.asarray(moments.residual))
+    return canonical(Moments.trusted(moments.classes, *(np.where(places >= 0, a[:, places], 0) for a in arrays)))
+
+
+TRANSFORMS = ("none", "log2", "log1p")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteStatistics:
+    """What one site shares.
+
+    Parameters
+    ----------
+    site, moments
+        Name of the site and its moments, of classes whose labels are strings.
+    feature_ids
+        One distinct id per feature.
+    transform
+        What was done to the values first: ``"none"``, ``"log2"`` or ``"log1p"``.
+    min_cell, n_suppressed
+        The rule of :func:`suppress` that was applied, 0 for none, and how many features it held back.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.stats.sites import SiteStatistics
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["well", "well", "sick"])
+    >>> SiteStatistics("Oslo", moments, ("TP53",)).held.tolist()
+    [True]
+    """
+
+    site: str
+    moments: Moments
+    feature_ids: tuple[str, ...]
+    transform: str = "none"
+    min_cell: int = 0
+    n_suppressed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.site, str) or not self.site.strip():
+            raise OptionError(f"A site needs a name, not {self.site!r}. Name it with --site.")
+        if self.transform not in TRANSFORMS:
+            raise OptionError(f"The transform is one of {', '.join(TRANSFORMS)}, not {self.transform!r}.")
+        other = [label for label in self.moments.classes if not isinstance(label, str)]
+        if other:
+            raise LabelError(f"Classes must be text, but {listed(other)} is not. Convert the labels first.")
+        for name in ("min_cell", "n_suppressed"):
+            object.__setattr__(self, name, _whole(getattr(self, name), name))
+        object.__setattr__(self, "feature_ids", _checked_ids(self.feature_ids, self.moments.n_features))
+        object.__setattr__(self, "moments", canonical(self.moments))
+
+    @property
+    def held(self) -> npt.NDArray[np.bool_]:
+        """For every feature, whether this site has any value of it."""
+        return np.broadcast_to((self.moments.counts > 0).any(axis=0), (self.moments.n_features,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatisticsSet:
+    """One or more sites with the same classes, transform and features, all in the same order.
+
+    Parameters
+    ----------
+    sites
+        The sites; :func:`merge_statistics` brings sites with different features together.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.stats.sites import SiteStatistics, StatisticsSet
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], ["well", "well", "sick"])
+    >>> both = StatisticsSet(tuple(SiteStatistics(site, moments, ("TP53",)) for site in ("Oslo", "Bonn")))
+    >>> both.pooled().count.tolist(), both.without("Oslo").pooled().count.tolist()
+    ([2, 4], [1, 2])
+    """
+
+    sites: tuple[SiteStatistics, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sites", tuple(self.sites))
+        check_compatible(self.sites)
+        for site in self.sites:
+            if (site.feature_ids, site.moments.classes) != (self.feature_ids, self.classes):
+                raise DataError(
+                    f"Sites {self.sites[0].site!r} and {site.site!r} differ in their features or classes, or in "
+                    "the order of these. Bring them together with merge_statistics."
+                )
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class labels, in order."""
+        return tuple(map(str, self.sites[0].moments.classes))
+
+    @property
+    def transform(self) -> str:
+        """What was done to the values before they were summed."""
+        return self.sites[0].transform
+
+    @property
+    def feature_ids(self) -> tuple[str, ...]:
+        """Feature ids, in order."""
+        return self.sites[0].feature_ids
+
+    @property
+    def n_sites_per_feature(self) -> npt.NDArray[np.int64]:
+        """For every feature, the number of sites that have any value of it."""
+        return np.asarray(np.sum([site.held for site in self.sites], axis=0), dtype=np.int64)
+
+    def pooled(self) -> Moments:
+        """Moments of all sites together; the same to the last bit in whatever order the sites are.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> oslo, bonn = (bs.SiteStatistics(name, moments, ("TP53",)) for name in ("Oslo", "Bonn"))
+        >>> bs.StatisticsSet((oslo, bonn)).pooled().count.tolist()
+        [2, 2]
+        """
+        whole, *others = (site.moments for site in sorted(self.sites, key=lambda site: site.site))
+        for other in others:
+            whole = whole.merge(other)
+        lost = ~np.isfinite(whole.mean + whole.centred_squares).all(axis=0)
+        if lost.any():
+            raise DataError(
+                f"{lost.sum()} of {lost.size} features are too large to be pooled: the squares of "
+                f"{listed(chosen(self.feature_ids, lost))} exceed float64. Use a larger unit or a logarithm."
+            )
+        return canonical(whole)
+
+    def by_site(self) -> dict[str, Moments]:
+        """Moments of every site, as blocks of a screen: the same classes and features, in the same order.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> list(bs.StatisticsSet((bs.SiteStatistics("Oslo", moments, ("TP53",)),)).by_site())
+        ['Oslo']
+        """
+        return {site.site: site.moments for site in self.sites}
+
+    def without(self, site: str) -> StatisticsSet:
+        """Withdraw a site as if it had never been there; features that only it held go with it.
+
+        Features that an inner join left out because this site lacked them do not come back: merge
+        the files of the other sites for that.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> oslo, bonn = (bs.SiteStatistics(name, moments, ("TP53",)) for name in ("Oslo", "Bonn"))
+        >>> [site.site for site in bs.StatisticsSet((oslo, bonn)).without("Bonn").sites]
+        ['Oslo']
+        """
+        names = [each.site for each in self.sites]
+        if site not in names:
+            raise OptionError(
+                f"There is no site {site!r}.{did_you_mean(str(site), names)} The sites are {listed(names, 20)}."
+            )
+        rest = [each for each in self.sites if each.site != site]
+        left = np.any([each.held for each in rest], axis=0) if rest else np.array(False)
+        if not left.any():
+            raise OptionError(f"Without site {site!r} nothing would be left. Keep it, or add another site first.")
+        ids = chosen(self.feature_ids, left)
+        return StatisticsSet(tuple(aligned(each, self.classes, ids) for each in rest))
+
+
+def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tuple[Moments, tuple[str, ...], int]:
+    """Hold back every feature of which some class has fewer than ``min_cell`` values; 0 holds nothing back.
+
+    Returns what may be shared, its ids, and the number of features held back.
+
+    Examples
+    --------
+    >>> import bayesieve as bs, numpy as np
+    >>> from bayesieve.stats.sites import suppress
+    >>> X = [[1.0, 2.0], [3.0, np.nan], [5.0, 1.0], [6.0, 4.0]]
+    >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"], missing="omit")
+    >>> suppress(moments, ["TP53", "EGFR"], 2)[1:]
+    (('TP53',), 1)
+    """
+    least, ids = _whole(min_cell, "min_cell"), _checked_ids(feature_ids, moments.n_features)
+    enough = np.broadcast_to((moments.counts >= least).all(axis=0), (moments.n_features,))
+    if not enough.any():
+        largest = zip(moments.classes, moments.counts.max(axis=1), strict=True)
+        raise DataError(
+            f"Nothing is left to share: all {len(ids)} features have fewer than {least} values in some class. "
+            f"The most values are {', '.join(f'{n} in class {label!r}' for label, n in largest)}. --min-cell "
+            f"{least} shares a feature only where every class has at least {least} values, so that no patient "
+            "stands out of a small group. Lower --min-cell if your rules allow it, or add samples."
+        )
+    return taken(moments, np.flatnonzero(enough)), chosen(ids, enough), int((~enough).sum())
+
+
+def check_compatible(sites: Sequence[SiteStatistics]) -> None:
+    """Raise unless sites differ in name and agree in transform and classes.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.stats.sites import check_compatible
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+    >>> check_compatible([bs.SiteStatistics(name, moments, ("TP53",)) for name in ("Oslo", "Bonn")])
+    """
+    if not sites:
+        raise OptionError("No statistics were given. Name the statistics file of at least one site.")
+    twice = [site for site, n in Counter(each.site for each in sites).items() if n > 1]
+    if twice:
+        raise OptionError(
+            f"{len(twice)} of the sites came more than once: {listed(twice)}. The same site's file given twice "
+            "would count its patients twice. Drop one; if they are different sites, rename one with --site."
+        )
+    first = sites[0]
+    for other in sites:
+        if other.transform != first.transform:
+            raise DataError(
+                f"Site {first.site!r} used the transform {first.transform!r} and site {other.site!r} "
+                f"{other.transform!r}, so their means do not compare. Have all sites use the same one."
+            )
+        if set(other.moments.classes) != set(first.moments.classes):
+            raise LabelError(
+                f"Site {first.site!r} has the classes {listed(first.moments.classes)}, site {other.site!r} has "
+                f"{listed(other.moments.classes)}. Have all sites use the same names for the same classes "
+                "(--classes); a site that lacks a class cannot take part."
+            )
+
+
+def aligned(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str, ...]) -> SiteStatistics:
+    """Bring a site to these classes and features, with nothing where it lacks a feature.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.stats.sites import aligned
+    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+    >>> aligned(bs.SiteStatistics("Oslo", moments, ("TP53",)), ("b", "a"), ("TP53",)).moments.mean.tolist()
+    [[3.0], [1.0]]
+    """
+    moments = site.moments if site.moments.classes == classes else site.moments.pick(classes)
+    if ids != site.feature_ids:
+        position = {name: i for i, name in enumerate(site.feature_ids)}
+        moments = taken(moments, np.array([position.get(name, -1) for name in ids]))
+    return replace(site, moments=moments, feature_ids=ids)
+
+
+def _checked_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]:
+    ids = tuple(feature_ids)
+    if len(ids) != n_features or not all(isinstance(name, str) for name in ids):
+        raise DataError(f"{n_features} features need as many ids, all of them text; {len(ids)} values were given.")
+    if len(set(ids)) < len(ids):
+        twice = [name for name, n in Counter(ids).items() if n > 1]
+        raise DataError(
+            f"{len(twice)} feature ids occur more than once: {listed(twice)}. Sites are joined by these ids: "
+            "make them distinct, or drop the extra features."
+        )
+    return ids
+
+
+def _whole(value: Any, name: str) -> int:
+    if not isinstance(value, (int, np.integer)) or value < 0:
+        raise OptionError(f"{name} must be a whole number of at least 0, not {value!r}.")
+    return int(value)
+
+
+def chosen(names: Sequence[str], kept: Any) -> tuple[str, ...]:
+    """Return the names where ``kept`` is true.
+
+    Examples
+    --------
+    >>> from bayesieve.stats.sites import chosen
+    >>> chosen(["TP53", "EGFR"], [False, True])
+    ('EGFR',)
+    """
+    return tuple(name for name, keep in zip(names, kept, strict=True) if keep)
+
+
+def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer"] = "inner") -> StatisticsSet:
+    """Bring the sites of several sets together, each site still apart.
+
+    Parameters
+    ----------
+    sets
+        Statistics of the same study; classes may come in another order.
+    how
+        ``"inner"``: features of which every site has values, in the order of the first site.
+        ``"outer"``: all features in order of appearance; a site that lacks one counts 0 values there.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
+    >>> oslo = bs.StatisticsSet((bs.SiteStatistics("Oslo", moments, ("TP53", "EGFR")),))
+    >>> bonn = bs.StatisticsSet((bs.SiteStatistics("Bonn", moments, ("EGFR", "KRAS")),))
+    >>> bs.merge_statistics([oslo, bonn]).feature_ids
+    ('EGFR',)
+    >>> bs.merge_statistics([oslo, bonn], "outer").n_sites_per_feature.tolist()
+    [1, 2, 1]
+    """
+    if how not in ("inner", "outer"):
+        raise OptionError(f"how must be 'inner' or 'outer', not {how!r}.")
+    sites = tuple(site for each in sets for site in each.sites)
+    check_compatible(sites)
+    union = dict.fromkeys(name for site in sites for name in site.feature_ids)
+    ids = _common(sites) if how == "inner" else tuple(union)
+    return StatisticsSet(tuple(aligned(site, sites[0].moments.classes, ids) for site in sites))
+
+
+def _common(sites: Sequence[SiteStatistics]) -> tuple[str, ...]:
+    common = chosen(sites[0].feature_ids, sites[0].held)
+    for site in sites:
+        theirs = dict.fromkeys(chosen(site.feature_ids, site.held))
+        common, before = tuple(name for name in common if name in theirs), common
+        if not common:
+            mine, yours = (next(iter(names), "nothing") for names in (before, theirs))
+            raise DataError(
+                f"No feature is held by all {len(sites)} sites: {sites[0].site!r} holds, for example, {mine!r}, "
+                f"and {site.site!r} {yours!r}. Do they use different systems of ids, such as gene symbols and "
+                "Ensembl ids, or ids with and without a version? Have all sites use the same one."
+            )
+    return common

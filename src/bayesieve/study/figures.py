@@ -1,0 +1,500 @@
+"""Figures of a study: correct labels as samples grow, expected against true errors, sensitivity, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.errors import DataError
+from bayesieve.study.drawing import Look, drawn, looks
+from bayesieve.study.measures import CONFIDENCE, EDGES, bin_names
+from bayesieve.study.scene import PAPER, Estimate, Measured, Scene, spread
+from bayesieve.utils import FloatArray
+from bayesieve.utils.plotting import BLACK, BLUE, GREY, round_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bayesieve.study.design import Method
+    from bayesieve.study.store import StudyResults
+
+
+BAND = 2.0
+"""Half width of Monte Carlo error bands and bars, in standard errors."""
+
+_MARKS = 0.13  # from one marker to the next along a line, as a share of the diagonal
+
+
+def line(
+    axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: Look, label: str = "", offset: int = 0
+) -> None:
+    """Draw means with their error band; markers are few and shifted, so that lines below others still show.
+
+    Examples
+    --------
+    >>> from bayesieve.study.figures import line
+    >>> from bayesieve.study.drawing import Look, drawn
+    >>> from bayesieve.study.scene import Estimate
+    >>> with drawn() as figure:
+    ...     axes = figure.subplots()
+    ...     line(axes, [10, 20], [Estimate(1.0, 0.1, 9), Estimate(2.0, 0.1, 9)], Look("black", "-", "o"))
+    >>> axes.lines[0].get_ydata().tolist()
+    [1.0, 2.0]
+    """
+    mean = np.array([each.mean for each in estimates])
+    error = BAND * np.nan_to_num([each.standard_error for each in estimates])
+    places = [float(each) for each in x]
+    axes.fill_between(places, mean - error, mean + error, color=look.colour, alpha=0.25, lw=0)
+    axes.plot(places, mean, color=look.colour, ls=look.line, marker=look.marker, mfc="white", mew=0.9,
+              markevery=(_MARKS * (0.1 + 0.27 * offset % 1.0), _MARKS), label=label or "_")  # fmt: skip
+
+
+def points(axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: Look, label: str = "") -> None:
+    """Draw means with error bars, joined by a thin line.
+
+    Examples
+    --------
+    >>> from bayesieve.study.figures import points
+    >>> from bayesieve.study.drawing import Look, drawn
+    >>> from bayesieve.study.scene import Estimate
+    >>> with drawn() as figure:
+    ...     axes = figure.subplots()
+    ...     points(axes, [10], [Estimate(1.0, 0.1, 9)], Look("black", "-", "o"))
+    >>> len(axes.containers)
+    1
+    """
+    places, mean = [float(each) for each in x], [each.mean for each in estimates]
+    if look.line:
+        axes.plot(places, mean, color=look.colour, ls=look.line, lw=0.7, alpha=0.6)
+    axes.errorbar(places, mean, lengths(estimates), color=look.colour, ls="", marker=look.marker, mfc="white",
+                  mew=0.9, elinewidth=0.8, label=label or "_")  # fmt: skip
+
+
+def lengths(estimates: Sequence[Estimate]) -> list[FloatArray]:
+    """Lengths of error bars below and above; below, a little less than the mean, for logarithmic axes.
+
+    Examples
+    --------
+    >>> from bayesieve.study.figures import lengths
+    >>> from bayesieve.study.scene import Estimate
+    >>> [length.tolist() for length in lengths([Estimate(3.0, 0.5, 10), Estimate(-3.0, 0.5, 10)])]
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    error = BAND * np.nan_to_num([each.standard_error for each in estimates])
+    mean = np.array([each.mean for each in estimates])
+    return [np.where(mean > 0, np.minimum(error, 0.999 * mean), error), error]
+
+
+def stretched(axes: Axes, lowest: float, highest: float = 0.0) -> None:
+    """Stretch the axis near 0: differences of one feature and of fifty show side by side.
+
+    Examples
+    --------
+    >>> from bayesieve.study.figures import stretched
+    >>> from bayesieve.study.drawing import drawn
+    >>> with drawn() as figure:
+    ...     axes = figure.subplots()
+    ...     stretched(axes, -12.0, 3.0)
+    >>> axes.get_yticks().tolist()
+    [-1, -2, -5, -10, 0, 1, 2]
+    """
+    from matplotlib.ticker import FixedLocator, NullLocator  # noqa: PLC0415 - optional and slow to import
+
+    axes.set_yscale("asinh", linear_width=2.0)
+    ticks = [k * 10**power for power in range(5) for k in (1, 2, 5)]
+    shown = [-t for t in ticks if t < 1.15 * -lowest + 1] + [0] + [t for t in ticks if t < 1.15 * highest]
+    axes.yaxis.set_major_locator(FixedLocator(shown))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylim(1.15 * lowest - 0.3, 1.15 * highest + 0.4)
+
+
+def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
+    """Numbers of samples on a logarithmic axis, written out.
+
+    Examples
+    --------
+    >>> from bayesieve.study.figures import size_axis
+    >>> from bayesieve.study.drawing import drawn
+    >>> with drawn() as figure:
+    ...     axes = figure.subplots()
+    ...     size_axis(axes, [100, 300, 1000])
+    >>> axes.get_xticks().tolist()
+    [100.0, 200.0, 500.0, 1000.0]
+    """
+    axes.set_xscale("log")
+    round_numbers(axes.xaxis, sizes[0], sizes[-1])
+
+
+_FEWEST = 20  # false positives expected in all iterations together, below which a ratio says nothing
+_MOST = 10  # numbers of samples that are shown
+_APART = 1.05  # by which the points of two methods at the same n are drawn apart
+
+
+def errors(results: StudyResults | Scene) -> Figure:
+    """What OBF expects against what is true: false positives, their intervals, and probabilities.
+
+    Means over iterations with two standard errors either way. Where the data follow the model and its prior,
+    points lie on the grey lines; elsewhere the figure shows what the assumptions cost.
+
+    Parameters
+    ----------
+    results
+        Of a study with methods that give probabilities.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> from bayesieve.study.figures import errors
+    >>> design = built_in("calibration").changed(sizes=[50, 100], iterations=2, methods=["mnc"])
+    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
+    >>> len(errors(results).axes)
+    4
+    """
+    scene = Scene.of(results)
+    names = scene.measured("expected_false_positives").methods
+    look = looks([method for method in scene.methods if method.name in names])
+    with drawn(height=6.0) as figure:
+        panels = figure.subplots(2, 2)
+        _expected(panels[0, 0], scene, look)
+        _ratio(panels[0, 1], scene, look)
+        _coverage(panels[1, 0], scene, look)
+        if scene.measured(bin_names(0)[0]).methods:
+            _reliability(panels[1, 1], scene)
+        else:
+            _along(panels[1, 1], scene, look)
+        for axes, letter in zip(panels.flat, "abcd", strict=True):
+            axes.set_title(f"({letter})")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 6), columnspacing=1.4)
+    return figure
+
+
+def _expected(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+    """True false positives against expected ones, a point for each number of samples."""
+    expected, false = scene.measured("expected_false_positives"), scene.measured("false_positives")
+    ends = []
+    for method in expected.methods:
+        x, y = ([each.mean(method, n) for n in _some(expected, method)] for each in (expected, false))
+        pairs = [(a, b) for a, b in zip(x, y, strict=True) if a.mean > 0 and b.mean > 0]
+        x, y = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        places, each = [one.mean for one in x], look[method]
+        heights = [one.mean for one in y]
+        axes.errorbar(places, heights, lengths(y), lengths(x), color=each.colour, ls="", mfc="white",
+                      marker=each.marker, mew=0.9, elinewidth=0.8, label=expected.titles[method])  # fmt: skip
+        ends += [*places, *heights]
+    span = (0.5 * min(ends), 2.0 * max(ends)) if ends else (0.1, 10.0)
+    axes.plot(span, span, color=GREY, lw=0.8, zorder=0)
+    axes.set(xscale="log", yscale="log", xlim=span, ylim=span)
+    axes.set(xlabel="expected false positives", ylabel="true false positives")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:,g}")
+
+
+def _ratio(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+    """True false positives in units of the expected ones, where there are enough of them."""
+    expected, false = scene.measured("expected_false_positives"), scene.measured("false_positives")
+    for i, method in enumerate(expected.methods):
+        sizes = [n for n in _some(expected, method) if expected.values(method, n).sum() >= _FEWEST]
+        ratios = [ratio(false.values(method, n), expected.values(method, n)) for n in sizes]
+        points(axes, _apart(sizes, i, len(look)), ratios, look[method])
+    axes.axhline(1.0, color=GREY, lw=0.8, zorder=0)
+    axes.set(xlabel="number of samples n", ylabel="false positives, true / expected")
+    axes.set_ylim(bottom=0.0)
+    size_axis(axes, expected.sizes())
+
+
+def ratio(above: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> Estimate:
+    """Quotient of two means over the same iterations, with its standard error to first order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.study.figures import ratio
+    >>> ratio(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
+    Estimate(mean=2.0, standard_error=0.0, iterations=2)
+    """
+    quotient = float(above.mean() / below.mean())
+    return Estimate(quotient, Estimate.of((above - quotient * below) / below.mean()).standard_error, above.size)
+
+
+def _coverage(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+    """How often the interval of false positives held their number."""
+    found = scene.measured("interval_low")
+    for i, method in enumerate(found.methods):
+        sizes = _some(found, method)
+        points(axes, _apart(sizes, i, len(look)), [scene.coverage(method, n) for n in sizes], look[method])
+    axes.axhline(CONFIDENCE, color=GREY, lw=0.8, zorder=0)
+    axes.set(xlabel="number of samples n", ylabel=f"coverage of {CONFIDENCE:.0%} intervals")
+    low, high = axes.get_ylim()
+    axes.set_ylim(max(low, -0.02), min(high, 1.02))
+    size_axis(axes, found.sizes())
+
+
+def _along(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+    """False positives of lists of any length: true, expected, and by chance among Gaussian non-markers."""
+    shown = [method.name for method in scene.methods if method.name in look and method.rule != "top"]
+    styles = (("false_positives", "-", "true"), ("expected_false_positives", (0, (4, 1.5)), "expected"),
+              ("expected_by_chance", (0, (1, 1)), "by chance"))  # fmt: skip
+    for measure, style, label in styles:
+        measured = scene.measured(measure)
+        axes.plot([], [], color=BLACK, ls=style, label=label)
+        for method in (method for method in shown if method in measured.titles):
+            sizes = measured.sizes(method)
+            means = [measured.mean(method, n).mean for n in sizes]
+            axes.plot(sizes, means, color=look[method].colour, ls=style)
+    axes.set(xlabel="number of samples n", ylabel="false positives of lists of any length", yscale="log")
+    axes.legend(loc="best")
+    round_numbers(axes.yaxis, *axes.get_ylim())
+    size_axis(axes, scene.measured().sizes())
+
+
+def _reliability(axes: Axes, scene: Scene) -> None:
+    """Share of markers among features of a probability; all numbers of samples together."""
+    method = scene.measured(bin_names(0)[0]).methods[0]  # methods of such a study share their probabilities
+    places, shares = [], []
+    for k in range(len(EDGES) - 1):
+        features, probability, markers = (
+            np.concatenate([each.values(method, n) for n in each.sizes(method)])
+            for each in map(scene.measured, bin_names(k))
+        )
+        if features.sum():
+            places.append(float(probability.sum() / features.sum()))
+            shares.append(ratio(markers, features))
+    axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, lw=0.8, zorder=0)
+    points(axes, places, shares, Look(BLACK, "", "o"))
+    axes.set(xlabel="probability of being a marker", ylabel="share of markers")
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+
+
+def _some(measured: Measured, method: str) -> tuple[int, ...]:
+    return spread(measured.sizes(method), _MOST)
+
+
+def _apart(sizes: list[int] | tuple[int, ...], place: int, number: int) -> list[float]:
+    return [n * _APART ** (place - (number - 1) / 2.0) for n in sizes]
+
+
+_WORDS = {"n_decay": "1/(2.51 n)", "bic": "BIC"}
+_LABELS = {"prior_probability": "prior probability of a marker", "prior_ratio": "L"}
+_SHADES = ("#D9B300", "#A69B6C", "#7C7B78", "#4E576C", "#123570", "#00204D")  # cividis, light to dark
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def sensitivity(results: StudyResults | Scene) -> Figure:
+    """Correct labels and the number selected under other prior probabilities and other L, for several n.
+
+    The upper panels show the paired difference from the paper's choice (0.005 and 0.1), with two standard
+    errors either way; the lower ones the mean number of features selected.
+
+    Parameters
+    ----------
+    results
+        Of a study such as ``sensitivity``, in which methods differ in ``prior_probability`` or ``prior_ratio``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> from bayesieve.study.figures import sensitivity
+    >>> design = built_in("sensitivity").changed(sizes=[100], iterations=2)
+    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
+    >>> len(sensitivity(results).axes)
+    4
+    """
+    scene = Scene.of(results)
+    groups = scene.varied
+    if not groups:
+        raise DataError("No option is varied in these results. Run bayesieve study sensitivity.")
+    sizes = spread(scene.measured().sizes(), len(_SHADES))
+    with drawn(height=5.4) as figure:
+        panels = figure.subplots(2, len(groups), sharex="col", sharey="row", squeeze=False)
+        gaps = [
+            gap
+            for column, (option, methods) in enumerate(groups.items())
+            for gap in _draw_option(panels[:, column], scene, methods, option, sizes)
+        ]
+        stretched(panels[0, 0], min(gaps), max(gaps))
+        panels[0, 0].set_ylabel("correct labels: difference from\nthe paper's choice (features)")
+        panels[1, 0].set_ylabel("features selected (grey: markers)")
+        panels[1, 0].set_yscale("log")
+        round_numbers(panels[1, 0].yaxis, *panels[1, 0].get_ylim())
+        handles, labels = panels[1, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), columnspacing=1.4)
+    return figure
+
+
+def _draw_option(
+    panels: Any, scene: Scene, methods: list[Method], option: str, sizes: tuple[int, ...]
+) -> list[float]:
+    """Draw both panels of an option; return the ends of the error bars of the upper one."""
+    correct, selected = scene.measured(), scene.measured("n_selected")
+    values = [method.options[option] for method in methods]
+    centre = methods[values.index(PAPER[option]) if PAPER[option] in values else 0]
+    n_numbers = sum(not isinstance(value, str) for value in values)  # named choices are not on the scale
+    x, gaps = range(len(values)), []
+    panels[1].axhline(scene.n_markers, color=GREY, lw=0.8, zorder=0)
+    for k, n in enumerate(sizes):
+        differences = [correct.difference(method.name, centre.name, n) for method in methods]
+        numbers = [selected.mean(method.name, n) for method in methods]
+        for part, line in ((slice(n_numbers), "-"), (slice(n_numbers, None), "")):
+            look = Look(_SHADES[k], line, _MARKERS[k])
+            points(panels[0], x[part], differences[part], look)
+            points(panels[1], x[part], numbers[part], look, f"n = {n:,}" if line else "")
+        gaps += [each.mean + sign * BAND * each.standard_error for each in differences for sign in (-1, 1)]
+    panels[1].set_xticks(list(x), [_written(value) for value in values])
+    panels[1].set_xlabel(_LABELS[option])
+    return gaps
+
+
+def _written(value: object) -> str:
+    return _WORDS.get(value, value) if isinstance(value, str) else f"{value:g}"
+
+
+def figures_of(results: StudyResults | Scene) -> dict[str, Callable[[], Figure]]:
+    """Figures that the results of a study can fill, by name; each is drawn when it is called.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> from bayesieve.study.figures import figures_of
+    >>> design = built_in("figure-1b").changed(sizes=[100, 200], iterations=2, methods=["mnc-obf-jp", "bd"])
+    >>> list(figures_of(run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)))
+    ['accuracy', 'errors']
+    """
+    scene = Scene.of(results)
+    found: dict[str, Callable[[], Figure]] = {}
+    several = len(scene.measured().sizes()) > 1
+    if "costs" in scene.design.measures:
+        found["costs"] = lambda: costs(scene)
+    elif scene.varied:
+        found["sensitivity"] = lambda: sensitivity(scene)
+    elif several and scene.design.data != "prior":
+        found["accuracy"] = lambda: accuracy(scene)
+    if "sensitivity" not in found and scene.measured("expected_false_positives").methods and several:
+        found["errors"] = lambda: errors(scene)
+    return found
+
+
+def accuracy(results: StudyResults | Scene) -> Figure:
+    """Figure 1: the mean number of correctly labelled features against the number of samples.
+
+    The lower panel shows how far each method is behind the best one at every number of samples, where
+    curves that coincide above come apart. Bands are two Monte Carlo standard errors either way; those of
+    the lower panel are of the paired difference, which is known much better than the means.
+
+    Parameters
+    ----------
+    results
+        Of a study that measured ``correct``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> from bayesieve.study.figures import accuracy
+    >>> design = built_in("figure-1b").changed(sizes=[100, 200], iterations=2, methods=["mnc-obf-jp", "bd"])
+    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
+    >>> len(accuracy(results).axes)
+    2
+    """
+    scene = Scene.of(results)
+    measured = scene.measured()
+    if not measured.methods:
+        raise DataError("These results hold no numbers of correctly labelled features. Run the study first.")
+    look = looks(scene.methods)
+    with drawn(height=6.2) as figure:
+        above, below = figure.subplots(2, 1, sharex=True)
+        for i, method in enumerate(measured.methods):
+            sizes = measured.sizes(method)
+            means = [measured.mean(method, n) for n in sizes]
+            line(above, sizes, means, look[method], measured.titles[method], i)
+        _draw_references(above, scene)
+        _draw_behind(below, measured, look)
+        above.set_ylabel("features labelled correctly\n(mean)")
+        above.yaxis.set_major_formatter("{x:,.0f}")
+        below.set_xlabel("number of samples n (logarithmic scale)")
+        size_axis(below, measured.sizes())
+        figure.legend(loc="outside upper center", ncols=4, handlelength=3.2, columnspacing=1.4)
+    return figure
+
+
+def _draw_references(axes: Axes, scene: Scene) -> None:
+    """Lines for everything right and for nothing selected, with words where no curve runs."""
+    sizes = scene.measured().sizes()
+    for level, words, place, side in (
+        (scene.n_features, f"all {scene.n_features:,} right", sizes[0], 1),
+        (scene.trivial, "nothing selected", sizes[-1], -1),
+    ):
+        axes.axhline(level, color=GREY, lw=0.8, zorder=0)
+        axes.annotate(words, (place, level), (0, 3 * side), textcoords="offset points", color=GREY, fontsize=8.0,
+                      ha="left" if side > 0 else "right", va="bottom" if side > 0 else "top")  # fmt: skip
+
+
+def _draw_behind(axes: Axes, measured: Measured, look: dict[str, Look]) -> None:
+    best = {n: measured.best(n) for n in measured.sizes()}
+    lowest = 0.0
+    for i, method in enumerate(measured.methods):
+        sizes = measured.sizes(method)
+        gaps = [measured.difference(method, best[n], n) for n in sizes]
+        line(axes, sizes, gaps, look[method], offset=i)
+        lowest = min([lowest, *(gap.mean for gap in gaps)])
+    stretched(axes, lowest)
+    axes.set_ylabel("difference from the best method\n(features, stretched near 0)")
+
+
+def costs(results: StudyResults | Scene) -> Figure:
+    """Table 1 as a figure: time of each method in units of the first one's, and its peak of memory.
+
+    Parameters
+    ----------
+    results
+        Of a study that measured ``costs``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> from bayesieve.study.figures import costs
+    >>> design = built_in("table-1").changed(sizes=[20], iterations=1, methods=["cmnc-obf-jp", "bd"])
+    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
+    >>> [label.get_text() for label in costs(results).axes[0].get_yticklabels()]
+    ['Bhattacharyya', 'CMNC-OBF-JP']
+    """
+    from bayesieve.study.methods import relative_costs  # noqa: PLC0415 - one study in many
+
+    scene = Scene.of(results)
+    table = relative_costs(scene.results)
+    table = table.filter(table["n"] == table["n"].max()).reverse()
+    names = table["title"].to_list()
+    with drawn(height=1.1 + 0.22 * len(names)) as figure:
+        panels = figure.subplots(1, 2, sharey=True)
+        unit = scene.methods[0].title
+        _ratios(panels[0], table["times_reference"].to_list(), "{:.2g}", f"time\n({unit} = 1, logarithmic scale)")
+        _ratios(panels[1], table["peak_megabytes"].to_list(), "{:.2g} MB",
+                "peak of memory beyond the data\n(MB, logarithmic scale)")  # fmt: skip
+        panels[0].set_yticks(range(len(names)), names)
+    return figure
+
+
+def _ratios(axes: Axes, values: list[float], form: str, label: str) -> None:
+    """Points on a logarithmic axis, each joined to the value of the method that is the unit (the last)."""
+    places = range(len(values))
+    axes.set_xscale("log")
+    axes.axvline(values[-1], color=GREY, lw=0.8, zorder=0)
+    axes.hlines(places, values[-1], values, color=BLUE, lw=2.5)
+    axes.plot(values, places, "o", color=BLUE, ms=5)
+    for place, value in zip(places, values, strict=True):
+        right = value >= values[-1]
+        axes.annotate(form.format(value), (value, place), (6 if right else -6, 0), textcoords="offset points",
+                      ha="left" if right else "right", va="center", fontsize=8.0)  # fmt: skip
+    axes.set_xlim(0.35 * min(values), 4.0 * max(values))
+    axes.set_xlabel(label)
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.tick_params(axis="y", length=0)

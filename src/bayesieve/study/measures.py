@@ -1,0 +1,131 @@
+"""What is measured when a method has labelled the features of a data set whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance
+from bayesieve.posterior.null.expected import is_jeffreys
+from bayesieve.utils import BoolArray
+
+LABELS = ("correct", "n_selected", "true_positives", "false_positives")
+ERRORS = (
+    "expected_false_positives",
+    "interval_low",
+    "interval_high",
+    "interval_probability",
+    "expected_by_chance",
+    "expected_markers",
+)
+SECONDS, PEAK = "seconds", "peak_bytes"
+COSTS = (SECONDS, PEAK)
+"""Measures of the machine; all others follow from the design and its seed."""
+
+CONFIDENCE = 0.9
+EDGES = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
+"""Edges of the bins of probability."""
+
+
+def measure_names(measures: Sequence[str]) -> tuple[str, ...]:
+    """Names of the numbers that a study stores for each method and data set.
+
+    Examples
+    --------
+    >>> from bayesieve.study.measures import measure_names
+    >>> measure_names(["labels"])
+    ('correct', 'n_selected', 'true_positives', 'false_positives', 'seconds')
+    """
+    names = list(LABELS)
+    names += ERRORS if "errors" in measures else ()
+    if "reliability" in measures:
+        for k in range(len(EDGES) - 1):
+            names += bin_names(k)
+    return (*names, *(COSTS if "costs" in measures else (SECONDS,)))
+
+
+def bin_names(k: int) -> tuple[str, str, str]:
+    """Names of what is counted in a bin of probability: features, their probabilities added up, and markers.
+
+    Examples
+    --------
+    >>> from bayesieve.study.measures import bin_names
+    >>> bin_names(3)
+    ('bin_3_features', 'bin_3_probability', 'bin_3_markers')
+    """
+    return f"bin_{k}_features", f"bin_{k}_probability", f"bin_{k}_markers"
+
+
+def label_measures(selected: BoolArray, truth: BoolArray) -> dict[str, float]:
+    """Count right and wrong labels, equation (2.1) of the paper and section 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.study.measures import label_measures
+    >>> label_measures(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    {'correct': 2.0, 'n_selected': 2.0, 'true_positives': 1.0, 'false_positives': 1.0}
+    """
+    n_selected, found = int(selected.sum()), int((selected & truth).sum())
+    correct = int((selected == truth).sum())
+    return dict(zip(LABELS, map(float, (correct, n_selected, found, n_selected - found)), strict=True))
+
+
+def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float) -> dict[str, float]:
+    """How many false positives OBF expects in its list, within which bounds, and how many by chance.
+
+    The bounds hold 90% of the law of false positives (or a little more, because they are whole numbers; how much
+    is the ``interval_probability``). Chance is known exactly under Jeffreys' prior and left out elsewhere.
+
+    Parameters
+    ----------
+    posterior
+        Probabilities of the features.
+    selected
+        The list.
+    cut
+        Log-odds over which features are on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.study.measures import error_measures
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> sorted(error_measures(posterior, np.array([False]), 0.0))[:2]
+    ['expected_false_positives', 'expected_markers']
+    """
+    errors = ErrorAnalysis(posterior, selected)
+    law = errors.false_positives
+    low, high = law.interval(CONFIDENCE)
+    found = {
+        "expected_false_positives": errors.expected_false_positives,
+        "interval_low": float(low),
+        "interval_high": float(high),
+        "interval_probability": float(law.cdf(high) - law.cdf(low - 1)),
+        "expected_markers": posterior.expected_markers,
+    }
+    if is_jeffreys(posterior.model):
+        found["expected_by_chance"] = expected_by_chance(posterior, cut)
+    return found
+
+
+def reliability_measures(posterior: FeaturePosterior, truth: BoolArray) -> dict[str, float]:
+    """Count features, expected markers and true markers in each bin of probability.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> from bayesieve.study.measures import reliability_measures
+    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
+    >>> counts = reliability_measures(posterior, np.array([False]))
+    >>> sum(counts[f"bin_{k}_features"] for k in range(12))
+    1.0
+    """
+    probability = posterior.probability
+    place = np.searchsorted(EDGES[1:-1], probability, side="right")
+    n = len(EDGES) - 1
+    counts = [np.bincount(place, weights, n) for weights in (None, probability, truth.astype(np.float64))]
+    return {name: float(count[k]) for k in range(n) for name, count in zip(bin_names(k), counts, strict=True)}

@@ -1,0 +1,467 @@
+"""Methods at work: scores and lists on the data of one iteration, and what each costs in time and memory."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import time
+import tracemalloc
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesieve.data import LabelledMatrix
+from bayesieve.errors import BayesieveError, BayesieveWarning, OptionError
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.obf import OBF_MODELS, obf_posterior
+from bayesieve.rivals.registry import Rival, is_built_in, rival
+from bayesieve.rivals.sorted_values import SORTED_RIVALS, sorted_scores
+from bayesieve.simulation.data_model import DataModel, data_model
+from bayesieve.stats import Moments
+from bayesieve.study.design import Method, StudyDesign, parsed_rule, rule_of_posterior
+from bayesieve.study.measures import PEAK, SECONDS, error_measures, label_measures, reliability_measures
+from bayesieve.utils import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from bayesieve.study.store import StudyResults
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """The data of one iteration: moments, and values where the study draws them.
+
+    Parameters
+    ----------
+    moments
+        Moments of the two classes.
+    truth
+        True for markers.
+    matrix
+        The values, if they were drawn.
+    """
+
+    moments: Moments
+    truth: BoolArray
+    matrix: LabelledMatrix | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """What one kind of scores says about all features: a posterior, or the scores of a rival.
+
+    Parameters
+    ----------
+    score
+        Larger for stronger features.
+    posterior
+        What log-odds came from, if they are log-odds.
+    rival
+        What the scores came from, if they are those of a rival.
+    seconds
+        How long they took.
+    """
+
+    score: FloatArray
+    posterior: FeaturePosterior | None = None
+    rival: FeatureScores | None = None
+    seconds: float = 0.0
+
+
+def gives_log_odds(rival: Rival) -> bool:
+    """Whether scores are log-odds that come with a posterior.
+
+    Examples
+    --------
+    >>> from bayesieve.rivals.registry import rival
+    >>> from bayesieve.study.methods import gives_log_odds
+    >>> gives_log_odds(rival("wilcoxon"))
+    False
+    """
+    return rival.name in OBF_MODELS and is_built_in(rival)
+
+
+class Scoring:
+    """Scores of some methods on one data set, computed when first asked for.
+
+    Parameters
+    ----------
+    data
+        The data set.
+    methods
+        Methods that will ask; those that look at sorted values share one sort.
+    rivals
+        Where the scores of each method come from, by its name.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> import numpy as np
+    >>> from bayesieve.rivals.registry import rival
+    >>> from bayesieve.study import Method
+    >>> from bayesieve.study.methods import Drawn, Scoring
+    >>> moments = bs.Moments.from_matrix([[0.0, 1.0], [2.0, 3.0], [9.0, 2.0], [8.0, 3.0]], [0, 0, 1, 1])
+    >>> method = Method("mine", "Mine", "pearson-neyman")
+    >>> data = Drawn(moments, np.array([True, False]))
+    >>> Scoring(data, [method], {"mine": rival("pearson-neyman")}).of(method).score.round(3).tolist()
+    [6.76, 0.637]
+    """
+
+    def __init__(self, data: Drawn, methods: Sequence[Method], rivals: Mapping[str, Rival]) -> None:
+        self._data, self._rivals = data, rivals
+        self._found: dict[str, Scored] = {}
+        names = [rivals[method.name].name for method in methods]
+        self._sorted = {
+            name: method
+            for name, method in zip(names, methods, strict=True)
+            if name in SORTED_RIVALS and names.count(name) == 1 and is_built_in(rivals[method.name])
+        }
+
+    def of(self, method: Method) -> Scored:
+        """Return the scores of a method.
+
+        Examples
+        --------
+        See the class.
+        """
+        key = _key(method)
+        if key not in self._found:
+            if len(self._sorted) > 1 and self._rivals[method.name].name in self._sorted:
+                self._sort_once()
+            else:
+                start = time.perf_counter()
+                found = self._scored(method)
+                self._found[key] = Scored(*found, time.perf_counter() - start)
+        return self._found[key]
+
+    def _sort_once(self) -> None:
+        start = time.perf_counter()
+        options = {name: method.options for name, method in self._sorted.items()}
+        found = sorted_scores(_values(self._data), list(options), options=options, n_threads=1)
+        seconds = time.perf_counter() - start
+        for name, scores in found.items():
+            self._found[_key(self._sorted[name])] = Scored(scores.score, None, scores, seconds)
+
+    def _scored(self, method: Method) -> tuple[FloatArray, FeaturePosterior | None, FeatureScores | None]:
+        chosen, options = self._rivals[method.name], dict(method.options)
+        if gives_log_odds(chosen):
+            posterior = obf_posterior(chosen.name, self._data.moments, **options)
+            return posterior.log_odds, posterior, None
+        if not _needs_p_values(method) and _may_skip_p_values(chosen):
+            options.setdefault("p_values", False)
+        if chosen.uses == "moments":
+            found = chosen.run(self._data.moments, **options)
+        else:
+            found = chosen.run(_values(self._data), n_threads=1, **options)
+        return found.score, None, found
+
+
+def _values(data: Drawn) -> LabelledMatrix:
+    if data.matrix is None:
+        raise OptionError(
+            "Values are needed, but means and variances only were drawn. Set raw = true in the study."
+        )
+    return data.matrix
+
+
+def _key(method: Method) -> str:
+    return json.dumps([method.scores, method.definition["options"], _needs_p_values(method)], sort_keys=True)
+
+
+def _needs_p_values(method: Method) -> bool:
+    return parsed_rule(method.rule)[0] == "bh"
+
+
+def _may_skip_p_values(rival: Rival) -> bool:
+    """Whether a rival has a switch for p-values, which a ranking does without."""
+    option = inspect.signature(rival.run).parameters.get("p_values")
+    return option is not None and option.default is True
+
+
+Row = tuple[int, int, str, dict[str, float]]
+"""Number of samples, iteration, name of the method, and what was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One data set and the methods to be run on it.
+
+    Parameters
+    ----------
+    n, iteration
+        Number of samples, and which of the data sets of that size.
+    methods
+        Names of the methods.
+    """
+
+    n: int
+    iteration: int
+    methods: tuple[str, ...]
+
+
+@functools.lru_cache(maxsize=4)
+def _model(data: str, constants: str) -> DataModel:
+    return data_model(data, **json.loads(constants))
+
+
+def model_of(design: StudyDesign) -> DataModel:
+    """Return the data model of a study; built once.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.methods import model_of
+    >>> model_of(built_in("figure-1b")).n_features
+    20000
+    """
+    return _model(design.data, json.dumps(design.definition["constants"], sort_keys=True))
+
+
+def drawn(design: StudyDesign, n: int, iteration: int) -> Drawn:
+    """Draw the data of one iteration: the same whoever asks, whenever.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.methods import drawn
+    >>> drawn(built_in("figure-1b"), 100, 0).moments.count.tolist()
+    [50, 50]
+    """
+    model = model_of(design)
+    seed = np.random.SeedSequence((design.seed, n, iteration))
+    if not design.raw:
+        found = model.draw_moments(n, seed=seed)
+        return Drawn(found.moments, found.true_markers)
+    alone: dict[str, int] = {"n_threads": 1} if "n_threads" in inspect.signature(model.draw).parameters else {}
+    data = model.draw(n, seed=seed, **alone)
+    matrix = LabelledMatrix.from_arrays(data.values, data.labels)
+    return Drawn(Moments.from_labelled(matrix, n_threads=1), data.true_markers, matrix)
+
+
+def rivals_of(design: StudyDesign) -> dict[str, Rival]:
+    """Return where each method's scores come from, by its name; files of users' own are executed once.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.methods import rivals_of
+    >>> rivals_of(built_in("figure-1b"))["mnc-obf-jp"].name
+    'obf-jp'
+    """
+    found = {scores: rival(scores) for scores in {method.scores for method in design.methods}}
+    return {method.name: found[method.scores] for method in design.methods}
+
+
+def run_unit(design: StudyDesign, unit: Unit, rivals: Mapping[str, Rival]) -> list[Row]:
+    """Run the methods of one unit on the same data; those that share their scores share the work, too.
+
+    Parameters
+    ----------
+    design, unit
+        The study, and the data set and methods of it.
+    rivals
+        What :func:`rivals_of` returns.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.methods import Unit, rivals_of, run_unit
+    >>> design = built_in("figure-1b")
+    >>> rows = run_unit(design, Unit(100, 0, ("mnc-obf-jp", "bd")), rivals_of(design))
+    >>> [(n, iteration, method) for n, iteration, method, _ in rows]
+    [(100, 0, 'mnc-obf-jp'), (100, 0, 'bd')]
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesieveWarning)  # few samples are what a study is about
+        data = drawn(design, unit.n, unit.iteration)
+        methods = [design.method(name) for name in unit.methods]
+        scoring = Scoring(data, methods, rivals)
+        rows = []
+        for method in methods:
+            try:
+                measured = _measured(design, method, data, scoring, rivals)
+            except Exception as error:
+                raise BayesieveError(
+                    f"The method {method.name!r} failed with {unit.n} samples in iteration {unit.iteration}: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            rows.append((unit.n, unit.iteration, method.name, measured))
+    return rows
+
+
+def _measured(
+    design: StudyDesign, method: Method, data: Drawn, scoring: Scoring, rivals: Mapping[str, Rival]
+) -> dict[str, float]:
+    """Score, select and measure."""
+    if "costs" in design.measures:
+        selected, costs = alone(method, rivals, data)
+        return label_measures(selected, data.truth) | costs
+    found = scoring.of(method)
+    start = time.perf_counter()
+    selected, cut = select(method, found)
+    seconds = found.seconds + time.perf_counter() - start
+    measured = label_measures(selected, data.truth)
+    if found.posterior is not None and "errors" in design.measures:
+        measured |= error_measures(found.posterior, selected, cut)
+    if found.posterior is not None and "reliability" in design.measures:
+        measured |= reliability_measures(found.posterior, data.truth)
+    return measured | {SECONDS: seconds}
+
+
+def select(method: Method, found: Scored) -> tuple[BoolArray, float]:
+    """Apply the rule of a method; return the list and the cut on the score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.study import Method
+    >>> from bayesieve.study.methods import select
+    >>> from bayesieve.study.methods import Scored
+    >>> method = Method("mine", "Mine", "bd", n_selected=2)
+    >>> select(method, Scored(np.array([1.0, np.nan, 3.0, 1.0])))[0].tolist()
+    [True, False, True, False]
+    """
+    name, numbers = parsed_rule(method.rule)
+    if name == "top":
+        return _top(found.score, method.n_selected)
+    if name == "bh":
+        adjusted = None if found.rival is None else found.rival.adjusted_p_value
+        if adjusted is None:
+            raise OptionError(f"{method.scores} has no p-values for the rule {method.rule!r}.")
+        return adjusted <= numbers[0], np.nan
+    if found.posterior is None:
+        raise OptionError(f"The rule {method.rule!r} needs log-odds (obf-jp or obf-pp), not {method.scores}.")
+    selection = rule_of_posterior(method.rule).select(found.posterior)
+    return selection.mask, selection.cut
+
+
+def _top(score: FloatArray, n: int) -> tuple[BoolArray, float]:
+    """Take the ``n`` largest scores, of equal ones the first, as a full sorting would."""
+    known = np.where(np.isnan(score), -np.inf, score)
+    if n == 0:
+        return np.zeros(score.size, dtype=bool), np.inf
+    if n >= score.size:
+        return ~np.isnan(score), -np.inf
+    cut = float(np.partition(known, score.size - n)[score.size - n])
+    selected = known > cut
+    ties = np.flatnonzero((known == cut) & ~np.isnan(score))
+    selected[ties[: n - int(selected.sum())]] = True
+    return selected, cut
+
+
+def check_runnable(design: StudyDesign) -> None:
+    """Raise before any work if a study names methods, options or data that do not exist or do not fit.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.methods import check_runnable
+    >>> check_runnable(built_in("figure-1b"))
+    """
+    model_of(design)
+    if "costs" in design.measures and not design.raw:
+        raise OptionError("Costs are measured from the values of the samples on. Set raw = true in the study.")
+    rivals = rivals_of(design)
+    for method in design.methods:
+        chosen = rivals[method.name]
+        _check_method(method, chosen)
+        if chosen.uses == "values" and not design.raw:
+            raise OptionError(
+                f"The method {method.name!r} needs the values of the samples, but the study draws means and "
+                "variances only. Set raw = true in the study."
+            )
+
+
+def _check_method(method: Method, chosen: Rival) -> None:
+    chosen.check_options(*method.options)
+    name = parsed_rule(method.rule)[0]
+    if name not in ("top", "bh") and not gives_log_odds(chosen):
+        raise OptionError(
+            f"The rule {method.rule!r} of {method.name!r} needs log-odds, which obf-jp and obf-pp give, not "
+            f"{method.scores}. Use top or, for p-values, bh:0.05."
+        )
+
+
+def alone(method: Method, rivals: Mapping[str, Rival], data: Drawn) -> tuple[BoolArray, dict[str, float]]:
+    """Run a method by itself on one thread, moments included; return its list, seconds and peak of memory.
+
+    Three runs: one that loads and compiles, one that is timed, and one whose allocations Python traces
+    (tracemalloc), which would slow the second down. The peak counts what NumPy and Python allocate beyond the
+    data themselves, not what compiled code takes for a moment.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.methods import alone
+    >>> from bayesieve.study.methods import drawn, rivals_of
+    >>> design = built_in("table-1").changed(methods=["cmnc-obf-jp"])
+    >>> method, rivals = design.methods[0], rivals_of(design)
+    >>> selected, costs = alone(method, rivals, drawn(design, 20, 0))
+    >>> int(selected.sum()), sorted(costs)
+    (100, ['peak_bytes', 'seconds'])
+    """
+    _list_of(method, rivals, data)
+    start = time.perf_counter()
+    selected = _list_of(method, rivals, data)
+    seconds = time.perf_counter() - start
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        _list_of(method, rivals, data)
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    return selected, {SECONDS: seconds, PEAK: float(peak)}
+
+
+def _list_of(method: Method, rivals: Mapping[str, Rival], data: Drawn) -> BoolArray:
+    if data.matrix is not None and rivals[method.name].uses == "moments":
+        data = Drawn(Moments.from_labelled(data.matrix, n_threads=1), data.truth, data.matrix)
+    return select(method, Scoring(data, [method], rivals).of(method))[0]
+
+
+def relative_costs(results: StudyResults, reference: str | None = None) -> pl.DataFrame:
+    """Mean seconds and peak megabytes of every method, and how many times those of a reference they are.
+
+    Parameters
+    ----------
+    results
+        A study that measured costs.
+    reference
+        Name of the method that is the unit of time; the first of the study by default.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> from bayesieve.study.methods import relative_costs
+    >>> design = built_in("table-1").changed(sizes=[20], iterations=1, methods=["cmnc-obf-jp", "bd"])
+    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()) / "study.sqlite", workers=1)
+    >>> relative_costs(results).columns
+    ['method', 'title', 'n', 'seconds', 'standard_error', 'times_reference', 'peak_megabytes', 'iterations']
+    """
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    if "costs" not in results.design.measures:
+        raise OptionError(f"The study {results.design.name} did not measure costs. Run bayesieve study table-1.")
+    unit = results.design.method(reference or results.design.methods[0].name).name
+    time_taken, memory = results.means(SECONDS), results.means(PEAK)
+    joined = time_taken.join(memory.select("method", "n", peak="mean"), on=["method", "n"], maintain_order="left")
+    of_unit = time_taken.filter(pl.col("method") == unit).select("n", reference="mean")
+    joined = joined.join(of_unit, on="n", how="left", maintain_order="left")
+    return joined.select(
+        "method",
+        "title",
+        "n",
+        seconds="mean",
+        standard_error="standard_error",
+        times_reference=pl.col("mean") / pl.col("reference"),
+        peak_megabytes=pl.col("peak") / 1e6,
+        iterations="iterations",
+    )

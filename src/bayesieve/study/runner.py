@@ -1,0 +1,253 @@
+"""Running a study: in parallel, in any order, interrupted or not, with the same result."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from bayesieve.errors import BayesieveError, OptionError
+from bayesieve.study.design import StudyDesign
+from bayesieve.study.methods import Row, Unit, check_runnable, rivals_of, run_unit
+from bayesieve.study.store import Database, StudyResults
+from bayesieve.utils.threads import n_threads_for
+
+Progress = Callable[[int, int], None]
+Batch = tuple[int, float, list[Row]]
+"""Number of units, seconds they took, and their rows."""
+
+_SECONDS_PER_BATCH = 1.5
+_MOST_UNITS = 256
+_AHEAD = 2  # batches per worker that are under way or waiting
+
+
+def run_study(
+    design: StudyDesign,
+    store: str | os.PathLike[str],
+    *,
+    workers: int | None = None,
+    iterations: int | None = None,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Run a study, or what is left of it, and return its results.
+
+    Whatever is in the store is not repeated. Results do not depend on the number of workers, on the order, nor
+    on interruptions: after one, run the study again with the same store. In a script of your own, call this
+    under ``if __name__ == "__main__":`` if there are several workers, because each begins by importing it.
+
+    Parameters
+    ----------
+    design
+        The study.
+    store
+        SQLite file that holds the results, or a folder in which it is called ``study.sqlite``.
+    workers
+        Processes, one per core by default; 1 does the work in this process. Costs are measured by one.
+    iterations
+        Iterations, if other than those of the design.
+    progress
+        Called with the number of data sets done and to be done.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> design = built_in("figure-1b").changed(sizes=[100, 200], methods=["mnc-obf-jp"])
+    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1, iterations=2)
+    >>> results.means()["n"].to_list()
+    [100, 200]
+    """
+    if iterations is not None:
+        design = design.changed(iterations=iterations)
+    check_runnable(design)
+    number = n_workers(design, workers)
+    with Database(store) as database:
+        database.prepare(design)
+        units = due_units(design, database.done())
+        tally = _Tally(database, len(units), progress)
+        if number == 1:
+            _in_this_process(design, units, tally)
+        else:
+            _in_this_process(design, units[:1], tally)  # compiles what is new, which workers then find ready
+            _in_parallel(design, units[1:], number, tally)
+    return StudyResults.load(store).restricted(design)
+
+
+def n_workers(design: StudyDesign, workers: int | None) -> int:
+    """Return how many processes are used: as asked, otherwise one per core; one alone to measure costs.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.runner import n_workers
+    >>> n_workers(built_in("table-1"), None), n_workers(built_in("figure-1b"), 3)
+    (1, 3)
+    """
+    if workers is None:
+        return 1 if "costs" in design.measures else n_threads_for(None, 1 << 30)
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise OptionError(f"workers must be a whole number of at least 1, not {workers!r}.")
+    return 1 if "costs" in design.measures else workers
+
+
+def due_units(design: StudyDesign, done: set[tuple[int, int, str]]) -> list[Unit]:
+    """List the data sets to be drawn and the methods to be run on them, first iterations first.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.runner import due_units
+    >>> design = built_in("figure-1b").changed(sizes=[100, 200], iterations=1, methods=["bd", "welch"])
+    >>> [(unit.n, unit.methods) for unit in due_units(design, {(100, 0, "bd"), (200, 0, "bd")})]
+    [(100, ('welch',)), (200, ('welch',))]
+    """
+    methods: dict[tuple[int, int], list[str]] = {}
+    for method in design.methods:
+        for n in design.sizes_of(method):
+            for iteration in range(design.iterations_of(method)):
+                if (n, iteration, method.name) not in done:
+                    methods.setdefault((iteration, n), []).append(method.name)
+    return [Unit(n, iteration, tuple(names)) for (iteration, n), names in sorted(methods.items())]
+
+
+class _Tally:
+    """Stores batches as they come in, and reckons how large the next should be."""
+
+    def __init__(self, database: Database, n_units: int, progress: Progress | None) -> None:
+        self._database, self._progress = database, progress
+        self.n_units, self.n_done, self._seconds = n_units, 0, 0.0
+        self._tell()
+
+    def keep(self, batch: Batch) -> None:
+        n_units, seconds, rows = batch
+        self._database.add(rows)
+        self.n_done += n_units
+        self._seconds += seconds
+        self._tell()
+
+    @property
+    def batch_size(self) -> int:
+        """As many units as take a second or two; the first batch shows how long one takes."""
+        if not self.n_done:
+            return 1
+        return int(min(max(_SECONDS_PER_BATCH * self.n_done / max(self._seconds, 1e-9), 1), _MOST_UNITS))
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self.n_done, self.n_units)
+
+
+def _run_batch(design: StudyDesign, units: list[Unit]) -> Batch:
+    start = time.perf_counter()
+    rivals = rivals_of(design)
+    rows = [row for unit in units for row in run_unit(design, unit, rivals)]
+    return len(units), time.perf_counter() - start, rows
+
+
+def _in_this_process(design: StudyDesign, units: list[Unit], tally: _Tally) -> None:
+    with _one_blas_thread():
+        place = 0
+        while place < len(units):
+            batch = units[place : place + tally.batch_size]
+            tally.keep(_run_batch(design, batch))
+            place += len(batch)
+
+
+def _in_parallel(design: StudyDesign, units: list[Unit], workers: int, tally: _Tally) -> None:
+    """Hand out batches; only this process writes. Whatever happens, finished batches are kept."""
+    if not units:
+        return
+    workers = min(workers, len(units))
+    context = multiprocessing.get_context("spawn")
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker)
+    waiting: set[Future[Batch]] = set()
+    place = 0
+    try:
+        while waiting or place < len(units):
+            while place < len(units) and len(waiting) < _AHEAD * workers:
+                batch = units[place : place + min(tally.batch_size, -(-len(units) // workers))]
+                with _no_interruption():
+                    waiting.add(pool.submit(_run_batch, design, batch))
+                place += len(batch)
+            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            _keep_all(finished, tally)
+    except BaseException:
+        try:
+            _keep_all({future for future in waiting if future.done() and not future.exception()}, tally)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+        raise
+    pool.shutdown()
+
+
+def _keep_all(finished: set[Future[Batch]], tally: _Tally) -> None:
+    """Store what is there, then say what went wrong, if anything did."""
+    errors = []
+    for future in finished:
+        error = future.exception()
+        if error is None:
+            tally.keep(future.result())
+        else:
+            errors.append(error)
+    if not errors:
+        return
+    if isinstance(errors[0], BrokenProcessPool):
+        raise BayesieveError(
+            f"A worker process died, perhaps for want of memory. The {tally.n_done:,} data sets finished in this "
+            "run are stored; run the study again with fewer workers (--workers 1) to go on."
+        ) from None
+    raise errors[0]
+
+
+def _prepare_worker() -> None:
+    """Leave interruptions and talking to the parent, end with it, and use one thread."""
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.getLogger("bayesieve").addHandler(logging.NullHandler())
+    logging.getLogger("bayesieve").propagate = False
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    limit: Any = _one_blas_thread()
+    limit.__enter__()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def _no_interruption() -> Iterator[None]:
+    """Start processes with Ctrl-C blocked, which they inherit: a terminal sends it to them, too."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Keep linear algebra to one thread where threadpoolctl, which scikit-learn brings, is there."""
+    try:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
+    except ImportError:  # pragma: no cover
+        yield
+        return
+    with threadpool_limits(1):
+        yield

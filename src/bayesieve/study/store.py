@@ -1,0 +1,489 @@
+"""The SQLite store of a study: one row for each data set and method, safe against being killed at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from bayesieve.errors import DataWarning, FileError, OptionError
+from bayesieve.study.design import StudyDesign
+from bayesieve.study.measures import measure_names
+from bayesieve.study.methods import Row
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def differences(old: StudyDesign, new: StudyDesign) -> list[str]:
+    """Say what keeps a study from going on as another one; what may grow is no difference.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.store import differences
+    >>> differences(built_in("figure-1b"), built_in("figure-1b").changed(seed=2, iterations=9))
+    ['seed is 1 there and 2 here']
+    """
+    pairs = [("", old.definition, new.definition)]
+    known = {method.name: method for method in old.methods}
+    pairs += [
+        (f"of method {each.name} ", known[each.name].definition, each.definition)
+        for each in new.methods
+        if each.name in known
+    ]
+    return [
+        f"{whose}{key} is {_short(before[key])} there and {_short(after[key])} here"
+        for whose, before, after in pairs
+        for key in before
+        if before[key] != after[key]
+    ]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def together(old: StudyDesign, new: StudyDesign) -> StudyDesign:
+    """Return the study that holds both.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.store import together
+    >>> parts = [built_in("figure-1b").changed(sizes=[n]) for n in (100, 200)]
+    >>> together(*parts).sizes
+    (100, 200)
+    """
+    names = {method.name for method in new.methods}
+    return replace(
+        new,
+        sizes=tuple({*old.sizes, *new.sizes}),
+        iterations=max(old.iterations, new.iterations),
+        methods=(*new.methods, *(method for method in old.methods if method.name not in names)),
+    )
+
+
+def warn_about_version(began: str, path: str | os.PathLike[str]) -> None:
+    """Warn if a study goes on with another version of the library.
+
+    Examples
+    --------
+    >>> import bayesieve
+    >>> from bayesieve.study.store import warn_about_version
+    >>> warn_about_version(bayesieve.__version__, "study.sqlite")
+    """
+    from bayesieve import __version__  # noqa: PLC0415 - the package imports this room lazily
+
+    if began != __version__:
+        warnings.warn(
+            f"{os.fspath(path)} was begun with bayesieve {began} and goes on with {__version__}; if the methods "
+            "or the data changed in between, its numbers do not belong together.",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+_FORMAT = "bayesieve study 1"
+FILE_NAME = "study.sqlite"
+
+
+class Database:
+    """An open store; one process writes to it, others may read.
+
+    Rows of a batch are committed together: after a crash each batch is there as a whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file, or a folder in which it is called ``study.sqlite``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in
+    >>> from bayesieve.study.store import Database
+    >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+    ...     store.prepare(built_in("figure-1b"))
+    ...     store.add([(100, 0, "bd", {"correct": 19870.0})])
+    ...     store.done()
+    {(100, 0, 'bd')}
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = file_of(path)
+        with self._told():
+            self._connection = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
+            try:
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def prepare(self, design: StudyDesign) -> None:
+        """Begin a study, or check that the one in the file is the same and may go on; it may grow.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.errors import OptionError
+        >>> from bayesieve.study import built_in
+        >>> from bayesieve.study.store import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("figure-1b"))
+        ...     store.prepare(built_in("figure-1b").changed(iterations=700))
+        ...     try:
+        ...         store.prepare(built_in("figure-1b").changed(seed=2))
+        ...     except OptionError as error:
+        ...         print("refused")
+        refused
+        """
+        with self._told(), self._transaction():
+            held = self._meta()
+            if held:
+                old = self._with_results(self._design(held), design)
+                self._check_same(old, design)
+                warn_about_version(held["bayesieve"], self.path)
+                design = together(old, design)
+            else:
+                self._create(design)
+            self._write_meta("design", json.dumps(design.to_dict(), sort_keys=True))
+        with self._told():
+            self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def design(self) -> StudyDesign:
+        """Return the study that the file holds.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.study import built_in
+        >>> from bayesieve.study.store import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("table-1"))
+        ...     store.design() == built_in("table-1")
+        True
+        """
+        with self._told():
+            held = self._meta()
+        if not held:
+            raise FileError(f"{self.path} holds no study yet.")
+        return self._design(held)
+
+    def version(self) -> str:
+        """Version of the library that began the study.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.study import built_in
+        >>> from bayesieve.study.store import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("table-1"))
+        ...     store.version() != ""
+        True
+        """
+        with self._told():
+            return self._meta().get("bayesieve", "")
+
+    def done(self) -> set[tuple[int, int, str]]:
+        """Return which method has been run on which data set: numbers of samples, iterations, methods.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.study import built_in
+        >>> from bayesieve.study.store import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("table-1"))
+        ...     store.done()
+        set()
+        """
+        with self._told():
+            return set(self._connection.execute("SELECT n, iteration, method FROM results"))
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Store a batch; what is there already stays as it is.
+
+        Examples
+        --------
+        See the class.
+        """
+        with self._told(), self._transaction():
+            for n, iteration, method, measured in rows:
+                names = ", ".join(f'"{name}"' for name in measured)
+                marks = ", ".join("?" * (3 + len(measured)))
+                self._connection.execute(
+                    f"INSERT OR IGNORE INTO results (n, iteration, method, {names}) VALUES ({marks})",
+                    (n, iteration, method, *measured.values()),
+                )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return all rows as columns, ordered by number of samples, iteration and method.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.study import built_in
+        >>> from bayesieve.study.store import Database
+        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
+        ...     store.prepare(built_in("figure-1b"))
+        ...     list(store.columns())[:4]
+        ['n', 'iteration', 'method', 'correct']
+        """
+        with self._told():
+            cursor = self._connection.execute("SELECT * FROM results ORDER BY n, iteration, method")
+            names = [entry[0] for entry in cursor.description]
+            rows = cursor.fetchall()
+        return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # SQLite may have gone back by itself
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what SQLite says in a sentence."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise FileError(
+                f"The store {self.path} cannot be used: {error}. Choose a folder that may be written to and has "
+                "room, and run one study at a time on it."
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise FileError(f"{self.path} is not the store of a study: {error}. Choose another name.") from None
+
+    def _create(self, design: StudyDesign) -> None:
+        if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise FileError(f"{self.path} holds something else than a study. Choose another name.")
+        from numpy import __version__ as numpy_version  # noqa: PLC0415
+
+        from bayesieve import __version__  # noqa: PLC0415 - the package imports this room lazily
+
+        measures = ", ".join(f'"{name}" REAL' for name in measure_names(design.measures))
+        self._connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        self._connection.execute(
+            f"CREATE TABLE results (n INTEGER, iteration INTEGER, method TEXT, {measures}, "
+            "PRIMARY KEY (n, iteration, method)) WITHOUT ROWID"
+        )
+        for key, value in (("format", _FORMAT), ("bayesieve", __version__), ("numpy", numpy_version)):
+            self._write_meta(key, value)
+
+    def _meta(self) -> dict[str, str]:
+        found = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        if found is None:
+            return {}
+        held = dict(self._connection.execute("SELECT key, value FROM meta"))
+        if held.get("format") != _FORMAT:
+            raise FileError(f"{self.path} was not written by a study of this version. Choose another name.")
+        return held
+
+    def _write_meta(self, key: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def _design(self, held: dict[str, str]) -> StudyDesign:
+        return StudyDesign.from_dict(json.loads(held["design"]), str(self.path))
+
+    def _with_results(self, old: StudyDesign, new: StudyDesign) -> StudyDesign:
+        """Return the stored study without methods that have no results yet: these may still be mended."""
+        there = {name for (name,) in self._connection.execute("SELECT DISTINCT method FROM results")}
+        kept = tuple(method for method in old.methods if method.name in there)
+        return replace(old, methods=kept or new.methods)
+
+    def _check_same(self, old: StudyDesign, new: StudyDesign) -> None:
+        found = differences(old, new)
+        if found:
+            raise OptionError(
+                f"{self.path} holds another study than the one asked for: {'; '.join(found[:4])}. Choose another "
+                "folder or name; sizes, iterations and methods may be added to a study, the rest may not change."
+            )
+
+
+def file_of(path: str | os.PathLike[str]) -> Path:
+    """Return the file of a store, given as such or as its folder.
+
+    Examples
+    --------
+    >>> from bayesieve.study.store import file_of
+    >>> file_of("mine.sqlite").name
+    'mine.sqlite'
+    """
+    given = Path(path)
+    return given / FILE_NAME if given.is_dir() else given
+
+
+_KEYS = ("n", "iteration", "method")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyResults:
+    """What came out of a study, as far as it has got.
+
+    Parameters
+    ----------
+    design
+        The study.
+    wide
+        One row for each number of samples, iteration and method, one column for each measure; null where a
+        method has no such number.
+    version
+        Version of the library that began the study.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesieve.study import built_in, run_study
+    >>> design = built_in("figure-1b").changed(sizes=[100], iterations=2, methods=["mnc-obf-jp", "bd"])
+    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
+    >>> results.means().select("title", "n", "iterations").rows()
+    [('MNC-OBF-JP', 100, 2), ('Bhattacharyya', 100, 2)]
+    """
+
+    design: StudyDesign
+    wide: pl.DataFrame
+    version: str = ""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StudyResults:
+        """Read a store, also of a study that is not finished or still runs.
+
+        Parameters
+        ----------
+        path
+            The store, or its folder.
+
+        Examples
+        --------
+        >>> from bayesieve.errors import FileError
+        >>> from bayesieve.study import StudyResults
+        >>> try:
+        ...     StudyResults.load("no-such-folder")
+        ... except FileError as error:
+        ...     print(error)
+        There is no study in no-such-folder.
+        """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        if not file_of(path).is_file():
+            raise FileError(f"There is no study in {os.fspath(path)}.")
+        with Database(path) as store:
+            design, version, columns = store.design(), store.version(), store.columns()
+        kinds = dict.fromkeys(columns, pl.Float64) | {
+            "n": pl.Int64,
+            "iteration": pl.Int64,
+            "method": pl.String,
+        }
+        return cls(design, pl.DataFrame(columns, schema=kinds), version)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(name for name in self.wide.columns if name not in _KEYS)
+
+    def table(self) -> pl.DataFrame:
+        """One row for each number: n, iteration, method, measure and value.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.study import built_in, run_study
+        >>> design = built_in("figure-1b").changed(sizes=[100], iterations=1, methods=["bd"])
+        >>> table = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1).table()
+        >>> table.columns, table["measure"].to_list()
+        (['n', 'iteration', 'method', 'measure', 'value'],
+         ['correct', 'n_selected', 'true_positives', 'false_positives', 'seconds'])
+        """
+        long = self.wide.unpivot(index=list(_KEYS), variable_name="measure", value_name="value")
+        return long.drop_nulls("value")
+
+    def means(self, measure: str = "correct") -> pl.DataFrame:
+        """Mean of a measure over the iterations, with its Monte Carlo standard error, by method and n.
+
+        Parameters
+        ----------
+        measure
+            One of :attr:`measures`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.study import built_in, run_study
+        >>> design = built_in("figure-1b").changed(sizes=[100], iterations=2, methods=["bd"])
+        >>> run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1).means("n_selected").rows()
+        [('bd', 'Bhattacharyya', 100, 100.0, 0.0, 2)]
+        """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        if measure not in self.measures:
+            raise OptionError(f"The study did not measure {measure!r}, but {', '.join(self.measures)}.")
+        value = pl.col(measure)
+        means = (
+            self.wide.drop_nulls(measure)
+            .group_by("method", "n", maintain_order=True)
+            .agg(
+                mean=value.mean(),
+                standard_error=(value.std() / value.count().sqrt()).fill_null(float("nan")),
+                iterations=value.count().cast(pl.Int64),
+            )
+        )
+        return self._by_method(means).select("method", "title", "n", "mean", "standard_error", "iterations")
+
+    def restricted(self, design: StudyDesign) -> StudyResults:
+        """Return the results of what a design asks for only, where the store holds more.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesieve.study import built_in, run_study
+        >>> design = built_in("figure-1b").changed(sizes=[100], iterations=1, methods=["bd", "welch"])
+        >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
+        >>> results.restricted(design.changed(methods=["bd"])).wide.height
+        1
+        """
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        wanted = pl.lit(False)
+        for method in design.methods:
+            sizes, iterations = list(design.sizes_of(method)), design.iterations_of(method)
+            wanted = wanted | (
+                (pl.col("method") == method.name) & pl.col("n").is_in(sizes) & (pl.col("iteration") < iterations)
+            )
+        return StudyResults(design, self.wide.filter(wanted), self.version)
+
+    def _by_method(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Put titles to methods and rows in the order of the design."""
+        import polars as pl  # noqa: PLC0415 - slow to import
+
+        methods = self.design.methods
+        order = pl.DataFrame(
+            {
+                "method": [method.name for method in methods],
+                "title": [method.title for method in methods],
+                "place": range(len(methods)),
+            }
+        )
+        return frame.join(order, on="method", how="inner").sort("place", "n").drop("place")

@@ -1,0 +1,165 @@
+"""Files: written whole or not at all (atomically), and TOML read with an error that helps."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from bayesieve.errors import FileError
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file for writing that takes its final name only when everything has been written.
+
+    The bytes go to a file beside the target, are forced to the disk, and the name is then changed
+    in one step. When anything fails the old file stays and the new one is removed.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.utils.files import replacing
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "list.txt"
+    >>> with replacing(target) as file:
+    ...     _ = file.write(b"BRCA1")
+    >>> target.read_text()
+    'BRCA1'
+    """
+    target = Path(os.path.realpath(path))  # a link keeps pointing at the file
+    if target.is_dir():
+        raise FileError(f"Cannot write {os.fspath(path)}: it is a directory. Name a file in it.")
+    if target.exists() and not target.is_file():  # a pipe or a device takes bytes as they come
+        with _said(path), target.open("wb") as device:
+            yield device
+        return
+    new = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    with _said(path):
+        file = new.open("xb")
+    try:
+        with _said(path), file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with _said(path):
+            if target.exists():
+                new.chmod(target.stat().st_mode & 0o777)
+            new.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _said(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what the operating system says about a file into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).rstrip(".")
+        raise FileError(
+            f"Cannot write {os.fspath(path)}: {reason}. Choose a folder that exists, may be written to and has "
+            "room; what stood there before is unchanged."
+        ) from error
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise before hours of work, rather than after, if a file could not be written.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.utils.files import check_writable
+    >>> try:
+    ...     check_writable("no/such/folder/list.csv")
+    ... except bs.FileError as error:
+    ...     print("refused")
+    refused
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise FileError(f"Cannot write {os.fspath(path)}: it is a directory. Name a file in it.")
+    folder = target.parent
+    if not folder.is_dir():
+        raise FileError(f"Cannot write {os.fspath(path)}: there is no folder {os.fspath(folder)}. Make it first.")
+    if not os.access(folder, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise FileError(f"Cannot write {os.fspath(path)}: permission denied. Choose another place.")
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a TOML file, or say where it is wrong.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from bayesieve.utils.files import read_toml
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.toml"
+    >>> _ = path.write_text("prior_ratio = 0.1")
+    >>> read_toml(path)
+    {'prior_ratio': 0.1}
+    """
+    check_file(path)
+    try:
+        with Path(path).open("rb") as file:
+            return tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
+
+
+def check_file(path: str | os.PathLike[str]) -> Path:
+    """Raise unless there is a file that may be read.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> from bayesieve.utils.files import check_file
+    >>> try:
+    ...     check_file("no-such-table.csv")
+    ... except bs.FileError as error:
+    ...     print(error)
+    There is no file no-such-table.csv. Check the name and the folder.
+    """
+    file, name = Path(path), os.fspath(path)
+    try:
+        if not file.exists():
+            alike = _alike(file)
+            hint = f" Did you mean {alike}?" if alike else " Check the name and the folder."
+            raise FileError(f"There is no file {name}.{hint}")
+        if file.is_dir():
+            raise FileError(f"{name} is a folder, not a file. Name the file in it.")
+        if not os.access(file, os.R_OK):
+            raise FileError(f"{name} may not be read by this user: permission denied. Ask for access or copy it.")
+        if not file.is_file():
+            raise FileError(
+                f"{name} is a pipe or a device. A table is looked at more than once: save it to a file."
+            )
+        if file.stat().st_size == 0:
+            raise FileError(f"{name} is empty (0 bytes). Check how it was written or downloaded.")
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{name!r} cannot be opened: {error}.") from error
+    return file
+
+
+def _alike(file: Path) -> str | None:
+    import difflib  # noqa: PLC0415 - only when something is wrong
+
+    try:
+        here = [entry.name for entry in file.parent.iterdir()]
+    except OSError:
+        return None
+    found = difflib.get_close_matches(file.name, here, 1)
+    return os.fspath(file.with_name(found[0])) if found else None
