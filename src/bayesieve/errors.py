@@ -45,174 +45,60 @@ __all__ = [
 
 
 class BayesieveError(Exception):
-    """Root of every exception that bayesieve raises on purpose.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> try:
-    ...     bs.screen([[1.0], [2.0]], ["a", "a"])
-    ... except bs.BayesieveError as error:
-    ...     print(type(error).__name__)
-    LabelError
-    """
+    """Root of every exception that bayesieve raises on purpose."""
 
 
 class DataError(BayesieveError, ValueError):
-    """The table of values cannot be screened as it is.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.DataError, ValueError)
-    True
-    """
+    """The table of values cannot be screened as it is."""
 
 
 class MissingValueError(DataError):
-    """The table holds missing values and ``missing="raise"``.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.MissingValueError, bs.DataError)
-    True
-    """
+    """The table holds missing values and ``missing="raise"``."""
 
 
 class LabelError(BayesieveError, ValueError):
-    """The class labels are missing, too few, too many or of an unusable type.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.LabelError, ValueError)
-    True
-    """
+    """The class labels are missing, too few, too many or of an unusable type."""
 
 
 class PriorError(BayesieveError, ValueError):
-    """A hyper-parameter, a prior ratio or a prior probability is not allowed.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> try:
-    ...     bs.GaussianModel.jeffreys(prior_ratio=-1.0)
-    ... except bs.PriorError as error:
-    ...     print("refused")
-    refused
-    """
+    """A hyper-parameter, a prior ratio or a prior probability is not allowed."""
 
 
 class DegenerateFeatureError(BayesieveError, ValueError):
-    """Features without variance were found under ``degenerate="raise"``.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.DegenerateFeatureError, ValueError)
-    True
-    """
+    """Features without variance were found under ``degenerate="raise"``."""
 
 
 class RuleError(BayesieveError, ValueError):
-    """A selection rule, a loss or a given set of features makes no sense.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> try:
-    ...     bs.MinimalRisk(2.0)
-    ... except bs.RuleError as error:
-    ...     print("refused")
-    refused
-    """
+    """A selection rule, a loss or a given set of features makes no sense."""
 
 
 class FileError(BayesieveError, ValueError):
-    """A file cannot be read or written, or does not hold what its format promises.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.FileError, ValueError)
-    True
-    """
+    """A file cannot be read or written, or does not hold what its format promises."""
 
 
 class OptionError(BayesieveError, ValueError):
-    """An option or a setting contradicts another, or is not understood.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.OptionError, ValueError)
-    True
-    """
+    """An option or a setting contradicts another, or is not understood."""
 
 
 class MissingExtraError(BayesieveError, ImportError):
-    """A package is needed that is not part of the plain installation; the message names the extra.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.MissingExtraError, ImportError)
-    True
-    """
+    """A package is needed that is not part of the plain installation; the message names the extra."""
 
 
 class BayesieveWarning(UserWarning):
-    """Root of every warning.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.BayesieveWarning, UserWarning)
-    True
-    """
+    """Root of every warning."""
 
 
 class DegenerateFeatureWarning(BayesieveWarning):
-    """Some features have no variance where the prior needs it; counted once per screen.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.DegenerateFeatureWarning, bs.BayesieveWarning)
-    True
-    """
+    """Some features have no variance where the prior needs it; counted once per screen."""
 
 
 class DataWarning(BayesieveWarning):
-    """A table may not hold what it seems to hold, or was read in a way that deserves a look.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.DataWarning, bs.BayesieveWarning)
-    True
-    """
+    """A table may not hold what it seems to hold, or was read in a way that deserves a look."""
 
 
 class CalibrationWarning(BayesieveWarning):
-    """Chance alone would put many features over the cut.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.CalibrationWarning, bs.BayesieveWarning)
-    True
-    """
+    """Chance alone would put many features over the cut."""
 
 
 class PriorWarning(BayesieveWarning):
-    """A prior that does not fit the data or that theory does not cover.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> issubclass(bs.PriorWarning, bs.BayesieveWarning)
-    True
-    """
+    """A prior that does not fit the data or that theory does not cover."""

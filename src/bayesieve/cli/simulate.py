@@ -57,14 +57,7 @@ def run_simulate(settings: Mapping[str, Any]) -> None:
 
 
 def sizes_of(text: str) -> Any:
-    """Read a total or two class sizes.
-
-    Examples
-    --------
-    >>> from bayesieve.cli.simulate import sizes_of
-    >>> sizes_of("200"), sizes_of("80,120")
-    (200, (80, 120))
-    """
+    """Read a total or two class sizes."""
     try:
         numbers = [int(part) for part in str(text).split(",")]
     except ValueError:
@@ -82,14 +75,7 @@ def sizes_of(text: str) -> Any:
 
 
 def constants(given: Sequence[str]) -> dict[str, Any]:
-    """Read constants of a data model, written as ``key=value``.
-
-    Examples
-    --------
-    >>> from bayesieve.cli.simulate import constants
-    >>> constants(["correlation=0.5", "class-variances=[[0.1, 0.2]]"])
-    {'correlation': 0.5, 'class_variances': [[0.1, 0.2]]}
-    """
+    """Read constants of a data model, written as ``key=value``."""
     found: dict[str, Any] = {}
     for item in given:
         key, equals, value = item.partition("=")
@@ -107,15 +93,7 @@ def constants(given: Sequence[str]) -> dict[str, Any]:
 
 
 def truth_path(path: Path) -> Path:
-    """Return the file beside the data that says which features are markers.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from bayesieve.cli.simulate import truth_path
-    >>> truth_path(Path("practice.csv.gz")).name
-    'practice.truth.csv'
-    """
+    """Return the file beside the data that says which features are markers."""
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return plain.with_name(f"{plain.stem}.truth.csv")
 

@@ -38,15 +38,7 @@ def labelled_categories(
     feature_names: Sequence[str] | None = None,
     levels: Sequence[Any] | None = None,
 ) -> LabelledMatrix:
-    """Check a table of categories and its labels and put them together; see :func:`encode_categories`.
-
-    Examples
-    --------
-    >>> from bayesieve.data.categories import labelled_categories
-    >>> matrix = labelled_categories([["red"], ["blue"]], ["a", "b"])
-    >>> matrix.values.tolist(), matrix.levels
-    ([[1], [0]], ('blue', 'red'))
-    """
+    """Check a table of categories and its labels and put them together; see :func:`encode_categories`."""
     values, names, found = encode_categories(X, levels)
     chosen = names if feature_names is None else feature_names
     return replace(LabelledMatrix.from_arrays(values, y, classes=classes, feature_names=chosen), levels=found)
@@ -71,13 +63,6 @@ def encode_categories(
         Numbers and booleans as they are, with ``levels`` None: theirs are found while counting. Otherwise
         codes of 8 or 16 bits (-1 is missing) and the levels that they stand for. ``names`` are those of
         a frame's columns.
-
-    Examples
-    --------
-    >>> from bayesieve.data.categories import encode_categories
-    >>> codes, _, levels = encode_categories([["AA", "AG"], ["GG", None]])
-    >>> codes.tolist(), levels
-    ([[0, 1], [2, -1]], ('AA', 'AG', 'GG'))
     """
     declared = None if levels is None else checked_levels(levels)
     if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes") and 0 not in X.shape:
@@ -98,14 +83,7 @@ def encode_categories(
 
 
 def checked_levels(levels: Sequence[Any]) -> Levels:
-    """Check that declared levels are a list of distinct values.
-
-    Examples
-    --------
-    >>> from bayesieve.data.categories import checked_levels
-    >>> checked_levels([0.0, 1.0, 2.0])
-    (0, 1, 2)
-    """
+    """Check that declared levels are a list of distinct values."""
     try:
         if isinstance(levels, (str, bytes)):
             raise TypeError(f"{levels!r} is a single text")
@@ -123,14 +101,7 @@ def checked_levels(levels: Sequence[Any]) -> Levels:
 
 
 def plain(value: Any) -> Any:
-    """Show a category as a plain Python value: whole numbers as integers, bytes as text.
-
-    Examples
-    --------
-    >>> from bayesieve.data.categories import plain
-    >>> plain(2.0), plain(0.5), plain(b"AG")
-    (2, 0.5, 'AG')
-    """
+    """Show a category as a plain Python value: whole numbers as integers, bytes as text."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bytes):
         return value.decode(errors="replace")
@@ -138,28 +109,14 @@ def plain(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and ``pandas.NA`` apart from categories, without importing pandas.
-
-    Examples
-    --------
-    >>> from bayesieve.data.categories import is_missing
-    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
-    (True, True, False)
-    """
+    """Tell None, NaN, NaT and ``pandas.NA`` apart from categories, without importing pandas."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, Number) and bool(value != value)  # noqa: PLR0124 - only NaN differs from itself
 
 
 def place(matrix: LabelledMatrix, sample: int, feature: int) -> str:
-    """Name one cell of a table for a message.
-
-    Examples
-    --------
-    >>> from bayesieve.data.categories import labelled_categories, place
-    >>> place(labelled_categories([[0], [1]], ["a", "b"], feature_names=["snp"]), 1, 0)
-    "sample 1, feature 'snp' (column 0)"
-    """
+    """Name one cell of a table for a message."""
     row = repr(matrix.sample_names[sample]) if matrix.sample_names else str(sample)
     name = f"{matrix.feature_names[feature]!r} (column {feature})" if matrix.feature_names else f"column {feature}"
     return f"sample {row}, feature {name}"
@@ -251,14 +208,7 @@ def _check_declared(
 
 
 def outside_levels(count: int, which: Sequence[Any], where: str, declared: Levels) -> DataError:
-    """Make the error about values that are not among the declared levels.
-
-    Examples
-    --------
-    >>> from bayesieve.data.categories import outside_levels
-    >>> print(outside_levels(1, [9], "sample 0, feature 3", (0, 1, 2)))
-    1 value(s) are not among the declared levels [0, 1, 2]: 9, the first at sample 0, feature 3. Add ...
-    """
+    """Make the error about values that are not among the declared levels."""
     shown = ", ".join(repr(value) for value in which[:_MOST_SHOWN])
     more = f" and {len(which) - _MOST_SHOWN} more" if len(which) > _MOST_SHOWN else ""
     return DataError(

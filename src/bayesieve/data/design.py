@@ -24,14 +24,6 @@ def in_blocks(matrix: LabelledMatrix, blocks: Any) -> LabelledMatrix:
         Values and classes.
     blocks
         Block of each sample.
-
-    Examples
-    --------
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.data.design import in_blocks
-    >>> matrix = LabelledMatrix.from_arrays([[1.0], [2.0], [3.0]], ["a", "b", "a"])
-    >>> in_blocks(matrix, [1, 1, 2]).labels.classes
-    ((1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'))
     """
     found, classes = one_each("blocks", blocks, matrix.n_samples), matrix.labels.classes
     joint = tuple((block, label) for block in found.classes for label in classes)
@@ -57,13 +49,6 @@ def match_pairs(
     pairs, incomplete
         Positions of the samples of the first and of the second class by pair, in order of appearance; and
         the ids of pairs that lack one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.data.design import match_pairs
-    >>> match_pairs(["p", "q", "p", "r", "q"], np.array([0, 1, 1, 0, 0]), ["well", "sick"])
-    ({'p': (0, 2), 'q': (4, 1)}, ['r'])
     """
     places: dict[Any, list[int]] = {}
     for i in np.flatnonzero(codes >= 0).tolist():
@@ -98,14 +83,6 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
     matrix, incomplete, places
         Differences as one class; ids of pairs that lack a sample; positions of the samples of the first and
         of the second class, pair by pair.
-
-    Examples
-    --------
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.data.design import differences
-    >>> matrix = LabelledMatrix.from_arrays([[1.0], [2.5]], ["a", "b"])
-    >>> differences(matrix, ["p", "p"])[0].values.tolist()
-    [[1.5]]
     """
     classes = matrix.labels.classes
     if len(classes) != 2:
@@ -129,26 +106,12 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
 
 
 def difference_label(classes: Sequence[Label]) -> str:
-    """Name what is left of two classes when pairs are subtracted.
-
-    Examples
-    --------
-    >>> from bayesieve.data.design import difference_label
-    >>> difference_label(("before", "after"))
-    'after - before'
-    """
+    """Name what is left of two classes when pairs are subtracted."""
     return f"{classes[1]} - {classes[0]}"
 
 
 def one_each(what: str, values: Any, n_samples: int) -> Labels:
-    """Encode something said of every sample.
-
-    Examples
-    --------
-    >>> from bayesieve.data.design import one_each
-    >>> one_each("blocks", ["p", "q", "p"], 3).codes.tolist()
-    [0, 1, 0]
-    """
+    """Encode something said of every sample."""
     if getattr(getattr(values, "dtype", None), "kind", "") == "M":
         values = np.asarray(values).astype(str)  # dates are called by their date
     try:

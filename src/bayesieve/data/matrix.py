@@ -197,14 +197,7 @@ class LabelledMatrix:
 
 
 def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
-    """Check that there is one distinct name per feature.
-
-    Examples
-    --------
-    >>> from bayesieve.data.matrix import checked_names
-    >>> checked_names(["a", "b"], 2)
-    ('a', 'b')
-    """
+    """Check that there is one distinct name per feature."""
     if names is None:
         return None
     if isinstance(names, str) or not isinstance(names, Iterable):

@@ -18,14 +18,7 @@ Where = Callable[[int, int], str]  # (sample, feature) of the piece, in words
 
 
 def checked_transform(name: str) -> str:
-    """Return the name of a transformation, or say which there are.
-
-    Examples
-    --------
-    >>> from bayesieve.data.transform import checked_transform
-    >>> checked_transform("log2")
-    'log2'
-    """
+    """Return the name of a transformation, or say which there are."""
     if name not in TRANSFORMS:
         raise OptionError(f"There is no transformation {name!r}. There are: {', '.join(TRANSFORMS)}.")
     return name
@@ -46,13 +39,6 @@ def transformed(name: str, values: Any, where: Where) -> Any:
         Samples x features; NaN stays NaN.
     where
         Names a cell in words, for messages.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.data.transform import transformed
-    >>> transformed("log2", np.array([[8.0], [2.0]]), lambda i, j: "").tolist()
-    [[3.0], [1.0]]
     """
     if name == "none":
         return values

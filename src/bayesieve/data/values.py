@@ -31,13 +31,6 @@ def as_values(X: Any) -> tuple[Values, list[str] | None]:
     -------
     values, names
         The values and, from a frame, its column names.
-
-    Examples
-    --------
-    >>> from bayesieve.data.values import as_values
-    >>> values, names = as_values([[1, 2], [3, 4]])
-    >>> values.shape, names
-    ((2, 2), None)
     """
     if is_sparse(X):
         return _checked(_compressed(X), X), None
@@ -50,14 +43,7 @@ def as_values(X: Any) -> tuple[Values, list[str] | None]:
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell whether ``X`` is a sparse matrix or array of SciPy, without importing SciPy.
-
-    Examples
-    --------
-    >>> from bayesieve.data import is_sparse
-    >>> is_sparse([[0.0]])
-    False
-    """
+    """Tell whether ``X`` is a sparse matrix or array of SciPy, without importing SciPy."""
     return hasattr(X, "tocsr") and hasattr(X, "nnz") and type(X).__module__.startswith("scipy.sparse")
 
 

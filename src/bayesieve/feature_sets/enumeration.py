@@ -42,17 +42,7 @@ _MOST_AVERAGED = 16
 
 
 class Structure(abc.ABC):
-    """What is distributed jointly within a part.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.enumeration import as_structures
-    >>> good, bad = as_structures(("joint", "diagonal"), 2)
-    >>> blocks = np.array([0.0, -1.0, -2.0, -5.0])
-    >>> good.log_evidence(blocks).tolist(), bad.log_evidence(blocks).tolist()
-    ([0.0, -1.0, -2.0, -5.0], [0.0, -1.0, -2.0, -3.0])
-    """
+    """What is distributed jointly within a part."""
 
     @abc.abstractmethod
     def log_evidence(self, blocks: FloatArray) -> FloatArray:
@@ -70,15 +60,7 @@ class Structure(abc.ABC):
 
 @dataclass(frozen=True, slots=True)
 class Joint(Structure):
-    """All features of a part are one block.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.enumeration import Joint
-    >>> Joint().log_evidence(np.array([0.0, -1.5])).tolist()
-    [0.0, -1.5]
-    """
+    """All features of a part are one block."""
 
     def log_evidence(self, blocks: FloatArray) -> FloatArray:
         """Return the evidences as they are."""
@@ -87,15 +69,7 @@ class Joint(Structure):
 
 @dataclass(frozen=True, slots=True)
 class Diagonal(Structure):
-    """Every feature is a block of its own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.enumeration import Diagonal
-    >>> Diagonal().log_evidence(np.array([0.0, -1.0, -2.0, -9.0])).tolist()
-    [0.0, -1.0, -2.0, -3.0]
-    """
+    """Every feature is a block of its own."""
 
     def log_evidence(self, blocks: FloatArray) -> FloatArray:
         """Add up the evidences of single features."""
@@ -115,13 +89,6 @@ class Partition(Structure):
     ----------
     blocks
         Disjoint blocks as bit masks that together hold all features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.enumeration import Partition
-    >>> Partition((0b01, 0b10)).log_evidence(np.array([0.0, -1.0, -2.0, -9.0])).tolist()
-    [0.0, -1.0, -2.0, -3.0]
     """
 
     blocks: tuple[int, ...]
@@ -158,13 +125,6 @@ class Average(Structure):
     With :math:`c` the cohesion and :math:`w` the evidence of a block, :math:`T(A) = \sum_{D} c(|D|) w(D)
     T(A \setminus D)` over the subsets :math:`D` of :math:`A` that hold its lowest feature: :math:`3^{|F|}`
     steps in all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.enumeration import Average
-    >>> Average().log_evidence(np.log([1.0, 0.5, 0.5, 0.75])).round(6).tolist()  # (0.75 + 0.5 * 0.5) / 2
-    [0.0, -0.693147, -0.693147, -0.693147]
     """
 
     cohesion: Callable[[int], float] | None = None
@@ -220,12 +180,6 @@ def as_structures(structure: Any, n_features: int) -> tuple[Structure, Structure
         that are not named stand alone), or a pair of these.
     n_features
         Number of features.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.enumeration import as_structures
-    >>> as_structures([[0, 2]], 3)[0]
-    Partition(blocks=(5, 2))
     """
     good, bad = _pair(structure)
     found = _as_structure(good, n_features), _as_structure(bad, n_features)
@@ -234,14 +188,7 @@ def as_structures(structure: Any, n_features: int) -> tuple[Structure, Structure
 
 
 def all_independent(structure: Any) -> bool:
-    """Whether every feature stands alone, among markers and among the others.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.enumeration import Diagonal, all_independent
-    >>> all_independent("diagonal"), all_independent((Diagonal(), "diagonal")), all_independent("joint")
-    (True, True, False)
-    """
+    """Whether every feature stands alone, among markers and among the others."""
     return all(
         isinstance(NAMED.get(part) if isinstance(part, str) else part, Diagonal) for part in _pair(structure)
     )
@@ -415,18 +362,6 @@ def set_log_likelihood(scatter: Scatter, model: GaussianModel, good: Structure, 
         Priors of single features.
     good, bad
         What is jointly distributed among markers and among the others.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.feature_sets.enumeration import set_log_likelihood
-    >>> from bayesieve.feature_sets.enumeration import Joint
-    >>> from bayesieve.stats.scatter import Scatter
-    >>> scatter = Scatter.from_matrix([[0.1], [0.2], [0.9], [1.3]], [0, 0, 1, 1])
-    >>> values = set_log_likelihood(scatter, bs.GaussianModel.proper(), Joint(), Joint())
-    >>> log_bf = bs.GaussianModel.proper().log_bayes_factor(scatter.moments())[0]
-    >>> bool(abs(values[1] - values[0] - log_bf) < 1e-12)
-    True
     """
     model.check_features(scatter.n_features)
     unit = _units(scatter)
@@ -454,16 +389,6 @@ def block_evidences(model: GaussianModel, k: int | None, group: Scatter, structu
         Its samples.
     structure
         What is jointly distributed.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.feature_sets.enumeration import block_evidences
-    >>> from bayesieve.feature_sets.enumeration import Diagonal
-    >>> from bayesieve.stats.scatter import Scatter
-    >>> group = Scatter.from_matrix([[0.1, 0.3], [-0.4, -0.2], [0.3, 0.1], [0.8, 1.0]], ["a"] * 4)
-    >>> block_evidences(bs.GaussianModel.proper(), 0, group, Diagonal()).round(6).tolist()
-    [0.0, -4.628098, -4.752148, nan]
     """
     n_features = group.n_features
     evidences = np.full(2**n_features, np.nan)

@@ -30,14 +30,7 @@ _SHOWN = 5
 
 
 def named_features(feature_names: Any) -> tuple[str, ...]:
-    """Return the names of all features.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.known import named_features
-    >>> named_features(["a", "b"])
-    ('a', 'b')
-    """
+    """Return the names of all features."""
     listed = None if isinstance(feature_names, str) else _listed(feature_names)
     if not listed:
         raise DataError(
@@ -47,14 +40,7 @@ def named_features(feature_names: Any) -> tuple[str, ...]:
 
 
 def known_places(names: tuple[str, ...] | None, n_features: int, known: Any) -> IntArray:
-    """Columns of the known markers, given by name or number.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.known import known_places
-    >>> known_places(("a", "b", "c"), 3, ["c", "a"]).tolist(), known_places(None, 3, 1).tolist()
-    ([2, 0], [1])
-    """
+    """Columns of the known markers, given by name or number."""
     listed = listed_names([known] if is_whole(known) else known, "known", " or of column numbers")
     numbers = [is_whole(each) for each in listed]
     if not listed:
@@ -77,14 +63,7 @@ def known_places(names: tuple[str, ...] | None, n_features: int, known: Any) -> 
 
 
 def places_of(names: tuple[str, ...], wanted: Sequence[Any], option: str) -> IntArray:
-    """Columns of some names; unknown ones are an error that lists them.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.known import places_of
-    >>> places_of(("a", "b"), ["b"], "certain").tolist()
-    [1]
-    """
+    """Columns of some names; unknown ones are an error that lists them."""
     where = dict(zip(names, range(len(names)), strict=True))
     absent = [name for name in wanted if str(name) not in where]
     if absent:
@@ -98,14 +77,7 @@ def places_of(names: tuple[str, ...], wanted: Sequence[Any], option: str) -> Int
 
 
 def listed_names(given: Any, option: str, also: str = "") -> list[Any]:
-    """Return names, or one alone, as a list; ``also`` says what else may be in it.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.known import listed_names
-    >>> listed_names("a", "known"), listed_names(("a", "b"), "known")
-    (['a'], ['a', 'b'])
-    """
+    """Return names, or one alone, as a list; ``also`` says what else may be in it."""
     listed = _listed(given)
     if listed is None:
         raise OptionError(f"{option} must be a name or a list of names{also}, such as ['TP53'], not {given!r}.")
@@ -113,14 +85,7 @@ def listed_names(given: Any, option: str, also: str = "") -> list[Any]:
 
 
 def checked_weights(weights: Any) -> dict[Any, float]:
-    """Return what is to be added to the log-odds, by name.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.known import checked_weights
-    >>> checked_weights({"a": 2}), checked_weights(None)
-    ({'a': 2.0}, {})
-    """
+    """Return what is to be added to the log-odds, by name."""
     if weights is not None and not isinstance(weights, Mapping):
         raise OptionError(
             f"weights must be a mapping from names to numbers, such as {{'TP53': 2.3}}, not {weights!r}."
@@ -129,14 +94,7 @@ def checked_weights(weights: Any) -> dict[Any, float]:
 
 
 def checked_weight(weight: Any) -> float:
-    """Return a probability, or raise.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.known import checked_weight
-    >>> checked_weight(0.5)
-    0.5
-    """
+    """Return a probability, or raise."""
     if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not 0.0 <= weight <= 1.0:
         raise PriorError(f"weight must lie between 0 and 1, for example 0.5, not {weight!r}.")
     return float(weight)

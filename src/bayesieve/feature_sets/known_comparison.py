@@ -46,18 +46,6 @@ class KnownComparison:
         For every class and partnership the positions of its members in ``known``, and what is known of them.
     own_units
         Whether the priors are those of :func:`in_units_of`, which have to be made again for other data.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.feature_sets.known_comparison import KnownComparison
-    >>> from bayesieve.stats.scatter import Scatter
-    >>> both = Scatter.from_matrix(np.random.default_rng(0).normal(size=(20, 2)), [0, 1] * 10)
-    >>> model = bs.GaussianModel.proper()
-    >>> compared = KnownComparison.of(model, both.take([1]).moments(), model, both.take([0]), 0.5, "all")
-    >>> compared.log_gains(both.products[:, :1, 1:]).shape  # partnerships x candidates
-    (1, 1)
     """
 
     model: GaussianModel
@@ -127,16 +115,7 @@ class KnownComparison:
 
 
 def in_units_of(statistics: Moments) -> GaussianModel:
-    """Make the paper's proper priors around every feature's pooled mean and variance.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.feature_sets.known_comparison import in_units_of
-    >>> moments = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], [0, 0, 1])
-    >>> in_units_of(moments).pooled_prior.variance_scale.tolist()
-    [4.0]
-    """
+    """Make the paper's proper priors around every feature's pooled mean and variance."""
     pooled = statistics.pool()
     variance = pooled.centred_squares[0] / max(int(pooled.count[0]) - 1, 1)
     prior = NormalInverseGamma(3.0, np.where(variance > 0, variance, 1.0), 0.1, pooled.mean[0])
@@ -144,15 +123,7 @@ def in_units_of(statistics: Moments) -> GaussianModel:
 
 
 def log_mean(gains: FloatArray) -> FloatArray:
-    """Log of the mean over partnerships, the first axis.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.known_comparison import log_mean
-    >>> log_mean(np.array([[-900.0], [-900.0]])).tolist()
-    [-900.0]
-    """
+    """Log of the mean over partnerships, the first axis."""
     return log_sum(gains, axis=0) - math.log(len(gains))
 
 
@@ -174,15 +145,6 @@ class BesideKnown:
         Of pairs, the position in ``known`` of the partner with the largest evidence; None without pairs.
     n_companions
         Features with more than even odds that have no evidence of their own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> X = np.random.default_rng(0).normal(size=(20, 3))
-    >>> table = bs.screen_with_known(X, [0, 1] * 10, known="x2", partners="pairs").to_dict()
-    >>> table["best_partner"]
-    ['x2', 'x2', '']
     """
 
     known: tuple[str, ...]

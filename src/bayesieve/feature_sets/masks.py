@@ -24,15 +24,7 @@ __all__ = [
 
 
 def log_sums_over_sets(inside: FloatArray, outside: FloatArray) -> FloatArray:
-    r"""Return :math:`\log(\sum_{f \in G} e^{a_f} + \sum_{f \notin G} e^{b_f})` for every set, by doubling.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.masks import log_sums_over_sets
-    >>> log_sums_over_sets(np.array([-900.0]), np.array([-np.inf])).tolist()
-    [-inf, -900.0]
-    """
+    r"""Return :math:`\log(\sum_{f \in G} e^{a_f} + \sum_{f \notin G} e^{b_f})` for every set, by doubling."""
     sums = np.full(1, -np.inf)
     for with_it, without in zip(inside.tolist(), outside.tolist(), strict=True):
         sums = np.concatenate((np.logaddexp(sums, without), np.logaddexp(sums, with_it)))
@@ -40,15 +32,7 @@ def log_sums_over_sets(inside: FloatArray, outside: FloatArray) -> FloatArray:
 
 
 def log_sum(values: FloatArray, axis: int | tuple[int, ...] | None = None) -> FloatArray:
-    """Return the log of the sum of exponentials; minus infinity for a sum of nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.masks import log_sum
-    >>> float(log_sum(np.log([0.25, 0.5])).round(6)), float(log_sum(np.full(2, -np.inf)))
-    (-0.287682, -inf)
-    """
+    """Return the log of the sum of exponentials; minus infinity for a sum of nothing."""
     top = values.max(axis=axis, keepdims=True, initial=-np.inf)
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -57,15 +41,7 @@ def log_sum(values: FloatArray, axis: int | tuple[int, ...] | None = None) -> Fl
 
 
 def marginal_log_odds(log_weights: FloatArray) -> FloatArray:
-    r"""Return the log-odds of every feature: sets that hold it against sets that do not, equation (2.7).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.masks import marginal_log_odds
-    >>> marginal_log_odds(np.log([0.25, 0.25, 0.125, 0.375])).round(6).tolist()
-    [0.510826, 0.0]
-    """
+    r"""Return the log-odds of every feature: sets that hold it against sets that do not, equation (2.7)."""
     n_features = log_weights.size.bit_length() - 1
     odds = np.empty(n_features)
     for f in range(n_features):
@@ -75,37 +51,17 @@ def marginal_log_odds(log_weights: FloatArray) -> FloatArray:
 
 
 def members(mask: int) -> tuple[int, ...]:
-    """Return the positions of the features in a set.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import members
-    >>> members(0b101)
-    (0, 2)
-    """
+    """Return the positions of the features in a set."""
     return tuple(f for f in range(mask.bit_length()) if mask >> f & 1)
 
 
 def mask_of(features: Iterable[int]) -> int:
-    """Return the bit mask of a set of positions.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import mask_of
-    >>> mask_of([2, 0])
-    5
-    """
+    """Return the bit mask of a set of positions."""
     return sum(1 << f for f in {int(f) for f in features})
 
 
 def check_number(n_features: int, most: int = MOST_FEATURES) -> None:
-    """Raise if all sets of so many features are too many to look at.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import check_number
-    >>> check_number(16)
-    """
+    """Raise if all sets of so many features are too many to look at."""
     if checked_whole("n_features", n_features) <= most:
         return
     number = f"{2**n_features:,}" if n_features <= 60 else f"2^{n_features:,}"
@@ -117,28 +73,14 @@ def check_number(n_features: int, most: int = MOST_FEATURES) -> None:
 
 
 def checked_whole(name: str, value: Any, least: int = 0) -> int:
-    """Return a whole number of at least ``least``, or raise.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import checked_whole
-    >>> checked_whole("n", 3)
-    3
-    """
+    """Return a whole number of at least ``least``, or raise."""
     if not is_whole(value) or value < least:
         raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     return int(value)
 
 
 def number_of_features(names: Any, n_features: Any, of_values: int | None = None) -> int:
-    """Work out the number of features from names, a given number, or numbers for all sets; they must agree.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import number_of_features
-    >>> number_of_features(("a", "b"), None)
-    2
-    """
+    """Work out the number of features from names, a given number, or numbers for all sets; they must agree."""
     given = {
         None if n_features is None else checked_whole("n_features", n_features, 1),
         len(names) if isinstance(names, tuple) else None,
@@ -156,15 +98,7 @@ def number_of_features(names: Any, n_features: Any, of_values: int | None = None
 
 
 def given_for_sets(values: Any, what: str, error: type[BayesieveError]) -> FloatArray:
-    """Copy one number below infinity for every set, by bit mask, or raise.
-
-    Examples
-    --------
-    >>> from bayesieve.errors import DataError
-    >>> from bayesieve.feature_sets.masks import given_for_sets
-    >>> given_for_sets([0, 1], "log likelihood", DataError).tolist()
-    [0.0, 1.0]
-    """
+    """Copy one number below infinity for every set, by bit mask, or raise."""
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -184,15 +118,7 @@ def given_for_sets(values: Any, what: str, error: type[BayesieveError]) -> Float
 def asked_of_sets(
     function: Callable[[frozenset[int]], Any], n_features: int, what: str, error: type[BayesieveError]
 ) -> FloatArray:
-    """Ask a function for a number for every set, by bit mask.
-
-    Examples
-    --------
-    >>> from bayesieve.errors import PriorError
-    >>> from bayesieve.feature_sets.masks import asked_of_sets
-    >>> asked_of_sets(len, 2, "prior", PriorError).tolist()
-    [0.0, 1.0, 1.0, 2.0]
-    """
+    """Ask a function for a number for every set, by bit mask."""
     check_number(n_features)
     values = np.empty(2**n_features)
     for mask in range(values.size):
@@ -211,14 +137,7 @@ def asked_of_sets(
 
 
 def positions(features: Any) -> tuple[int, ...]:
-    """Return positions of features that somebody has given, or raise.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import positions
-    >>> positions([2, 0])
-    (2, 0)
-    """
+    """Return positions of features that somebody has given, or raise."""
     try:
         listed = (None,) if isinstance(features, (str, bytes)) else tuple(features)
     except TypeError:
@@ -229,36 +148,15 @@ def positions(features: Any) -> tuple[int, ...]:
 
 
 def written(features: Iterable[int]) -> str:
-    """Write a set of positions for a message.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import written
-    >>> written([2, 0])
-    '{0, 2}'
-    """
+    """Write a set of positions for a message."""
     return "{" + ", ".join(map(str, sorted(features))) + "}"
 
 
 def is_whole(value: Any) -> bool:
-    """Whether this is a whole number, and no truth value.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import is_whole
-    >>> is_whole(2), is_whole(2.0), is_whole(True)
-    (True, False, False)
-    """
+    """Whether this is a whole number, and no truth value."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a real number; truth values count as 0 and 1.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.masks import is_number
-    >>> is_number(0.5), is_number(True), is_number("a")
-    (True, True, False)
-    """
+    """Whether this is a real number; truth values count as 0 and 1."""
     return isinstance(value, (int, float, np.integer, np.floating, np.bool_))

@@ -109,12 +109,6 @@ class Conditioned(SetPrior):
         The prior before.
     markers, non_markers
         Positions of features whose status is known.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> bs.SizePrior.fixed(1).given(markers=[1]).log_probability(2).tolist()
-    [-inf, -inf, 0.0, -inf]
     """
 
     prior: SetPrior
@@ -351,14 +345,6 @@ def as_prior(prior: Any) -> SetPrior:
     prior
         A :class:`SetPrior`; a number or one per feature for a :class:`ProductPrior`; a mapping for a
         :class:`SetTable`; a function for a :class:`CallablePrior`.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.priors import as_prior
-    >>> as_prior(0.1).prior_probability
-    0.1
-    >>> as_prior({(0, 1): 1.0}).log_weights(2).tolist()
-    [-inf, -inf, -inf, 0.0]
     """
     if isinstance(prior, SetPrior):
         return prior

@@ -453,15 +453,6 @@ def select(posterior: SetPosterior, rule: Rule | str) -> FeatureSet:
     logarithms, so that improbable features are still told apart. Sets whose objectives agree to a relative
     1e-12 are tied. Of sets that miss equally few markers the larger wins, then the one with the larger sum of
     log-odds. The last word has the smallest bit mask.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.feature_sets.set_posterior import select
-    >>> posterior = bs.SetPosterior.of_log_likelihood(np.log([0.4, 0.0001, 0.3, 0.3]), 0.5)
-    >>> select(posterior, bs.MostProbable()).names, select(posterior, bs.MinimalRisk(0.5)).names
-    ((), ('x1',))
     """
     rule = as_rule(rule)
     for kind, criterion in _CRITERIA.items():

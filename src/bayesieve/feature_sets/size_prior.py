@@ -42,14 +42,7 @@ class SizeLaw(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Law of :meth:`SizePrior.fixed`.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.size_prior import Fixed
-    >>> Fixed(1).log_per_set(2).tolist()
-    [-inf, 0.0, -inf]
-    """
+    """Law of :meth:`SizePrior.fixed`."""
 
     size: int
 
@@ -69,14 +62,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Law of :meth:`SizePrior.at_most`.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.size_prior import AtMost
-    >>> AtMost(1).log_per_set(1).tolist()
-    [-0.0, -0.0]
-    """
+    """Law of :meth:`SizePrior.at_most`."""
 
     size: int
 
@@ -92,14 +78,7 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class Binomial:
-    """Law of :meth:`SizePrior.binomial`.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.size_prior import Binomial
-    >>> Binomial(0.5).log_per_set(1).round(6).tolist()
-    [-0.693147, -0.693147]
-    """
+    """Law of :meth:`SizePrior.binomial`."""
 
     prior_probability: float
 
@@ -116,14 +95,7 @@ class Binomial:
 
 @dataclass(frozen=True, slots=True)
 class BetaBinomial:
-    """Law of :meth:`SizePrior.beta_binomial`.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.size_prior import BetaBinomial
-    >>> BetaBinomial(1.0, 1.0).log_per_set(1).tolist()
-    [0.0, 0.0]
-    """
+    """Law of :meth:`SizePrior.beta_binomial`."""
 
     a: float
     b: float
@@ -143,14 +115,7 @@ class BetaBinomial:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Weights that were given.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.size_prior import Table
-    >>> Table((1.0, 0.0)).log_per_set(1).tolist()
-    [0.0, -inf]
-    """
+    """Weights that were given."""
 
     weights: tuple[float, ...]
 
@@ -174,14 +139,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the number of markers.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.size_prior import Function
-    >>> Function(lambda k: 1.0).log_per_set(1).tolist()
-    [0.0, 0.0]
-    """
+    """A function of the number of markers."""
 
     weight: Callable[[int], float]
 
@@ -206,15 +164,7 @@ class Function:
 
 
 def running_sum(terms: FloatArray) -> FloatArray:
-    """Sums of the first 0, 1, 2, ... terms, with the rounding errors of the sums added back.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.size_prior import running_sum
-    >>> running_sum(np.array([1e16, 1.0, -1e16])).tolist()
-    [0.0, 1e+16, 1e+16, 1.0]
-    """
+    """Sums of the first 0, 1, 2, ... terms, with the rounding errors of the sums added back."""
     total = np.concatenate([[0.0], np.cumsum(terms)])
     before, after = total[:-1], total[1:]
     added = after - before
@@ -223,15 +173,7 @@ def running_sum(terms: FloatArray) -> FloatArray:
 
 
 def log_choose(n: int) -> FloatArray:
-    r"""Return :math:`\log \binom{n}{k}` for :math:`k = 0, ..., n`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.size_prior import log_choose
-    >>> np.exp(log_choose(4)).round(9).tolist()
-    [1.0, 4.0, 6.0, 4.0, 1.0]
-    """
+    r"""Return :math:`\log \binom{n}{k}` for :math:`k = 0, ..., n`."""
     k = np.arange(n // 2)
     half = running_sum(np.log((n - k) / (k + 1.0)))
     return np.concatenate([half, half[::-1][1 - n % 2 :]])
@@ -243,14 +185,7 @@ def _log(weights: FloatArray) -> FloatArray:
 
 
 def checked_weights(weights: Any) -> tuple[float, ...]:
-    """Check weights of 0, 1, 2, ... markers.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.size_prior import checked_weights
-    >>> checked_weights([1, 2])
-    (1.0, 2.0)
-    """
+    """Check weights of 0, 1, 2, ... markers."""
     try:
         given = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -423,17 +358,7 @@ class SizePrior(SetPrior):
 
 
 def about_size(prior: SizePrior, law: CountLaw, model: Model) -> PriorRemark:
-    """Say what was believed about the number of markers, and what is believed now.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.feature_sets.size_prior import about_size
-    >>> law, model = bs.CountLaw.of_masses([0.0] * 7 + [1.0]), bs.GaussianModel.proper()
-    >>> about_size(bs.SizePrior.fixed(7), law, model).sentences[0]
-    'The prior is on the number of markers: exactly 7 markers. Given the data 7.0 are expected, with a 90% interval
-    of 7 to 7.'
-    """
+    """Say what was believed about the number of markers, and what is believed now."""
     low, high = law.interval(0.9)
     number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
     dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."

@@ -54,13 +54,6 @@ class Reference:
         -1 for a feature of the reference, 1 for another.
     size
         Number of features in the reference.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.symmetric import Reference
-    >>> Reference.at(np.array([3.0, -3.0]), 0.0).size
-    1
     """
 
     sign: FloatArray
@@ -100,14 +93,6 @@ class Window:
         Log of what the masses are multiplied by, apart from the power of the tilt.
     reference_size
         Number of features in the reference.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.symmetric import Window, coins
-    >>> window = Window(-1.0, coins(np.array([1.0, 1.0]), -1.0), 0, 2, np.ones(2, dtype=bool), np.log(4.0))
-    >>> np.allclose(window.log_polynomial(), [0.0, np.log(2.0) + 1.0, 2.0])
-    True
     """
 
     tilt: float
@@ -134,15 +119,7 @@ class Window:
 
 
 def coins(log_factor: FloatArray, tilt: float) -> PoissonBinomial:
-    """Law of the number of coins on 1, their log-odds being tilted log Bayes factors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.symmetric import coins
-    >>> coins(np.array([1.0, 1.0]), -1.0).pmf.tolist()
-    [0.25, 0.5, 0.25]
-    """
+    """Law of the number of coins on 1, their log-odds being tilted log Bayes factors."""
     x = log_factor + tilt
     return PoissonBinomial.of(np.minimum(expit(x), _BELOW_ONE), expit(-x))  # none is taken as certain
 
@@ -151,13 +128,6 @@ def tilt_to(log_factor: FloatArray, mean: float, start: float = 0.0) -> float:
     """Return the tilt at which the expected number of coins on 1 is near ``mean``.
 
     It is rounded to a few binary digits, so that its products with whole numbers are exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.symmetric import tilt_to
-    >>> round(tilt_to(np.full(4, 3.0), 2.0), 2)
-    -3.0
     """
     reach = math.log(log_factor.size) + 40.0
     low, high = -float(log_factor.max()) - reach, -float(log_factor.min()) + reach
@@ -192,14 +162,6 @@ def cover(
     -----
     Polynomials that do not matter are NaN: their terms are below e^-45 of the largest, in the sums for the
     number of markers and for the odds of any feature.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.feature_sets.symmetric import cover
-    >>> windows, reference, polynomial = cover(np.log([1.0, 2.0]), np.zeros(3), 0.0)
-    >>> len(windows), np.exp(polynomial - polynomial[0]).round(9).tolist()
-    (1, [1.0, 3.0, 2.0])
     """
     found, bulk = _find(log_factor, log_per_set, start)
     reference = Reference.at(log_factor, bulk.tilt)  # what has the most weight is then held most exactly
@@ -314,15 +276,6 @@ class SymmetricSums:
         Log prior probability of one set of 0, 1, ... markers.
     windows, reference, log_polynomial
         From :func:`bayesieve.feature_sets.symmetric.cover`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.feature_sets.symmetric import SymmetricSums
-    >>> sums = SymmetricSums.of(np.log([3.0, 1.0]), bs.SizePrior.uniform().log_per_set(2))
-    >>> np.exp(sums.log_size_probability).round(6).tolist()
-    [0.166667, 0.333333, 0.5]
     """
 
     log_factor: FloatArray
@@ -354,17 +307,7 @@ class SymmetricSums:
         return np.asarray(terms - log_sum(terms))
 
     def log_probability(self, mask: BoolArray) -> float:
-        r"""Log probability that the features of a mask are all the markers and nothing else is.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesieve as bs
-        >>> from bayesieve.feature_sets.symmetric import SymmetricSums
-        >>> sums = SymmetricSums.of(np.log([3.0, 1.0]), bs.SizePrior.uniform().log_per_set(2))
-        >>> float(np.exp(sums.log_probability(np.array([True, False]))).round(6))
-        0.25
-        """
+        r"""Log probability that the features of a mask are all the markers and nothing else is."""
         terms = self.log_factor * (mask.astype(np.float64) - (self.reference.sign < 0))
         return float(self.log_per_set[int(mask.sum())] + terms.sum() - self.log_total)
 
@@ -372,15 +315,6 @@ class SymmetricSums:
         """Log-odds of every feature given the data of all others but not its own.
 
         The log Bayes factor added to them gives the posterior log-odds.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesieve as bs
-        >>> from bayesieve.feature_sets.symmetric import SymmetricSums
-        >>> sums = SymmetricSums.of(np.log([3.0, 1.0]), bs.SizePrior.uniform().log_per_set(2))
-        >>> np.exp(sums.log_odds_before()).round(6).tolist()
-        [1.0, 1.4]
         """
         levels, place, back = np.unique(self.log_factor, return_index=True, return_inverse=True)
         reference = Reference(self.reference.sign[place], self.reference.size)
@@ -415,17 +349,7 @@ class SymmetricSums:
         return sums, scales
 
     def number_in(self, mask: BoolArray) -> FloatArray:
-        """Law of the number of markers among the features of a mask, from 0 to their number.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesieve as bs
-        >>> from bayesieve.feature_sets.symmetric import SymmetricSums
-        >>> sums = SymmetricSums.of(np.zeros(3), bs.SizePrior.fixed(2).log_per_set(3))
-        >>> sums.number_in(np.array([True, True, False])).round(6).tolist()
-        [0.0, 0.666667, 0.333333]
-        """
+        """Law of the number of markers among the features of a mask, from 0 to their number."""
         found, total = np.zeros(int(mask.sum()) + 1), self.log_total
         taken = np.zeros(self.log_factor.size + 1, dtype=bool)
         for window in self.windows:

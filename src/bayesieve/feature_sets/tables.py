@@ -35,13 +35,6 @@ class TwoClasses:
         Names, or None for ``x0``, ``x1``, ...
     n_features
         Number of features.
-
-    Examples
-    --------
-    >>> from bayesieve.feature_sets.tables import TwoClasses
-    >>> table = TwoClasses.of([[1.0, 5.0], [2.0, 6.0]], ["a", "b"], what="A test")
-    >>> table.counts.tolist(), table.columns([1]).values.tolist()
-    ([1, 1], [[5.0], [6.0]])
     """
 
     table: LabelledMatrix | Summarised
@@ -79,14 +72,7 @@ class TwoClasses:
         return made
 
     def columns(self, places: npt.ArrayLike) -> LabelledMatrix:
-        """Bring some columns into memory, in the order given.
-
-        Examples
-        --------
-        >>> from bayesieve.feature_sets.tables import TwoClasses
-        >>> TwoClasses.of([[1.0, 5.0], [2.0, 6.0]], ["a", "b"], what="A test").columns([1, 0]).values.tolist()
-        [[5.0, 1.0], [6.0, 2.0]]
-        """
+        """Bring some columns into memory, in the order given."""
         wanted = np.asarray(places, dtype=np.int64)
         order = np.argsort(wanted)
         codes, values = values_of(self.table, wanted[order])  # files are read from left to right
@@ -104,14 +90,7 @@ class TwoClasses:
             yield lo, values_of(self.table, np.arange(lo, min(lo + width, self.n_features)))[1]
 
     def moments(self, n_threads: int | None = None) -> Moments:
-        """Moments of all features; missing values are an error.
-
-        Examples
-        --------
-        >>> from bayesieve.feature_sets.tables import TwoClasses
-        >>> TwoClasses.of([[1.0], [2.0]], ["a", "b"], what="A test").moments().mean.tolist()
-        [[1.0], [2.0]]
-        """
+        """Moments of all features; missing values are an error."""
         why = "All of them are needed here"
         if isinstance(self.table, LabelledMatrix):
             return complete_moments(self.table, why, n_threads=n_threads)

@@ -37,17 +37,6 @@ def read_model(
         Of the table that is screened.
     prior_ratio
         The paper's L, if not given in the file; needed when a prior is improper.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.priors import read_model
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "prior.toml"
-    >>> _ = path.write_text(
-    ...     "[class]\nvariance_dof = 2\nvariance_scale = 3\nmean_strength = 1\n"
-    ...     "[pooled]\nvariance_dof = 3\nvariance_scale = 3\nmean_strength = 1\n")
-    >>> read_model(path, ["a", "b"], ["x"]).is_proper
-    True
     """
     name, found = os.fspath(path), read_toml(path)
     for key in found:

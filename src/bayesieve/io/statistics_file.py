@@ -111,14 +111,7 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
 
 
 def is_statistics_file(path: str | os.PathLike[str]) -> bool:
-    """Tell, from the two ends of a file, whether it is one of :func:`write_statistics`.
-
-    Examples
-    --------
-    >>> from bayesieve.io.statistics_file import is_statistics_file
-    >>> is_statistics_file("no/such/file.parquet")
-    False
-    """
+    """Tell, from the two ends of a file, whether it is one of :func:`write_statistics`."""
     try:
         with _opened(path) as file:
             _check_kind(file, path)
@@ -128,17 +121,7 @@ def is_statistics_file(path: str | os.PathLike[str]) -> bool:
 
 
 def seal(statistics: StatisticsSet) -> str:
-    """Hash of everything that statistics say, the same wherever and whenever they are written.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.sites import SiteStatistics, StatisticsSet
-    >>> from bayesieve.io.statistics_file import seal
-    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
-    >>> len(seal(StatisticsSet((SiteStatistics("Oslo", moments, ("TP53",)),))))
-    64
-    """
+    """Hash of everything that statistics say, the same wherever and whenever they are written."""
     header = json.dumps(_header(statistics), sort_keys=True, separators=(",", ":")).encode()
     ids = [name.encode() for name in statistics.feature_ids]
     digest = hashlib.sha256(header)

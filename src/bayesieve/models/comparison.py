@@ -48,14 +48,6 @@ class Part:
         Features about which the part has a say; None for all.
     resolution, before
         Step to which values are rounded, whose variance is in ``statistics``, and the statistics without it.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.comparison import Part
-    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-    >>> Part(bs.GaussianModel.proper(), moments).evidences().pooled().shape
-    (1,)
     """
 
     model: Model
@@ -99,18 +91,6 @@ class Comparison:
         The patterns; all parts share the one that holds.
     parts
         The data; log evidences add up over them.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.comparison import Comparison, Part
-    >>> from bayesieve.models.patterns import Patterns
-    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-    >>> model = bs.GaussianModel.proper()
-    >>> once = Comparison(Patterns.of("any", ("a", "b")), (Part(model, moments),))
-    >>> twice = Comparison(once.patterns, once.parts * 2)
-    >>> bool(twice.log_bayes_factor()[0] == 2 * once.log_bayes_factor()[0])
-    True
     """
 
     patterns: Patterns
@@ -121,31 +101,11 @@ class Comparison:
         return sum_of_evidences(self.parts)
 
     def log_bayes_factor(self) -> FloatArray:
-        """Log Bayes factor of some difference against none.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.models.comparison import Comparison, Part
-        >>> from bayesieve.models.patterns import Patterns
-        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-        >>> part = Part(bs.GaussianModel.proper(), moments)
-        >>> Comparison(Patterns.of("any", ("a", "b")), (part,)).log_bayes_factor().shape
-        (1,)
-        """
+        """Log Bayes factor of some difference against none."""
         return self._compared(None)
 
     def in_detail(self) -> tuple[FloatArray, PatternShares | None]:
-        """Log Bayes factor, and which pattern it speaks for; None for two classes, which have one.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.models.comparison import Comparison, Part
-        >>> from bayesieve.models.patterns import Patterns
-        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-        >>> Comparison(Patterns.of("any", ("a", "b")), (Part(bs.GaussianModel.proper(), moments),)).in_detail()[1]
-        """
+        """Log Bayes factor, and which pattern it speaks for; None for two classes, which have one."""
         if len(self.patterns.classes) == 2:
             return self._compared(None), None
         shares = PatternShares.empty(self.patterns, self.n_features)
@@ -190,17 +150,7 @@ class Comparison:
 
 
 def sum_of_evidences(parts: Sequence[Part]) -> Evidences:
-    """Add up the evidences of several parts.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.comparison import Part, sum_of_evidences
-    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-    >>> part = Part(bs.GaussianModel.proper(), moments)
-    >>> bool(sum_of_evidences([part, part]).pooled() == 2 * part.evidences().pooled())
-    True
-    """
+    """Add up the evidences of several parts."""
     if len(parts) == 1 and parts[0].kept is None:
         return parts[0].evidences()
     return SumOfEvidences([part.evidences() for part in parts], [part.kept for part in parts])

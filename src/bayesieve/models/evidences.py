@@ -158,13 +158,6 @@ class PatternShares:
     equal
         For every pair of classes, in the order of :attr:`pairs`, the probability that they share their
         law, given that the feature is a marker.
-
-    Examples
-    --------
-    >>> from bayesieve.models.evidences import PatternShares
-    >>> from bayesieve.models.patterns import Patterns
-    >>> PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 1).pairs
-    [(0, 1), (0, 2), (1, 2)]
     """
 
     patterns: Patterns
@@ -174,15 +167,7 @@ class PatternShares:
 
     @classmethod
     def empty(cls, patterns: Patterns, n_features: int) -> PatternShares:
-        """Room for the result of a comparison.
-
-        Examples
-        --------
-        >>> from bayesieve.models.evidences import PatternShares
-        >>> from bayesieve.models.patterns import Patterns
-        >>> PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 5).equal.shape
-        (3, 5)
-        """
+        """Room for the result of a comparison."""
         n_pairs = len(pairs_of(len(patterns.classes)))
         return cls(patterns, np.zeros(n_features, np.int16), np.zeros(n_features), np.zeros((n_pairs, n_features)))
 
@@ -192,30 +177,12 @@ class PatternShares:
         return pairs_of(len(self.patterns.classes))
 
     def take(self, places: Any) -> PatternShares:
-        """Some features.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.models.evidences import PatternShares
-        >>> from bayesieve.models.patterns import Patterns
-        >>> patterns = Patterns.of("any", ("a", "b", "c"))
-        >>> shares = PatternShares(patterns, np.array([3, 1], np.int16), np.zeros(2), np.zeros((3, 2)))
-        >>> shares.take([1]).best.tolist()
-        [1]
-        """
+        """Some features."""
         return PatternShares(self.patterns, self.best[places], self.log_share[places], self.equal[:, places])
 
 
 def pairs_of(n: int) -> list[tuple[int, int]]:
-    """Pairs of ``n`` things.
-
-    Examples
-    --------
-    >>> from bayesieve.models.evidences import pairs_of
-    >>> pairs_of(3)
-    [(0, 1), (0, 2), (1, 2)]
-    """
+    """Pairs of ``n`` things."""
     return [(a, b) for a in range(n) for b in range(a + 1, n)]
 
 
@@ -230,19 +197,6 @@ def compare(evidences: Evidences, patterns: Patterns, shares: PatternShares | No
         In which ways the classes may differ.
     shares
         Filled with which pattern the evidence speaks for, if given.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.evidences import PatternShares, compare
-    >>> from bayesieve.models.patterns import Patterns
-    >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [5.1], [5.4], [5.2]]
-    >>> moments = bs.Moments.from_matrix(X, list("aaabbbccc"))
-    >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
-    >>> shares = PatternShares.empty(Patterns.of("any", ("a", "b", "c")), 1)
-    >>> log_bf = compare(model.evidences(moments), shares.patterns, shares)
-    >>> shares.patterns.words(int(shares.best[0]))
-    '{c} differs from {a, b}'
     """
     if len(patterns.growths) == 1 and shares is None:
         log_bf = -evidences.pooled()

@@ -164,14 +164,7 @@ class Patterns:
 
 
 def growths_of(n: int) -> Iterator[Growth]:
-    """Yield all partitions of ``n`` things as restricted growth strings, from one group to ``n`` groups each.
-
-    Examples
-    --------
-    >>> from bayesieve.models.patterns import growths_of
-    >>> list(growths_of(3))
-    [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2)]
-    """
+    """Yield all partitions of ``n`` things as restricted growth strings, from one group to ``n`` groups each."""
 
     def longer(start: Growth) -> Iterator[Growth]:
         if len(start) == n:
@@ -184,14 +177,7 @@ def growths_of(n: int) -> Iterator[Growth]:
 
 
 def members_of(growth: Growth) -> tuple[tuple[int, ...], ...]:
-    """Positions in each group of a restricted growth string.
-
-    Examples
-    --------
-    >>> from bayesieve.models.patterns import members_of
-    >>> members_of((0, 1, 0))
-    ((0, 2), (1,))
-    """
+    """Positions in each group of a restricted growth string."""
     return tuple(tuple(k for k, of in enumerate(growth) if of == law) for law in range(max(growth) + 1))
 
 

@@ -37,19 +37,6 @@ class Composition:
         The terms in words.
     terms
         ``(n_terms, n_features)``; NaN where a feature (a degenerate one, say) has no such terms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.composition import composition_of
-    >>> X = np.random.default_rng(0).normal(size=(40, 1))
-    >>> posterior = bs.screen(X, [0, 1] * 20)
-    >>> found = composition_of(posterior)
-    >>> found.names
-    ('prior ratio', 'number of samples', 'means', 'variances')
-    >>> bool(abs(found.terms.sum() - posterior.log_bayes_factor[0]) < 1e-12)
-    True
     """
 
     kind: str
@@ -57,16 +44,7 @@ class Composition:
     terms: FloatArray
 
     def of(self, posterior: FeaturePosterior, place: int) -> list[tuple[str, float]]:
-        """Terms of one feature, prior odds first; they add up to its log-odds.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.posterior.composition import composition_of
-        >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-        >>> [name for name, _ in composition_of(posterior).of(posterior, 0)]
-        ['prior odds', 'data']
-        """
+        """Terms of one feature, prior odds first; they add up to its log-odds."""
         prior = float(np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))[place])
         log_bf, parts = float(posterior.log_bayes_factor[place]), self.terms[:, place].tolist()
         if not np.isfinite(parts).all() or abs(sum(parts) - log_bf) > _CLOSE * (1.0 + abs(log_bf)):
@@ -83,16 +61,6 @@ def composition_of(posterior: FeaturePosterior) -> Composition:
     ----------
     posterior
         What :func:`bayesieve.screen` returned.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.composition import composition_of
-    >>> X = np.random.default_rng(0).normal(size=(40, 2))
-    >>> found = composition_of(bs.screen(X, [0, 1] * 20, blocks=["p"] * 20 + ["q"] * 20))
-    >>> found.kind, found.names
-    ('blocks', ('block p', 'block q', 'blocks together'))
     """
     log_bf, evidence = posterior.log_bayes_factor, posterior.block_evidence
     if evidence is not None:

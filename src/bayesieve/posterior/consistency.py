@@ -62,12 +62,6 @@ class Condition:
         True, False, or None where it depends on what nobody knows, or where the theorem does not apply.
     sentence
         Why.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> bs.consistency_report().condition_v.verdict
-    True
     """
 
     verdict: bool | None

@@ -33,17 +33,6 @@ class Effect:
         Coordinates, NaN where they are not defined; ``y`` is None for a volcano.
     x_title, y_title
         What they are, in words.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.effect_size import effect_of
-    >>> X = [[0.0], [2.0], [4.0], [8.0], [12.0], [16.0]]
-    >>> effect = effect_of(bs.screen(X, ["a"] * 3 + ["b"] * 3, model=bs.GaussianModel.proper()))
-    >>> effect.kind, effect.x.round(3).tolist(), effect.y.round(3).tolist()
-    ('map', [3.162], [1.386])
-    >>> effect.x_title
-    'mean difference in standard deviations, b minus a'
     """
 
     kind: str
@@ -65,13 +54,6 @@ def effect_of(posterior: FeaturePosterior) -> Effect | None:
     ----------
     posterior
         What :func:`bayesieve.screen` returned.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.effect_size import effect_of
-    >>> effect_of(bs.screen([[3], [4], [9], [8]], list("aabb"), model=bs.PoissonModel())).kind
-    'volcano'
     """
     statistics, names = posterior.statistics, told_apart(posterior.classes)
     with np.errstate(all="ignore"):  # what is not finite is put to NaN

@@ -288,16 +288,7 @@ class ErrorAnalysis(ExpectedErrors):
 
 
 def as_mask(posterior: Named, features: Any) -> BoolArray:
-    """Turn a mask, indices, names or a selection into a read-only mask.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.error_analysis import as_mask
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> as_mask(posterior, ["x0"]).tolist()
-    [True]
-    """
+    """Turn a mask, indices, names or a selection into a read-only mask."""
     try:
         given = np.asarray(features.mask if isinstance(features, ExpectedErrors) else features)
     except ValueError:  # a ragged list

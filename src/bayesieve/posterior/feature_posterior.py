@@ -24,16 +24,7 @@ from bayesieve.utils import BoolArray, FloatArray
 
 
 def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
-    """Columns of the result table, in feature order.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
-    >>> posterior = bs.screen(X, ["a"] * 3 + ["b"] * 3, model=bs.GaussianModel.proper())
-    >>> [name for name in posterior.to_dict() if name.endswith("_b")]
-    ['n_b', 'mean_b', 'sd_b']
-    """
+    """Columns of the result table, in feature order."""
     table: dict[str, Any] = {
         "rank": posterior.rank,
         "feature": list(posterior.names),
@@ -50,17 +41,7 @@ def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
 
 
 def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
-    """Statistics of every class (for Gaussian data count, mean and standard deviation) and how two of them differ.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.feature_posterior import class_statistics
-    >>> X = [[0.0], [2.0], [4.0], [8.0]]
-    >>> posterior = bs.screen(X, ["a", "a", "b", "b"], model=bs.GaussianModel.proper())
-    >>> class_statistics(posterior)["mean_difference"].tolist()
-    [5.0]
-    """
+    """Statistics of every class, for Gaussian data count, mean and standard deviation, and their difference."""
     return posterior.statistics.describe(told_apart(posterior.classes, "difference"))
 
 

@@ -10,40 +10,19 @@ from bayesieve.utils import FloatArray
 
 
 def expit(log_odds: npt.ArrayLike) -> FloatArray:
-    """Probability of log-odds; ``expit(-x)`` is the accurate complement.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.logistic import expit
-    >>> expit([0.0, -800.0]).tolist()
-    [0.5, 0.0]
-    """
+    """Probability of log-odds; ``expit(-x)`` is the accurate complement."""
     x = np.asarray(log_odds, dtype=np.float64)
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1.0, small) / (1.0 + small)
 
 
 def log_expit(log_odds: npt.ArrayLike) -> FloatArray:
-    """Log of the probability of log-odds.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.logistic import log_expit
-    >>> log_expit([-800.0]).tolist()
-    [-800.0]
-    """
+    """Log of the probability of log-odds."""
     return -np.logaddexp(0.0, -np.asarray(log_odds, dtype=np.float64))
 
 
 def checked_log_odds(prior_probability: npt.ArrayLike, n_features: int) -> float | FloatArray:
-    r"""Prior log-odds :math:`\log \pi / (1 - \pi)` of a checked prior probability.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.logistic import checked_log_odds
-    >>> checked_log_odds(0.5, 10)
-    0.0
-    """
+    r"""Prior log-odds :math:`\log \pi / (1 - \pi)` of a checked prior probability."""
     try:
         prior = np.asarray(prior_probability, dtype=np.float64)
     except (TypeError, ValueError):

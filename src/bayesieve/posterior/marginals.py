@@ -34,14 +34,6 @@ class Marginals(Named, Protocol):
     """Log-odds of every feature, and what follows from them alone.
 
     Every posterior inherits from here: of independent features, of sets, and of sizes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> posterior = bs.SetPosterior.of_log_likelihood(np.log([0.1, 0.2, 0.3, 0.4]), 0.5)
-    >>> posterior.probability.round(6).tolist(), posterior.ranking.tolist(), posterior.rank.tolist()
-    ([0.6, 0.7], [1, 0], [2, 1])
     """
 
     __slots__ = ()

@@ -29,15 +29,6 @@ class Predictive:
     ----------
     dof, location, scale
         Of shape (n_classes + 1, n_features); NaN where the law is not defined.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.predictive import predictive
-    >>> X = [[0.0], [2.0], [4.0], [1.0], [3.0], [8.0], [12.0], [16.0], [10.0], [14.0]]
-    >>> found = predictive(bs.screen(X, ["a"] * 5 + ["b"] * 5), [0])
-    >>> found.location.ravel().tolist(), found.dof.ravel().tolist()
-    ([2.0, 12.0, 7.0], [5.0, 5.0, 10.0])
     """
 
     dof: FloatArray
@@ -61,13 +52,6 @@ def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive
         A screen.
     places
         Numbers of the features.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.predictive import predictive
-    >>> predictive(bs.screen([[3], [4], [9], [8]], list("aabb"), model=bs.PoissonModel()), [0]) is None
-    True
     """
     model = posterior.model
     if not isinstance(model, GaussianModel) or not isinstance(posterior.statistics, Moments):

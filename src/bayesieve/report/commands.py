@@ -46,12 +46,6 @@ class Commands:
         Words of the command as it was run, with rule and prior; empty if the result was not made there.
     before
         A command that has to come before, to make the table; empty if there is one.
-
-    Examples
-    --------
-    >>> from bayesieve.report.commands import Commands
-    >>> Commands(("bayesieve", "screen", "a.csv")).content()["posterior"]
-    'posterior'
     """
 
     cli: tuple[str, ...] = ()
@@ -60,29 +54,13 @@ class Commands:
     before: str = ""
 
     def content(self) -> dict[str, Any]:
-        """Return both as the page takes them.
-
-        Examples
-        --------
-        >>> from bayesieve.report.commands import Commands
-        >>> Commands(("bayesieve", "demo")).content()["cli"]
-        ['bayesieve', 'demo']
-        """
+        """Return both as the page takes them."""
         said = {"cli": list(self.cli), "python": list(self.python), "posterior": "posterior"}
         return said | ({"before": self.before} if self.before else {})
 
     @classmethod
     def of_arrays(cls, posterior: FeaturePosterior, transform: str = "none") -> Commands:
-        """Commands for a screen of arrays, whose names are not known.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.report.commands import Commands
-        >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-        >>> Commands.of_arrays(posterior).python[-1]
-        'posterior = bs.screen(X, y, model=model, prior_probability=0.01)'
-        """
+        """Commands for a screen of arrays, whose names are not known."""
         words = ["X", "y"]
         cli = ["bayesieve", "screen", "TABLE", "--labels", "COLUMN"]
         if isinstance(posterior.comparison, PairedComparison):
@@ -134,18 +112,6 @@ class Commands:
             Whether the table is a statistics file.
         changed
             Options that have been given anew since.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.report.commands import Commands
-        >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
-        >>> settings = {"table": "a.csv", "labels": "class", "quiet": True}
-        >>> made = Commands.of_settings("screen", settings, {"labels": None, "quiet": False}, posterior)
-        >>> made.cli
-        ('bayesieve', 'screen', 'a.csv', '--labels', 'class')
-        >>> made.python[1]
-        "table = bs.read_table('a.csv', labels='class')"
         """
         table = _plain_path(os.fspath(settings["table"]))
         run = ["bayesieve", command, table]
@@ -187,15 +153,7 @@ def _option(name: str, value: Any) -> list[str]:
 
 
 def model_words(posterior: FeaturePosterior) -> str:
-    """Return the model in Python, as far as it can be told: ``{model}`` where the page may set its prior ratio.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.commands import model_words
-    >>> model_words(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5))
-    '{model}'
-    """
+    """Return the model in Python, as far as it can be told: ``{model}`` where the page may set its prior ratio."""
     model = posterior.model
     if isinstance(model, GaussianModel):
         if not is_jeffreys(model):

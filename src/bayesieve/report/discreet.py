@@ -25,17 +25,6 @@ class NamelessFragility(Fragility):
     ----------
     said
         What is said about it.
-
-    Examples
-    --------
-    >>> from bayesieve.report.discreet import nameless
-    >>> from bayesieve.screening.fragility import fragility
-    >>> X = [[0.1], [-0.4], [0.3], [0.2], [-0.1], [0.1], [0.2], [-0.2], [0.0], [9.0]]
-    >>> found = nameless(fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1))
-    >>> found.notes()
-    ['1 of 1 feature over the cut would not pass without a certain sample.']
-    >>> list(found.columns(found.full))
-    ['least_log_odds', 'n_fragile_removals']
     """
 
     said: tuple[str, ...] = ()
@@ -55,15 +44,7 @@ class NamelessFragility(Fragility):
 
 
 def nameless(finding: Finding) -> Finding:
-    """Return a finding that says the same and names no sample.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.findings.finding import Remark
-    >>> from bayesieve.report.discreet import nameless
-    >>> nameless(Remark(("20 pairs.",))).notes()
-    ['20 pairs.']
-    """
+    """Return a finding that says the same and names no sample."""
     if isinstance(finding, StoredColumns):
         held = {name: column for name, column in finding.held.items() if name != "culprit"}
         return StoredColumns(held, tuple(without_ids(finding.sentences)))
@@ -76,32 +57,14 @@ def nameless(finding: Finding) -> Finding:
 
 
 def without_samples(selection: Selection) -> Selection:
-    """Return a selection whose findings name no sample.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.discreet import without_samples
-    >>> X, y = [[0.1], [-0.4], [0.3], [0.2], [-0.1], [0.1], [0.2], [-0.2], [0.0], [9.0]], ["a"] * 5 + ["b"] * 5
-    >>> found = bs.fragility(X, y)
-    >>> selection = bs.MinimalRisk(0.5).select(found.full.with_finding(found))
-    >>> "culprit" in selection.to_dict(), "culprit" in without_samples(selection).to_dict()
-    (True, False)
-    """
+    """Return a selection whose findings name no sample."""
     posterior = selection.posterior
     findings = tuple(nameless(finding) for finding in posterior.findings)
     return replace(selection, posterior=replace(posterior, findings=findings))
 
 
 def without_ids(texts: Iterable[str]) -> list[str]:
-    """Cut sentences off where ids of samples begin.
-
-    Examples
-    --------
-    >>> from bayesieve.report.discreet import without_ids
-    >>> without_ids(["2 of 3 features hang on one sample, most often sample P7 (2 of them).", "20 pairs."])
-    ['2 of 3 features hang on one sample.', '20 pairs.']
-    """
+    """Cut sentences off where ids of samples begin."""
     return [_cut(text) for text in texts]
 
 
@@ -111,14 +74,7 @@ def _cut(text: str) -> str:
 
 
 def manifest_without_samples(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest that names no sample; of what was read only the first sentence stays.
-
-    Examples
-    --------
-    >>> from bayesieve.report.discreet import manifest_without_samples
-    >>> manifest_without_samples({"described": ["a.csv: 20 samples.", "Left out: P7."], "command": "screen"})
-    {'described': ['a.csv: 20 samples.'], 'command': 'screen'}
-    """
+    """Return a manifest that names no sample; of what was read only the first sentence stays."""
     kept = dict(manifest)
     for name, texts in (
         ("described", _texts(kept.get("described"))[:1]),

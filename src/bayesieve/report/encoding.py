@@ -25,12 +25,6 @@ def encoded(values: npt.ArrayLike, kind: str) -> dict[str, str]:
         The numbers.
     kind
         ``"f8"``, ``"f4"``, ``"i4"``, ``"u2"`` or ``"u1"``.
-
-    Examples
-    --------
-    >>> from bayesieve.report.encoding import encoded
-    >>> encoded([1, 2], "u2")
-    {'type': 'u2', 'data': 'AQACAA=='}
     """
     with np.errstate(over="ignore"):  # what is too large for 32 bits is shown as infinite
         array = np.ascontiguousarray(np.asarray(values), dtype=_TYPES[kind])
@@ -38,14 +32,7 @@ def encoded(values: npt.ArrayLike, kind: str) -> dict[str, str]:
 
 
 def decoded(array: Mapping[str, str]) -> npt.NDArray[Any]:
-    """Return the numbers of what :func:`encoded` made.
-
-    Examples
-    --------
-    >>> from bayesieve.report.encoding import decoded, encoded
-    >>> decoded(encoded([0.5, float("nan")], "f8")).tolist()
-    [0.5, nan]
-    """
+    """Return the numbers of what :func:`encoded` made."""
     return np.frombuffer(base64.b64decode(array["data"]), dtype=_TYPES[array["type"]])
 
 
@@ -58,14 +45,6 @@ def encoded_number(values: npt.ArrayLike, *, exact: bool = False) -> dict[str, s
         Numbers.
     exact
         Whether 32 bits are too few if they would lose digits, or tiny numbers as of p-values.
-
-    Examples
-    --------
-    >>> from bayesieve.report.encoding import encoded_number
-    >>> [encoded_number(each)["type"] for each in ([1, 200], [1, 70_000], [-1, 2], [0.5])]
-    ['u1', 'i4', 'i4', 'f4']
-    >>> encoded_number([1e-90], exact=True)["type"]
-    'f8'
     """
     array = np.asarray(values)
     if array.dtype.kind in "iub" and array.size:
@@ -81,16 +60,7 @@ def encoded_number(values: npt.ArrayLike, *, exact: bool = False) -> dict[str, s
 
 
 def encoded_text(values: Sequence[Any]) -> dict[str, Any]:
-    """Encode a column of texts: as numbers of their levels where texts recur, else as they are.
-
-    Examples
-    --------
-    >>> from bayesieve.report.encoding import encoded_text
-    >>> encoded_text(["mean", "both", "mean", "mean"])["levels"]
-    ['mean', 'both']
-    >>> encoded_text(["a", None])
-    {'kind': 'text', 'values': ['a', '']}
-    """
+    """Encode a column of texts: as numbers of their levels where texts recur, else as they are."""
     texts = ["" if value is None else str(value) for value in values]
     levels = {text: k for k, text in enumerate(dict.fromkeys(texts))}
     if len(levels) > min(_FEW_LEVELS, len(texts) // 2):
@@ -100,27 +70,13 @@ def encoded_text(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def finite(value: Any) -> float | None:
-    """Return a number that JSON knows, None for one that is not finite.
-
-    Examples
-    --------
-    >>> from bayesieve.report.encoding import finite
-    >>> finite(0.5), finite(float("nan"))
-    (0.5, None)
-    """
+    """Return a number that JSON knows, None for one that is not finite."""
     number = float(value)
     return number if math.isfinite(number) else None
 
 
 def script_json(content: Any) -> str:
-    r"""Write JSON that may stand inside a script element: no ``<``, ``>`` or ``&``, and ASCII only.
-
-    Examples
-    --------
-    >>> from bayesieve.report.encoding import script_json
-    >>> print(script_json({"name": "</script>&\u2028"}))
-    {"name":"\u003c/script\u003e\u0026\u2028"}
-    """
+    r"""Write JSON that may stand inside a script element: no ``<``, ``>`` or ``&``, and ASCII only."""
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)

@@ -30,16 +30,6 @@ def page(story: Story) -> bytes:
     ----------
     story
         What is told.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.page import page
-    >>> from bayesieve.report.story import Story
-    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
-    >>> b"Content-Security-Policy" in page(Story.of(bs.screen(X, list("aaaaabbbbb"))))
-    True
     """
     from markupsafe import Markup  # noqa: PLC0415 - only for reports
 
@@ -55,40 +45,19 @@ def page(story: Story) -> bytes:
 
 @functools.cache
 def script() -> str:
-    """Return the script: all its files, in order, in one function.
-
-    Examples
-    --------
-    >>> from bayesieve.report.page import script
-    >>> script().count("</script")
-    0
-    """
+    """Return the script: all its files, in order, in one function."""
     parts = "\n".join(_text("scripts", f"{name}.js") for name in SCRIPTS)
     return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
 
 
 @functools.cache
 def style() -> str:
-    """Return the style sheet: all its files, in order.
-
-    Examples
-    --------
-    >>> from bayesieve.report.page import style
-    >>> "prefers-color-scheme" in style()
-    True
-    """
+    """Return the style sheet: all its files, in order."""
     return "\n".join(_text("styles", f"{name}.css") for name in STYLES)
 
 
 def policy() -> str:
-    """Return the content security policy: nothing but the page's own script and style, by their hashes.
-
-    Examples
-    --------
-    >>> from bayesieve.report.page import policy
-    >>> policy().split("; ")[0]
-    "default-src 'none'"
-    """
+    """Return the content security policy: nothing but the page's own script and style, by their hashes."""
     rules = (
         "default-src 'none'",
         f"script-src {_hash(script())}",

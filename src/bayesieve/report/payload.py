@@ -51,15 +51,6 @@ def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[
         Its values.
     annotation
         Whether it came from elsewhere than the screen.
-
-    Examples
-    --------
-    >>> from bayesieve.report.payload import column_content
-    >>> found = column_content("mean_difference", [0.5])
-    >>> found["title"], found["kind"]
-    ('mean difference', 'number')
-    >>> column_content("chromosome", ["17", "X"], annotation=True)["kind"]
-    'text'
     """
     content: dict[str, Any] = {"key": name, "title": name if annotation else _title(name)}
     array = _plain(values)
@@ -130,13 +121,6 @@ def result_columns(detailed: FeaturePosterior) -> dict[str, Any]:
     ----------
     detailed
         The screen of the features shown, in the order shown.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.payload import result_columns
-    >>> list(result_columns(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))
-    ['mean_difference', 'log_variance_ratio']
     """
     table: dict[str, Any] = {}
     apart = ("mean_difference", "log_variance_ratio") if isinstance(detailed.statistics, Moments) else None
@@ -161,15 +145,6 @@ def all_columns(
         Columns in feature order.
     order
         Numbers of the features shown.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.payload import all_columns
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
-    >>> [column["key"] for column in all_columns(posterior, {"gene": ["TP53"]}, np.array([0]))]
-    ['gene', 'mean_difference', 'log_variance_ratio']
     """
     own = result_columns(detailed)
     labels = told_apart(detailed.classes)
@@ -231,17 +206,6 @@ def payload(story: Story) -> dict[str, Any]:
     ----------
     story
         What is told.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.payload import payload
-    >>> from bayesieve.report.story import Story
-    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
-    >>> content = payload(Story.of(bs.screen(X, list("aaaaabbbbb"))))
-    >>> content["classes"], content["names"], content["prior"]["probability"]
-    (['a', 'b'], ['x0', 'x1'], 0.01)
     """
     posterior = story.posterior
     ranking = posterior.ranking

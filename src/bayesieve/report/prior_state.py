@@ -19,15 +19,7 @@ from bayesieve.posterior.logistic import checked_log_odds
 
 
 def prior_probability(posterior: FeaturePosterior) -> float | None:
-    """Return the prior probability in the fewest digits that give its log-odds; None if features differ.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.prior_state import prior_probability
-    >>> prior_probability(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5, prior_probability=0.005))
-    0.005
-    """
+    """Return the prior probability in the fewest digits that give its log-odds; None if features differ."""
     values = np.unique(np.asarray(posterior.prior_log_odds, dtype=np.float64))
     if values.size != 1:
         return None
@@ -51,13 +43,6 @@ class RatioState:
         How many times it enters every log Bayes factor.
     reason
         Why it cannot be moved; empty if it can.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.prior_state import ratio_state
-    >>> ratio_state(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)).value
-    0.1
     """
 
     value: float | None
@@ -66,16 +51,7 @@ class RatioState:
 
 
 def ratio_state(posterior: FeaturePosterior) -> RatioState:
-    """Find out whether another prior ratio would move all log-odds by the same, and how often it enters them.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.prior_state import ratio_state
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> ratio_state(posterior).reason
-    'The prior ratio follows from the proper priors and cannot be moved.'
-    """
+    """Find out whether another prior ratio would move all log-odds by the same, and how often it enters them."""
     model = posterior.model
     value = _scalar(model.prior_ratio)
     reason, power = "", 1
@@ -100,15 +76,7 @@ def ratio_state(posterior: FeaturePosterior) -> RatioState:
 
 
 def ratio_moves(posterior: FeaturePosterior) -> str:
-    """Say how log-odds and ranks depend on the prior ratio L of an improper prior.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.prior_state import ratio_moves
-    >>> ratio_moves(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5))
-    'all log-odds move with log L, and ranks do not depend on it.'
-    """
+    """Say how log-odds and ranks depend on the prior ratio L of an improper prior."""
     state, comparison = ratio_state(posterior), posterior.comparison
     if state.value is not None:
         often = f"{state.power} log L, once per block" if state.power > 1 else "log L"

@@ -39,16 +39,6 @@ def python_lines(
         What came of it.
     statistics
         Whether the table is a statistics file.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.python_lines import python_lines
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
-    >>> print(*python_lines("a.csv", {"labels": "class"}, posterior), sep="\n")
-    import bayesieve as bs
-    table = bs.read_table('a.csv', labels='class')
-    posterior = bs.screen(table, model={model}, prior_probability=0.01)
     """
     names = "statistics.feature_ids" if statistics else "table.feature_names"
     try:
@@ -157,12 +147,5 @@ FEATURE_NUMBERS = "from bayesieve.io.tables.columns import numbers_by_feature"
 
 
 def numbers_of(file: str, names: str) -> str:
-    """Return the expression that reads one prior probability per feature.
-
-    Examples
-    --------
-    >>> from bayesieve.report.python_lines import numbers_of
-    >>> numbers_of("priors.csv:p", "table.feature_names")
-    "numbers_by_feature('priors.csv:p', table.feature_names, 'the prior probability')"
-    """
+    """Return the expression that reads one prior probability per feature."""
     return f"numbers_by_feature({file!r}, {names}, 'the prior probability')"

@@ -43,20 +43,6 @@ def check_agreement(posterior: FeaturePosterior, which: IntArray, values: FloatA
         Their values, features x samples; NaN where one is missing.
     codes
         Class of every sample.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.raw_values import check_agreement
-    >>> X, y = np.array([[1.0], [2.0], [4.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 0, 1, 1, 1])
-    >>> posterior = bs.screen(X, y, model=bs.GaussianModel.proper())
-    >>> check_agreement(posterior, np.array([0]), X.T, y)
-    >>> try:
-    ...     check_agreement(posterior, np.array([0]), np.log2(X.T), y)
-    ... except bs.DataError as error:
-    ...     print(str(error)[:90])
-    The data are not those that were screened: feature 'x0' has mean 1 in class 0, the screen
     """
     statistics: Any = posterior.statistics.take(which)
     counts = np.broadcast_to(statistics.counts, (len(posterior.classes), which.size))
@@ -121,14 +107,6 @@ class RawValues:
         Class of every sample, as its position among the classes.
     sample_names
         Names of the samples; none if there are none.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.raw_values import raw_values
-    >>> X, y = [[0.1], [-0.4], [0.3], [0.2], [0.5], [6.8], [7.7], [8.1], [7.0], [6.1]], [0] * 5 + [1] * 5
-    >>> raw_values(bs.screen(X, y), X, y, 1).values.tolist()
-    [[0.1, -0.4, 0.3, 0.2, 0.5, 6.8, 7.7, 8.1, 7.0, 6.1]]
     """
 
     values: npt.NDArray[np.float64]
@@ -155,14 +133,6 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
     -------
     RawValues or None
         None for categories, for ready statistics, and if ``n`` is 0.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.raw_values import raw_values
-    >>> X, y = [[0.1], [-0.4], [0.3], [0.2], [0.5], [6.8], [7.7], [8.1], [7.0], [6.1]], [0] * 5 + [1] * 5
-    >>> raw_values(bs.screen(X, y), X, y, 0) is None
-    True
     """
     if n == 0 or isinstance(data, ClassStatistics) or isinstance(posterior.model, CategoricalModel):
         return None
@@ -180,14 +150,7 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
 
 
 def checked_number(n_values: Any) -> int:
-    """Return the number of features to show values of, or raise.
-
-    Examples
-    --------
-    >>> from bayesieve.report.raw_values import checked_number
-    >>> checked_number(500)
-    500
-    """
+    """Return the number of features to show values of, or raise."""
     if isinstance(n_values, (int, np.integer)) and not isinstance(n_values, bool) and n_values >= 0:
         return int(n_values)
     raise OptionError(
@@ -197,17 +160,7 @@ def checked_number(n_values: Any) -> int:
 
 
 def sample_counts(posterior: FeaturePosterior, data: Any, labels: Any = None) -> list[int] | None:
-    """Count the samples of every class, or the pairs; None where that cannot be told.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.raw_values import sample_counts
-    >>> X, y = [[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5
-    >>> sample_counts(bs.screen(X, y), X, y)
-    [5, 5]
-    """
+    """Count the samples of every class, or the pairs; None where that cannot be told."""
     paired = isinstance(posterior.comparison, PairedComparison)
     if isinstance(data, Summarised):
         by_class = {"": data.n_pairs} if paired else dict(data.class_counts)

@@ -34,14 +34,6 @@ class RuleState:
         ``mnc``, ``mr``, ``cmnc``, ``np``, ``fdr`` or ``fdp``.
     threshold, n_selected, expected_false_positives, proportion, confidence
         Numbers of the rules; those of other rules are where their controls start.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.rule_state import RuleState
-    >>> state = RuleState.of(bs.MinimalRisk(0.9))
-    >>> state.name, state.threshold
-    ('mr', 0.9)
     """
 
     name: str = "mnc"
@@ -53,15 +45,7 @@ class RuleState:
 
     @classmethod
     def of(cls, rule: Rule) -> RuleState | None:
-        """Read off a rule of this package; None for another one.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.report.rule_state import RuleState
-        >>> RuleState.of(bs.FalseDiscovery(0.2, confidence=0.95)).name
-        'fdp'
-        """
+        """Read off a rule of this package; None for another one."""
         if isinstance(rule, MinimalRisk):
             plain = rule.threshold == 0.5
             return cls("mnc") if plain else cls("mr", threshold=float(rule.threshold))
@@ -79,14 +63,7 @@ class RuleState:
         return None
 
     def content(self) -> dict[str, Any]:
-        """Return the numbers by name, as the page takes them.
-
-        Examples
-        --------
-        >>> from bayesieve.report.rule_state import RuleState
-        >>> RuleState().content()["n_selected"]
-        100
-        """
+        """Return the numbers by name, as the page takes them."""
         return asdict(self)
 
 
@@ -99,15 +76,6 @@ def chosen(found: FeaturePosterior | Selection, rule: Rule | str | None) -> tupl
         A screen, or the selection of a rule.
     rule
         The rule; None for MNC on a screen, and for whatever gave a selection.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.rule_state import chosen
-    >>> posterior = bs.screen([[0.1], [-0.4], [0.3], [6.8], [7.7], [8.1]], [0, 0, 0, 1, 1, 1],
-    ...                       model=bs.GaussianModel.proper())
-    >>> chosen(bs.FixedSize(1).select(posterior), None)[1].name
-    'mnc'
     """
     if isinstance(found, Selection):
         given = None if rule is None else as_rule(rule)

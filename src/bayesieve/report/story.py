@@ -37,14 +37,6 @@ def annotation_columns(annotation: Any, posterior: FeaturePosterior) -> dict[str
         empty). A pandas frame whose index names features is matched by it, any other frame is taken in order.
     posterior
         The screen.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import annotation_columns
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> annotation_columns({"chromosome": {"x0": "17"}}, posterior)
-    {'chromosome': ['17']}
     """
     if annotation is None:
         return {}
@@ -120,16 +112,6 @@ class ChanceGrid:
         The number at the cut of the list.
     resolution
         The number that one event of a simulation stands for; 0 if the curve is exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import chance_grid
-    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
-    >>> grid = chance_grid(bs.screen(X, [0] * 5 + [1] * 5), 0.0)
-    >>> round(grid.at_cut, 4)
-    0.0328
     """
 
     cuts: FloatArray
@@ -149,16 +131,6 @@ def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
         The screen.
     cut
         Cut of the list.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import chance_grid
-    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
-    >>> grid = chance_grid(bs.screen(X, [0] * 5 + [1] * 5), 0.0)
-    >>> bool((grid.cuts[1:] > grid.cuts[:-1]).all() and (grid.log_expected[1:] <= grid.log_expected[:-1]).all())
-    True
     """
     log_odds = posterior.log_odds[np.isfinite(posterior.log_odds) & ~posterior.degenerate]
     kinks = least_log_odds(posterior)
@@ -226,16 +198,6 @@ class Story:
         The manifest of the run; empty if there is none.
     say
         Puts sentences of the library into other words, those of the command line.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
-    >>> story = Story.of(bs.screen(X, list("aaaaabbbbb")), title="Two features")
-    >>> story.selection.names, story.rule.name, story.class_counts
-    (('x0',), 'mnc', {'a': 5, 'b': 5})
     """
 
     selection: Selection
@@ -293,14 +255,6 @@ class Story:
             See :func:`bayesieve.report.story.annotation_columns`.
         title, subtitle, created, class_counts, transform, described, warned, sites, commands, manifest, say
             See the class.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.report.story import Story
-        >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.5], [6.8], [7.7], [8.1], [7.0], [6.1]]
-        >>> Story.of(bs.screen(X, list("aaaaabbbbb")), rule=bs.FixedSize(1)).rule.name
-        'cmnc'
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
             raise DataError(
@@ -366,16 +320,7 @@ def _now() -> str:
 
 
 def is_paired(posterior: FeaturePosterior) -> bool:
-    """Whether differences within pairs were screened.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import is_paired
-    >>> X = [[0.1], [1.4], [0.3], [1.8], [0.2], [2.1]]
-    >>> is_paired(bs.screen(X, ["a", "b"] * 3, pairs=[1, 1, 2, 2, 3, 3]))
-    True
-    """
+    """Whether differences within pairs were screened."""
     return isinstance(posterior.comparison, PairedComparison) or len(posterior.classes) == 1
 
 

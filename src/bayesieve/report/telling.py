@@ -36,17 +36,7 @@ CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Featu
 
 
 def method(story: Story) -> list[dict[str, Any]]:
-    """Return the parts of the method: a heading, paragraphs, and a formula where one helps.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.telling import method
-    >>> from bayesieve.report.story import Story
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
-    >>> [part["heading"] for part in method(Story.of(posterior))]
-    ['Probability of a feature', 'Evidence', 'The list', 'Errors to expect', 'Number by chance']
-    """
+    """Return the parts of the method: a heading, paragraphs, and a formula where one helps."""
     return [_prior_probability(story), _evidence(story), _rule(story), _errors(), _chance(story)]
 
 
@@ -230,17 +220,7 @@ _PACKAGES = ("numpy", "scipy", "numba")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Texts of the page; see the head of the template.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.telling import told
-    >>> texts = told(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5), title="Practice"))
-    >>> texts.title, texts.top[0]["feature"]
-    ('Practice', 'x0')
-    """
+    """Texts of the page; see the head of the template."""
 
     title: str
     subtitle: str
@@ -262,16 +242,7 @@ class Told:
 
 
 def told(story: Story) -> Told:
-    """Write all texts of a story.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.telling import told
-    >>> told(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5))).has_values
-    False
-    """
+    """Write all texts of a story."""
     return Told(
         title=story.title,
         subtitle=story.subtitle or (story.described[0] if story.described else ""),
@@ -294,16 +265,7 @@ def told(story: Story) -> Told:
 
 
 def audit(story: Story) -> list[tuple[str, str]]:
-    """Return what a repetition needs: versions, hashes, date.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.telling import audit
-    >>> audit(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))[0][0]
-    'Written'
-    """
+    """Return what a repetition needs: versions, hashes, date."""
     found = [
         ("Written", story.created),
         ("bayesieve", __version__),

@@ -20,18 +20,7 @@ _IF_NOTHING = (
 
 
 def headline(story: Story) -> list[str]:
-    """Sentences of the headline: what was compared and selected, the errors to expect, markers among all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.words import headline
-    >>> X = np.random.default_rng(0).normal(size=(10, 2)) + np.outer([0] * 5 + [1] * 5, [9, 0])
-    >>> headline(Story.of(bs.screen(X, list("aaaaabbbbb"))))[0]
-    '1 of 2 features is selected (probability over 0.5) in a comparison of a (5 samples) with b (5 samples).'
-    """
+    """Sentences of the headline: what was compared and selected, the errors to expect, markers among all."""
     selection, posterior = story.selection, story.posterior
     n = selection.n_selected
     lead = (
@@ -43,16 +32,7 @@ def headline(story: Story) -> list[str]:
 
 
 def compared(story: Story) -> str:
-    """Name the classes with their numbers of samples, or the pairs.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.words import compared
-    >>> compared(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))
-    '0 (5 samples) with 1 (5 samples)'
-    """
+    """Name the classes with their numbers of samples, or the pairs."""
     if is_paired(story.posterior):
         label, number = next(iter(story.class_counts.items()))
         return f"{'' if story.counted else 'up to '}{counted(number, 'pair')}, {label}"
@@ -62,16 +42,7 @@ def compared(story: Story) -> str:
 
 
 def facts(story: Story) -> list[tuple[str, str]]:
-    """Labels and values beside the headline.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.words import facts
-    >>> facts(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))[0]
-    ('Samples', '0: 5; 1: 5')
-    """
+    """Labels and values beside the headline."""
     posterior = story.posterior
     up_to = "" if story.counted else "up to "
     counts = "; ".join(f"{label}: {up_to}{n:,}" for label, n in story.class_counts.items())
@@ -95,16 +66,7 @@ def facts(story: Story) -> list[tuple[str, str]]:
 
 
 def model_said(story: Story) -> str:
-    """Name the model and its prior.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.words import model_said
-    >>> model_said(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))
-    "Gaussian, Jeffreys' prior, prior ratio 0.1"
-    """
+    """Name the model and its prior."""
     model = story.posterior.model
     law = model.law or type(model).__name__
     if not isinstance(model, GaussianModel):
@@ -117,15 +79,7 @@ def model_said(story: Story) -> str:
 
 
 def ratio_said(model: GaussianModel) -> str:
-    """Say what the prior ratio is.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.words import ratio_said
-    >>> ratio_said(bs.GaussianModel.jeffreys(0.2))
-    '0.2'
-    """
+    """Say what the prior ratio is."""
     ratio = model.prior_ratio
     if isinstance(ratio, np.ndarray):
         return f"of every feature its own, {ratio.min():.3g} to {ratio.max():.3g}"
@@ -133,16 +87,7 @@ def ratio_said(model: GaussianModel) -> str:
 
 
 def prior_said(story: Story) -> str:
-    """Say what was believed beforehand.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.words import prior_said
-    >>> prior_said(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))
-    '0.01'
-    """
+    """Say what was believed beforehand."""
     shared = prior_probability(story.posterior)
     if shared is not None:
         return f"{shared:g}"
@@ -152,16 +97,7 @@ def prior_said(story: Story) -> str:
 
 
 def figures_of_merit(story: Story) -> dict[str, str]:
-    """Numbers of the list, for readers without script.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.words import figures_of_merit
-    >>> figures_of_merit(Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)))["List length"]
-    '0 of 1'
-    """
+    """Numbers of the list, for readers without script."""
     selection = story.selection
     low, high = selection.false_positives.interval(0.9)
     share = selection.expected_false_discovery_rate
@@ -180,17 +116,7 @@ def figures_of_merit(story: Story) -> dict[str, str]:
 
 
 def warnings_said(story: Story) -> list[dict[str, str]]:
-    """Return what to keep in mind: limits of the data, of the model and of this list, by kind.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.words import warnings_said
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5)
-    >>> [each["kind"] for each in warnings_said(Story.of(posterior))]
-    ['small', 'dependence', 'ratio']
-    """
+    """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
     found = [("data", line) for line in story.described[1:]] + [("warning", line) for line in story.warned]
     found += [("degenerate", line) for line in flagged_lines(story.selection)]
     found += [("missing", line) for line in _missing(story)]

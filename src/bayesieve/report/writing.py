@@ -80,18 +80,7 @@ def write(
 
 
 def write_story(story: Story, path: str | os.PathLike[str]) -> Path:
-    """Write the page of a story, or leave what stood there as it was.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.story import Story
-    >>> from bayesieve.report.writing import write_story
-    >>> story = Story.of(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5))
-    >>> write_story(story, pathlib.Path(tempfile.mkdtemp()) / "report.html").exists()
-    True
-    """
+    """Write the page of a story, or leave what stood there as it was."""
     content = page(story)
     with replacing(path) as file:
         file.write(content)

@@ -30,14 +30,6 @@ def bhattacharyya_distance(moments: Moments) -> FeatureScores:
         The distance, and its two terms ``mean_part`` and ``variance_part`` in ``details``; there are no p-values.
         The distance is infinite for a feature without variance in one class, 0 for a constant one, and NaN for
         one with fewer than two values in a class. A warning counts them.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.bhattacharyya import bhattacharyya_distance
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> bhattacharyya_distance(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).score.round(10).tolist()
-    [0.5340259581]
     """
     pair = TwoSamples.of(moments, "The Bhattacharyya distance")
     variance0, variance1 = pair.variances

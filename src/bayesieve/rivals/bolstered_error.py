@@ -54,14 +54,6 @@ def bolstered_error(
         error is 1/2; where all values of a class have a twin, its kernels have no width and a value at the
         threshold counts half. A feature with fewer than two values in a class has no score;
         a warning counts them.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> scores = bs.score(X, [0] * 4 + [1] * 5, method="nmc")
-    >>> {name: column.round(10).tolist() for name, column in scores.details.items()}
-    {'error': [0.2212613114], 'threshold': [0.74], 'spread_0': [0.5189107765], 'spread_1': [0.4744327099]}
     """
     return scored(matrix, [bolstered_method(alpha=alpha)], n_threads)[0]
 
@@ -86,14 +78,7 @@ class _Bolstered:
 
 
 def bolstered_method(*, alpha: float = ALPHA) -> _Bolstered:
-    """Check the options of :func:`bolstered_error`, for a pass over sorted values.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.bolstered_error import bolstered_method
-    >>> bolstered_method().fewest
-    2
-    """
+    """Check the options of :func:`bolstered_error`, for a pass over sorted values."""
     return _Bolstered(_positive("alpha", alpha))
 
 

@@ -101,14 +101,7 @@ def compare_methods(
 
 
 def checked_methods(methods: Any) -> dict[str, Rival | FeatureScores]:
-    """Return the methods by name, or say which are not known or asked for twice.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.comparison import checked_methods
-    >>> list(checked_methods("obf-jp, t"))
-    ['obf-jp', 'welch']
-    """
+    """Return the methods by name, or say which are not known or asked for twice."""
     if isinstance(methods, (Rival, FeatureScores)):
         methods = [methods]
     asked = [part for part in re.split(r"[,;]", methods) if part.strip()] if isinstance(methods, str) else methods

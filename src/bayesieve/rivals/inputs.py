@@ -38,13 +38,6 @@ def two_class_moments(
         As for :func:`bayesieve.screen`.
     method
         Who asks, for messages.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.inputs import two_class_moments
-    >>> moments, names = two_class_moments([[1.0], [3.0], [5.0]], [0, 0, 1])
-    >>> moments.mean.tolist(), names
-    ([[2.0], [5.0]], None)
     """
     if isinstance(X, (FeaturePosterior, LabelledMatrix)):
         _check_bare(X, y, classes, feature_names)
@@ -89,12 +82,6 @@ def two_class_values(
         As for :func:`bayesieve.screen`.
     method
         Who asks, for messages.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.inputs import two_class_values
-    >>> two_class_values([[1.0], [3.0], [5.0]], [0, 0, 1]).labels.counts.tolist()
-    [2, 1]
     """
     if isinstance(X, (ClassStatistics, FeaturePosterior)):
         raise DataError(

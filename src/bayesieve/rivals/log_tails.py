@@ -55,12 +55,6 @@ def log_student_tails(t: npt.ArrayLike, dof: npt.ArrayLike) -> FloatArray:
     numpy.ndarray
         :math:`\log P(|T_\nu| \ge |t|)`, with a relative error of about 1e-13; NaN where ``t`` is NaN or ``dof``
         is not positive.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.log_tails import log_student_tails
-    >>> log_student_tails([200.0, 2.0, 0.0], [998.0, 10.0, 10.0]).round(4).tolist()
-    [-1857.7137, -2.612, 0.0]
     """
     size, freedom = np.broadcast_arrays(np.abs(np.asarray(t, np.float64)), np.asarray(dof, np.float64))
     out = np.empty(size.size)
@@ -69,14 +63,7 @@ def log_student_tails(t: npt.ArrayLike, dof: npt.ArrayLike) -> FloatArray:
 
 
 def log_normal_tails(z: npt.ArrayLike) -> FloatArray:
-    r"""Log of the probability that a standard normal variable is at least as far from 0 as ``z``.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.log_tails import log_normal_tails
-    >>> log_normal_tails([1.959963984540054, -100.0]).round(4).tolist()
-    [-2.9957, -5004.8311]
-    """
+    r"""Log of the probability that a standard normal variable is at least as far from 0 as ``z``."""
     return log_student_tails(z, np.inf)
 
 

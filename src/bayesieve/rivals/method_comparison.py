@@ -39,14 +39,6 @@ def mean_z(moments: Moments) -> FloatArray:
     ndarray
         Infinite where no class varies but the means differ; NaN where the means are equal too, or a class has
         fewer than two values.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.method_comparison import mean_z
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> mean_z(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).round(7).tolist()
-    [3.0911865]
     """
     return unequal_variances(moments.mean_difference, *moments.variance, *moments.counts)[0]
 
@@ -67,16 +59,6 @@ def variance_z(moments: Moments) -> FloatArray:
     -------
     ndarray
         Infinite where one class does not vary; NaN where none does, or a class has fewer than two values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.method_comparison import variance_z
-    >>> X = np.random.default_rng(0).normal(size=(40, 3))
-    >>> X[20:, 1] *= 5.0        # feature 1 differs in variance
-    >>> (np.abs(variance_z(bs.Moments.from_matrix(X, [0] * 20 + [1] * 20))) > 4).tolist()
-    [False, True, False]
     """
     half = np.maximum(moments.counts - 1, 1) / 2  # features with fewer values are NaN already
     bias = psi(half) - np.log(half)
@@ -96,17 +78,6 @@ def variance_alone(moments: Moments) -> npt.NDArray[np.bool_]:
     ----------
     moments
         Moments of two classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.method_comparison import variance_alone
-    >>> X = np.random.default_rng(0).normal(size=(40, 3))
-    >>> X[20:, 0] += 3.0        # feature 0 differs in mean
-    >>> X[20:, 1] *= 5.0        # feature 1 differs in variance
-    >>> variance_alone(bs.Moments.from_matrix(X, [0] * 20 + [1] * 20)).tolist()
-    [False, True, False]
     """
     freedom = np.maximum(moments.counts - 1, 1).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -127,13 +98,6 @@ def shared_features(ranks: IntArray, n: int) -> IntArray:
         Methods x features, 1 for the strongest; a rank above the number of features for one without a score.
     n
         Length of the lists.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.rivals.method_comparison import shared_features
-    >>> shared_features(np.array([[1, 2, 3, 4], [4, 1, 2, 3]]), 2).tolist()
-    [[2, 1], [1, 2]]
     """
     member = ranks <= n
     member = member[:, member.any(axis=0)].astype(np.int64)
@@ -147,13 +111,6 @@ def jaccard_index(ranks: IntArray, n: int) -> FloatArray:
     ----------
     ranks, n
         See :func:`shared_features`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.rivals.method_comparison import jaccard_index
-    >>> jaccard_index(np.array([[1, 2, 3, 4], [4, 1, 2, 3]]), 2).round(4).tolist()
-    [[1.0, 0.3333], [0.3333, 1.0]]
     """
     shared = shared_features(ranks, n)
     size = shared.diagonal()
@@ -174,13 +131,6 @@ def average_overlap(ranks: IntArray, n: int) -> FloatArray:
     ----------
     ranks, n
         See :func:`shared_features`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.rivals.method_comparison import average_overlap
-    >>> average_overlap(np.array([[1, 2, 3, 4], [4, 1, 2, 3]]), 2).tolist()
-    [[1.0, 0.25], [0.25, 1.0]]
     """
     lengths = (ranks <= n).sum(axis=1)
     ranks = ranks[:, (ranks <= n).any(axis=0)]
@@ -203,13 +153,6 @@ def rank_correlation(scores: Sequence[FloatArray]) -> FloatArray:
     ----------
     scores
         One array per method.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.rivals.method_comparison import rank_correlation
-    >>> rank_correlation([np.array([1.0, 2.0, 3.0]), np.array([9.0, 4.0, 2.0])]).round(12).tolist()
-    [[1.0, -1.0], [-1.0, 1.0]]
     """
     table = np.array(scores)
     table = table[:, ~np.isnan(table).any(axis=0)]
@@ -228,14 +171,7 @@ def _average_ranks(values: FloatArray) -> FloatArray:
 
 
 def checked_lengths(top: Any, n_features: int) -> tuple[int, ...]:
-    """Return the lengths of lists in order; 10, 50 and 100 as far as half of the features allows by default.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.method_comparison import checked_lengths
-    >>> checked_lengths([50, 20], 60), checked_lengths(None, 120)
-    ((20, 50), (10, 50))
-    """
+    """Return the lengths of lists in order; 10, 50 and 100 as far as half of the features allows by default."""
     if top is None:
         return tuple(n for n in (10, 50, 100) if 2 * n <= n_features) or (max(1, n_features // 2),)
     lengths: list[Any] = [top] if np.ndim(top) == 0 else list(top)
@@ -249,16 +185,7 @@ def checked_lengths(top: Any, n_features: int) -> tuple[int, ...]:
 
 
 def summary_lines(comparison: MethodComparison) -> list[str]:
-    """Sentences: what the lists share, who stands alone, and why.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.method_comparison import summary_lines
-    >>> X = [[0.0, 1.0, 5.0], [1.0, 0.0, 7.0], [8.0, 2.0, 5.5], [9.0, 1.5, 7.5], [8.5, 2.5, 6.0]]
-    >>> summary_lines(bs.compare_methods(X, [0, 0, 1, 1, 1], ["welch"]))
-    ['1 method ranked 3 features; classes 0 (2) and 1 (3).']
-    """
+    """Sentences: what the lists share, who stands alone, and why."""
     classes = " and ".join(f"{label} ({count:,})" for label, count in comparison.class_counts.items())
     n_methods = len(comparison.methods)
     ranked = f"{n_methods} method{'' if n_methods == 1 else 's'} ranked"

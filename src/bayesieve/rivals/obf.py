@@ -38,15 +38,6 @@ def obf_jeffreys(
     FeatureScores
         The score is the log-odds, above 0 where a marker is the better guess; ``log_bayes_factor`` stands in
         ``details``.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.obf import obf_jeffreys
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9], [1.0], [0.2]]
-    >>> scores = obf_jeffreys(bs.Moments.from_matrix(X, [0] * 5 + [1] * 6))
-    >>> scores.method, scores.score.round(4).tolist()
-    ('obf_jp', [-4.7975])
     """
     return _scores("obf-jp", moments, prior_probability=prior_probability, prior_ratio=prior_ratio)
 
@@ -76,14 +67,6 @@ def obf_proper(
     FeatureScores
         The score is the log-odds, above 0 where a marker is the better guess; ``log_bayes_factor`` stands in
         ``details``.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.obf import obf_proper
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> obf_proper(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).method
-    'obf_pp'
     """
     return _scores(
         "obf-pp", moments, prior_probability=prior_probability, variance_dof=variance_dof,
@@ -106,14 +89,6 @@ def obf_posterior(
         Share of features believed to be markers, or one probability per feature.
     **options
         Those of the prior; lists, as files hold them, are taken as tuples.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.obf import obf_posterior
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> obf_posterior("obf-pp", bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).n_features
-    1
     """
     told = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
     return screen(moments, model=OBF_MODELS[name](**told), prior_probability=prior_probability)

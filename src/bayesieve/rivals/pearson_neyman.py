@@ -116,14 +116,6 @@ def log_lambda(moments: Moments) -> FloatArray:
     ndarray
         At most 0; minus infinity for a feature without variance in a class, NaN for a feature without any
         variance or with fewer than two values in a class.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.rivals.pearson_neyman import log_lambda
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> log_lambda(bs.Moments.from_matrix(X, [0] * 4 + [1] * 5)).round(10).tolist()
-    [-3.8466393963]
     """
     counts = moments.counts.astype(np.float64)
     n = counts.sum(axis=0)

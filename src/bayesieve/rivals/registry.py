@@ -156,15 +156,7 @@ def rival(name: str) -> Rival:
 
 
 def is_built_in(found: Rival) -> bool:
-    """Whether a rival is one of the package, and not one of the user's own that goes by the same name.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from bayesieve.rivals.registry import is_built_in, rival
-    >>> is_built_in(rival("welch")), is_built_in(replace(rival("welch"), title="Mine"))
-    (True, False)
-    """
+    """Whether a rival is one of the package, and not one of the user's own that goes by the same name."""
     return found.name in _HOMES and found is rival(found.name)
 
 
@@ -291,14 +283,7 @@ def _checked(found: Any, place: str) -> Rival:
 
 
 def guarded(run: Callable[..., Any], name: str, home: str) -> Callable[..., Any]:
-    """Let an error in a method of the user's own name its file.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.registry import guarded
-    >>> guarded(lambda moments: moments, "mine", "mine.py")(3)
-    3
-    """
+    """Let an error in a method of the user's own name its file."""
 
     @functools.wraps(run)
     def told(*given: Any, **options: Any) -> Any:

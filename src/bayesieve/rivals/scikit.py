@@ -38,14 +38,6 @@ def f_classif(matrix: LabelledMatrix, *, n_threads: int | None = None) -> Featur
         is large beside the spread, and in single precision if the table is. A feature that is constant in all
         samples has no score; one that is constant in each class has a p-value of 0. A warning counts
         both.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> scores = bs.score(X, [0] * 4 + [1] * 5, method="f-classif")
-    >>> scores.score.round(6).tolist(), scores.p_value.round(6).tolist()
-    ([9.314168], [0.018533])
     """
     from sklearn.feature_selection import f_classif as theirs  # noqa: PLC0415 - slow to import
 
@@ -85,15 +77,6 @@ def mutual_info_classif(
     -------
     FeatureScores
         The score is the estimate in nats, cut at 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> X = np.random.default_rng(0).normal(size=(40, 5))
-    >>> X[20:, 2] += 3.0
-    >>> bs.score(X, [0] * 20 + [1] * 20, method="mutual-info").top(1)
-    ('x2',)
     """
     from sklearn.feature_selection import mutual_info_classif as theirs  # noqa: PLC0415 - slow to import
 

@@ -318,18 +318,6 @@ def sorted_scores(
     -------
     dict
         Scores by name. A warning counts the features without a score.
-
-    Examples
-    --------
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.rivals.sorted_values import sorted_scores
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> matrix = LabelledMatrix.from_arrays(X, [0] * 4 + [1] * 5)
-    >>> for name, scores in sorted_scores(matrix, ["mi", "nmc", "wilcoxon"]).items():
-    ...     print(name, scores.score.round(6).tolist())
-    mi [0.364402]
-    nmc [-0.221261]
-    wilcoxon [3.449988]
     """
     unknown = [name for name in names if name not in _HOMES]
     if unknown:
@@ -352,15 +340,6 @@ def scored(
         What to do with each tile.
     n_threads
         Threads to use; all cores by default.
-
-    Examples
-    --------
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.rivals.bolstered_error import bolstered_method
-    >>> from bayesieve.rivals.sorted_values import scored
-    >>> matrix = LabelledMatrix.from_arrays([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
-    >>> scored(matrix, [bolstered_method()])[0].details["error"].round(4).tolist()
-    [0.0551]
     """
     _check_classes(matrix, methods)
     values = matrix.values.tocsc() if is_sparse(matrix.values) else matrix.values

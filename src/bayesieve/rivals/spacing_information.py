@@ -72,16 +72,6 @@ def spacing_information(
         The score is the estimate in nats. It is not cut at 0: without information it lies on both sides of it.
         A feature whose values are all equal scores 0; one with at most ``order`` values in a class has no
         score, nor has, under ``"drop"``, one whose spacings within a class are all 0. A warning counts them.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> y = [0] * 4 + [1] * 5
-    >>> bs.score(X, y, method="mi").score.round(10).tolist()
-    [0.3644017796]
-    >>> bs.score(X, y, method="mi", variant="literal").score.round(10).tolist()
-    [0.4180317845]
     """
     return scored(matrix, [spacing_method(variant=variant, order=order, ties=ties, seed=seed)], n_threads)[0]
 
@@ -89,15 +79,7 @@ def spacing_information(
 def spacing_information_literal(
     matrix: LabelledMatrix, *, order: int = 1, ties: str = "floor", seed: int = 0, n_threads: int | None = None
 ) -> FeatureScores:
-    """Estimate the information by the literal form; see :func:`spacing_information`.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> bs.score(X, [0] * 4 + [1] * 5, method="mi-literal").score.round(10).tolist()
-    [0.4180317845]
-    """
+    """Estimate the information by the literal form; see :func:`spacing_information`."""
     return scored(matrix, [literal_method(order=order, ties=ties, seed=seed)], n_threads)[0]
 
 
@@ -174,14 +156,7 @@ def _warn_of_ties(tied: npt.NDArray[np.bool_]) -> None:
 
 
 def spacing_method(*, variant: str = "invariant", order: int = 1, ties: str = "floor", seed: int = 0) -> _Spacings:
-    """Check the options of :func:`spacing_information`, for a pass over sorted values.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.spacing_information import spacing_method
-    >>> spacing_method(order=2).fewest
-    3
-    """
+    """Check the options of :func:`spacing_information`, for a pass over sorted values."""
     for name, value, allowed in (("variant", variant, VARIANTS), ("ties", ties, TIES)):
         if value not in allowed:
             raise OptionError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}.")
@@ -189,14 +164,7 @@ def spacing_method(*, variant: str = "invariant", order: int = 1, ties: str = "f
 
 
 def literal_method(*, order: int = 1, ties: str = "floor", seed: int = 0) -> _Spacings:
-    """Check the options of :func:`spacing_information_literal`.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.spacing_information import literal_method
-    >>> literal_method().name
-    'mi-literal'
-    """
+    """Check the options of :func:`spacing_information_literal`."""
     return spacing_method(variant="literal", order=order, ties=ties, seed=seed)
 
 

@@ -55,14 +55,6 @@ def wilcoxon(matrix: LabelledMatrix, *, law: str = "auto", n_threads: int | None
         and ``auc``, the probability that a value of the second class is the larger one, ties counting half. A
         feature whose values are all equal has a p-value of 1; one without values in a class is not tested, and a
         warning counts them.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [-0.4], [0.3], [0.8], [1.2], [0.7], [2.1], [1.5], [0.9]]
-    >>> scores = bs.score(X, [0] * 4 + [1] * 5, method="wilcoxon")
-    >>> scores.p_value.round(6).tolist(), scores.details["auc"].tolist()
-    ([0.031746], [0.95])
     """
     return scored(matrix, [wilcoxon_method(law=law)], n_threads)[0]
 
@@ -128,13 +120,6 @@ def exact_log_tails(smaller: int, larger: int) -> FloatArray:
     ----------
     smaller, larger
         Values in the two classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.rivals.wilcoxon import exact_log_tails
-    >>> (6 * np.exp(exact_log_tails(2, 2))).round(10).tolist()
-    [6.0, 5.0, 4.0, 2.0, 1.0]
     """
     orders = np.zeros(smaller * larger + 1, dtype=object)
     orders[0] = 1
@@ -149,14 +134,7 @@ def exact_log_tails(smaller: int, larger: int) -> FloatArray:
 
 
 def wilcoxon_method(*, law: str = "auto") -> _RankSum:
-    """Check the options of :func:`wilcoxon`, for a pass over sorted values.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.wilcoxon import wilcoxon_method
-    >>> wilcoxon_method().fewest
-    1
-    """
+    """Check the options of :func:`wilcoxon`, for a pass over sorted values."""
     if law not in LAWS:
         raise OptionError(f"law must be one of {', '.join(map(repr, LAWS))}, not {law!r}.")
     return _RankSum(law == "auto")

@@ -127,16 +127,6 @@ def one_by_one(
         From statistics to a log Bayes factor per feature, NaN where it is not defined.
     cut, sample_names
         See :class:`~bayesieve.posterior.findings.fragility.Fragility`.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.screening.fragility import one_by_one
-    >>> X, y = [[0.1], [-0.4], [0.3], [6.8], [7.7], [8.1]], [0, 0, 0, 1, 1, 1]
-    >>> posterior = bs.screen(X, y, model=bs.GaussianModel.proper())
-    >>> reduced = (posterior.moments.remove(bs.Moments.from_matrix(X[i : i + 1], y[i : i + 1])) for i in range(6))
-    >>> one_by_one(posterior, reduced, posterior.model.log_bayes_factor).n_removals.tolist()
-    [6]
     """
     found, usable = Removals.none(posterior.n_features), np.ones(posterior.n_features, bool)
     passing, counts = posterior.log_odds > cut, posterior.statistics.counts.sum(axis=0)

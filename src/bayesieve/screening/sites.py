@@ -63,21 +63,6 @@ class SiteView:
         Probability of the intervals.
     used
         Which of the two is the evidence of the screen: ``"pooled"``, ``"combined"``, or neither (empty).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.screening.sites import SiteView
-    >>> X = np.random.default_rng(0).normal(size=(40, 3))
-    >>> X[1::2, 2] += 2.0
-    >>> parts = {"Oslo": (X[:20], ["a", "b"] * 10), "Bonn": (X[20:], ["a", "b"] * 10)}
-    >>> by_site = {name: bs.Moments.from_matrix(*part) for name, part in parts.items()}
-    >>> view = SiteView.of(bs.screen(X, ["a", "b"] * 20), by_site)
-    >>> view.features[0], view.counts.tolist(), view.title
-    ('x2', [[10, 10], [10, 10]], 'difference of means (b minus a)')
-    >>> bool(view.sites[0].low[0] < view.sites[0].difference[0] < view.sites[0].high[0])
-    True
     """
 
     names: tuple[str, ...]
@@ -109,18 +94,6 @@ class SiteView:
             How many features, from the strongest.
         level
             Probability of the intervals.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesieve as bs
-        >>> from bayesieve.screening.sites import SiteView
-        >>> X = np.random.default_rng(0).normal(size=(20, 3))
-        >>> moments = bs.Moments.from_matrix(X, ["a", "b"] * 10)
-        >>> posterior = bs.screen(X, ["a", "b"] * 10)
-        >>> view = SiteView.of(posterior, {"Oslo": moments}, n_features=2)
-        >>> bool(np.allclose(view.combined, posterior.log_bayes_factor[posterior.ranking[:2]]))
-        True
         """
         _check(posterior, by_site)
         wanted = list(posterior.classes)
@@ -148,18 +121,7 @@ class SiteView:
 
     @classmethod
     def of_blocks(cls, posterior: FeaturePosterior, *, n_features: int = _MOST) -> SiteView | None:
-        """Take the blocks of a screen for sites; None if there are none, or none that hold moments.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesieve as bs
-        >>> from bayesieve.screening.sites import SiteView
-        >>> X = np.random.default_rng(0).normal(size=(40, 3))
-        >>> posterior = bs.screen(X, ["a", "b"] * 20, blocks=["p"] * 20 + ["q"] * 20)
-        >>> SiteView.of_blocks(posterior).names
-        ('p', 'q')
-        """
+        """Take the blocks of a screen for sites; None if there are none, or none that hold moments."""
         evidence, compared = posterior.block_evidence, posterior.comparison
         if evidence is None:
             return None

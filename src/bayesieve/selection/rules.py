@@ -21,28 +21,12 @@ _TINY = 1e-300
 
 
 def within_number(expected: FloatArray, allowed: float) -> BoolArray:
-    """Whether expected numbers of errors are within a bound on that number, as in (3.13).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.selection.rules import within_number
-    >>> within_number(np.array([0.1 + 0.2, 0.31]), 0.3).tolist()
-    [True, False]
-    """
+    """Whether expected numbers of errors are within a bound on that number, as in (3.13)."""
     return np.less_equal(expected, allowed + (ROUNDING * max(1.0, allowed) if allowed else 0.0))
 
 
 def within_share(expected: FloatArray, number: npt.NDArray[np.int64], proportion: float) -> BoolArray:
-    """Whether expected numbers of errors are within a bound on their share of a number of features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.selection.rules import within_share
-    >>> within_share(np.array([0.1 + 0.2, 0.31]), np.array([3, 3]), 0.1).tolist()
-    [True, False]
-    """
+    """Whether expected numbers of errors are within a bound on their share of a number of features."""
     return np.less_equal(expected, np.asarray(proportion * number * (1.0 + ROUNDING) + _TINY))
 
 
@@ -241,14 +225,7 @@ class MostProbable:
 
 
 def as_rule(rule: Rule | str) -> Rule:
-    """Return the rule itself, or the one named by the paper's acronym where it needs no number.
-
-    Examples
-    --------
-    >>> from bayesieve.selection import as_rule
-    >>> as_rule("MNC")
-    MinimalRisk(threshold=0.5)
-    """
+    """Return the rule itself, or the one named by the paper's acronym where it needs no number."""
     if isinstance(rule, str):
         named: dict[str, Rule] = {"mnc": MinimalRisk(0.5), "map": MostProbable()}
         if rule.lower() in named:

@@ -31,16 +31,7 @@ _ADVICE = (
 
 
 def summary_lines(selection: Selection) -> list[str]:
-    """Lines of :meth:`Selection.summary`.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [0.4], [0.3], [0.8]]
-    >>> posterior = bs.screen(X, [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> print(bs.MinimalRisk(0.5).select(posterior).summary().splitlines()[1].split(",")[0])
-    Nothing passes the cut: the best feature
-    """
+    """Lines of :meth:`Selection.summary`."""
     posterior, groups = selection.posterior, compared_groups(selection)
     said = "classes" if len(posterior.classes) > 1 else "pairs"
     lines = [
@@ -54,42 +45,19 @@ def summary_lines(selection: Selection) -> list[str]:
 
 
 def compared_groups(selection: Selection) -> str:
-    """Classes with their numbers of samples.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import compared_groups
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> compared_groups(bs.MinimalRisk(0.5).select(posterior))
-    '0 (2) and 1 (2)'
-    """
+    """Classes with their numbers of samples."""
     posterior = selection.posterior
     said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
     return listed(said)
 
 
 def counted(n: int, what: str) -> str:
-    """Return a number and what it counts, in the plural where it has to be.
-
-    Examples
-    --------
-    >>> from bayesieve.selection.selection import counted
-    >>> counted(1, "pair"), counted(2000, "pair")
-    ('1 pair', '2,000 pairs')
-    """
+    """Return a number and what it counts, in the plural where it has to be."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def listed(texts: Iterable[str]) -> str:
-    """Join texts in a sentence.
-
-    Examples
-    --------
-    >>> from bayesieve.selection.selection import listed
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Join texts in a sentence."""
     parts = list(texts)
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
@@ -105,30 +73,13 @@ def found_lines(selection: Selection, by_chance: float | None = None, *, if_noth
         Its ``expected_by_chance``, if it has been worked out already.
     if_nothing
         How to get a list where there is none.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import found_lines
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> found_lines(bs.FixedSize(1).select(posterior))[1]
-    'Markers missed: 0.0 expected.'
     """
     lines = _errors(selection, by_chance) if selection.n_selected else [_nothing(selection), if_nothing]
     return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
 
 
 def flagged_lines(selection: Selection) -> list[str]:
-    """Features that are degenerate, or left out although they lie at the cut.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import flagged_lines
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> flagged_lines(bs.FixedSize(1).select(posterior))
-    []
-    """
+    """Features that are degenerate, or left out although they lie at the cut."""
     lines, n_degenerate = [], int(selection.posterior.degenerate.sum())
     if n_degenerate:
         features = "feature" if n_degenerate == 1 else "features"
@@ -172,29 +123,13 @@ def by_chance_said(posterior: FeaturePosterior, by_chance: float, digits: str = 
         The number.
     digits
         How to write it.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import by_chance_said
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> by_chance_said(posterior, 0.0), by_chance_said(posterior, 0.3)
-    ('fewer than 2.5e-06', '0.3')
     """
     step = chance_resolution(posterior)
     return f"fewer than {step:.2g}" if by_chance < step / 2 else format(by_chance, digits)
 
 
 def chance_unknown(posterior: FeaturePosterior) -> str:
-    """Say why numbers by chance are not known, where they are not.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import chance_unknown
-    >>> chance_unknown(bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper()))
-    'not known for this model'
-    """
+    """Say why numbers by chance are not known, where they are not."""
     why = getattr(posterior.comparison, "unknown_because", "")
     return f"not known: {why}" if why else "not known for this model"
 
@@ -342,16 +277,7 @@ class Selection(ErrorAnalysis):
 
 
 def checked_posterior(posterior: Any) -> FeaturePosterior:
-    """Check that a rule was given what :func:`bayesieve.screen` returns.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import checked_posterior
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> checked_posterior(posterior) is posterior
-    True
-    """
+    """Check that a rule was given what :func:`bayesieve.screen` returns."""
     if not isinstance(posterior, FeaturePosterior):
         instead = " Call posterior.select(rule) instead." if hasattr(posterior, "select") else ""
         raise RuleError(
@@ -362,16 +288,7 @@ def checked_posterior(posterior: Any) -> FeaturePosterior:
 
 
 def prefix(posterior: FeaturePosterior, size: int, rule: str) -> Selection:
-    """Select the first ``size`` features of the ranking and report ties at the cut.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import prefix
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> prefix(posterior, 0, "nothing").names
-    ()
-    """
+    """Select the first ``size`` features of the ranking and report ties at the cut."""
     ranking, log_odds = posterior.ranking, posterior.log_odds
     mask = np.zeros(posterior.n_features, dtype=bool)
     mask[ranking[:size]] = True
@@ -382,17 +299,7 @@ def prefix(posterior: FeaturePosterior, size: int, rule: str) -> Selection:
 
 
 def results_hash(selection: Selection) -> str:
-    """SHA-256 of the results: feature ids, then log-odds, moments and the selection as little-endian bytes.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.selection.selection import results_hash
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [0.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> one, other = (results_hash(bs.FixedSize(n).select(posterior)) for n in (0, 1))
-    >>> len(one), one == other
-    (64, False)
-    """
+    """SHA-256 of the results: feature ids, then log-odds, moments and the selection as little-endian bytes."""
     posterior, digest = selection.posterior, hashlib.sha256()
     names = posterior.names
     for lo in range(0, len(names), 2**16):

@@ -154,14 +154,7 @@ class DataModel(Protocol):
 
 
 def class_sizes_of(n_samples: Any) -> tuple[int, int]:
-    """Sizes of the two classes: halves of an even total, or as given.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.data_model import class_sizes_of
-    >>> class_sizes_of(200), class_sizes_of((4, 9))
-    ((100, 100), (4, 9))
-    """
+    """Sizes of the two classes: halves of an even total, or as given."""
     if isinstance(n_samples, (tuple, list)):
         if len(n_samples) != 2 or not all(_is_whole(n) and n >= 1 for n in n_samples):
             raise DataError(f"Class sizes must be two whole numbers of at least 1, not {n_samples!r}.")
@@ -178,14 +171,7 @@ def _is_whole(n: Any) -> bool:
 
 
 def data_model_names() -> tuple[str, ...]:
-    """Names that :func:`data_model` knows.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.data_model import data_model_names
-    >>> data_model_names()[0]
-    'synergetic'
-    """
+    """Names that :func:`data_model` knows."""
     return tuple(_MODELS)
 
 
@@ -199,12 +185,6 @@ def data_model(name: str, /, **constants: Any) -> DataModel:
         ``"synergetic-outliers"`` or ``"prior"`` (parameters drawn from the priors of a Gaussian model).
     **constants
         Whatever differs from the defaults of the model; lists are taken for tuples.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.data_model import data_model
-    >>> data_model("synergetic", low_variance_blocks=2, high_variance_features=3).n_features
-    152
     """
     if name not in _MODELS:
         raise OptionError(f"There is no data model {name!r}; there are {', '.join(_MODELS)}.")
@@ -227,12 +207,5 @@ def data_model(name: str, /, **constants: Any) -> DataModel:
 
 
 def frozen(value: Any) -> Any:
-    """Return lists, as files hold them, as tuples.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.data_model import frozen
-    >>> frozen([[0.1, 0.2]]), frozen(3)
-    (((0.1, 0.2),), 3)
-    """
+    """Return lists, as files hold them, as tuples."""
     return tuple(frozen(item) for item in value) if isinstance(value, list) else value

@@ -43,16 +43,6 @@ class PriorDesign:
         Probability of a marker: a number, or one per feature.
     model
         A model for two classes with proper priors; section 6's PP when not given.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.simulation.prior_design import PriorDesign
-    >>> design = PriorDesign(n_features=5000, prior_probability=0.1)
-    >>> drawn = design.draw_moments(40, seed=1)
-    >>> posterior = bs.screen(drawn.moments, model=design.model, prior_probability=0.1)
-    >>> int(drawn.true_markers.sum()), round(float(posterior.probability.sum()))
-    (473, 480)
     """
 
     n_features: int = 20_000
@@ -95,12 +85,6 @@ class PriorDesign:
             Same seed, same data.
         n_threads
             Threads to use; the values do not depend on them.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.prior_design import PriorDesign
-        >>> PriorDesign(100).draw((3, 5), seed=0).values.shape
-        (8, 100)
         """
         return whole(self.source(n_samples, seed=seed), n_threads)
 
@@ -113,26 +97,13 @@ class PriorDesign:
         size: int | None = None,
         n_threads: int | None = None,
     ) -> Iterator[SyntheticData]:
-        """Draw the same data as :meth:`draw` in pieces: some samples, or some features, at a time.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.prior_design import PriorDesign
-        >>> [piece.values.shape for piece in PriorDesign(100).chunks(8, seed=0, size=5)]
-        [(5, 100), (3, 100)]
-        """
+        """Draw the same data as :meth:`draw` in pieces: some samples, or some features, at a time."""
         return pieces(self.source(n_samples, seed=seed), by, size, n_threads)
 
     def draw_moments(self, n_samples: int | tuple[int, int], *, seed: Seed = None) -> SyntheticMoments:
         """Draw parameters, and counts, means and centred squares given them; no values are drawn.
 
         The parameters are those of :meth:`draw` with the same seed.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.prior_design import PriorDesign
-        >>> PriorDesign(100).draw_moments(1_000_000, seed=0).moments.count.tolist()
-        [500000, 500000]
         """
         source = self.source(n_samples, seed=seed)
         rng = generator(source.seed, STATISTICS)
@@ -145,14 +116,7 @@ class PriorDesign:
         return SyntheticMoments(moments, source.kind, source.group)
 
     def source(self, n_samples: int | tuple[int, int], *, seed: Seed = None) -> PriorValues:
-        """Draw the parameters; the values given them are drawn tile by tile.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.prior_design import PriorDesign
-        >>> PriorDesign(100).source(8, seed=0).location.shape
-        (2, 100)
-        """
+        """Draw the parameters; the values given them are drawn tile by tile."""
         sizes = class_sizes_of(n_samples)
         sequence = seed_sequence(seed)
         rng = generator(sequence, LAYOUT)
@@ -177,14 +141,7 @@ def proper_design(
     mean_locations: tuple[float, ...] = (0.0, 0.2),
     pooled_location: float = 0.0,
 ) -> PriorDesign:
-    """Return a design from plain numbers, which mean what they do in :meth:`bayesieve.GaussianModel.proper`.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.prior_design import proper_design
-    >>> proper_design(n_features=10, variance_dof=6.0).model.pooled_prior.variance_dof
-    6.0
-    """
+    """Return a design from plain numbers, which mean what they do in :meth:`bayesieve.GaussianModel.proper`."""
     model = GaussianModel.proper(
         variance_dof=variance_dof,
         variance_scale=variance_scale,

@@ -42,12 +42,6 @@ class FeatureKind:
         What to call it.
     means, variances
         One for each class.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.rates import FeatureKind
-    >>> FeatureKind("spread", variances=(1.0, 2.0)).is_marker
-    True
     """
 
     name: str
@@ -74,12 +68,6 @@ class FeatureKind:
             \mu_1)^2} {\sigma_0^\rho \sigma_1^{1-\rho}}
 
         It follows from the limit in the proof of Lemma S2, and is 0 for a non-marker only.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.rates import FeatureKind
-        >>> round(FeatureKind("shift", means=(0.0, 1.0)).limit_rate(), 6)
-        0.111572
         """
         growth = (self.variances[1] - self.variances[0]) / self.variances[0]
         apart = (self.means[1] - self.means[0]) ** 2 / self.variances[0]
@@ -115,12 +103,6 @@ def growing_moments(
         does not depend on the other sizes.
     seed
         Same seed, same sample.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.rates import FeatureKind, growing_moments
-    >>> [moments.count.tolist() for moments in growing_moments([10, 1_000_000], [FeatureKind("null")])]
-    [[5, 5], [500000, 500000]]
     """
     counts = class_sizes(sizes, share)
     if noise not in NOISES:
@@ -131,14 +113,7 @@ def growing_moments(
 
 
 def class_sizes(sizes: Sequence[int], share: float) -> IntArray:
-    """Split numbers of samples between the two classes; neither ever shrinks.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.rates import class_sizes
-    >>> class_sizes([10, 100], 0.3).tolist()
-    [[3, 7], [30, 70]]
-    """
+    """Split numbers of samples between the two classes; neither ever shrinks."""
     if not 0.0 < share < 1.0:
         raise DataError(f"share must lie between 0 and 1, not {share!r}.")
     total = np.asarray(sizes)
@@ -223,12 +198,6 @@ class FittedRate:
         Mean over the paths and its standard error (NaN for a single path).
     limit
         What the theory says.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.rates import FittedRate
-    >>> round(FittedRate("non-marker", "log n", -0.98, 0.02, -1.0).error_in_standard_errors, 6)
-    1.0
     """
 
     name: str
@@ -265,13 +234,6 @@ class RatePaths:
         Share of the first class.
     exponent
         The power :math:`p` in :math:`L \sim c\, n^p`; NaN if there is none.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.rates import consistency_paths
-    >>> paths = consistency_paths([100, 1000, 10_000], n_paths=5)
-    >>> paths.log_odds.shape
-    (4, 5, 3)
     """
 
     sizes: IntArray
@@ -307,13 +269,6 @@ class RatePaths:
         ----------
         threshold
             Probability over which a feature is selected.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.rates import consistency_paths
-        >>> paths = consistency_paths([100, 100_000, 1_000_000], n_paths=5)
-        >>> paths.settled().tolist()
-        [100000, 100000, 100000, 100000, 100000]
         """
         if not 0.0 < threshold < 1.0:
             raise RuleError(f"threshold must lie between 0 and 1, not {threshold!r}.")
@@ -328,13 +283,6 @@ class RatePaths:
         The log-odds of a marker are a random walk with drift plus :math:`(p - 1) \log n`. That term, of Lemma S1,
         is taken away; the best estimate of the drift is then the slope between the ends of the path. Non-markers
         fluctuate about a line in log n, fitted by least squares.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.rates import consistency_paths
-        >>> marker, *_ = consistency_paths([1000, 1_000_000], n_paths=50, seed=1).rates()
-        >>> marker.against, round(marker.limit, 5), abs(marker.error_in_standard_errors) < 4
-        ('n', 0.03031, True)
         """
         if self.sizes.size < 2:
             raise DataError("A slope needs log-odds at two sizes at least.")
@@ -382,15 +330,6 @@ def consistency_paths(
         As in :func:`bayesieve.screen`.
     noise, seed
         As in :func:`~bayesieve.simulation.rates.growing_moments`.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.simulation.rates import consistency_paths
-    >>> model = bs.GaussianModel.jeffreys("n_decay")
-    >>> rate = consistency_paths([100, 1000, 10_000, 100_000], n_paths=2000, model=model).rates()[-1]
-    >>> rate.limit, abs(rate.slope + 2.0) < 0.02
-    (-2.0, True)
     """
     model = GaussianModel.jeffreys() if model is None else model
     prior = checked_log_odds(prior_probability, 1)

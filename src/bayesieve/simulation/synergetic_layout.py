@@ -36,13 +36,6 @@ class Layout:
     order
         Place of the feature in the orderly arrangement: blocks first, group after group, high-variance
         non-markers last.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation import SynergeticModel
-    >>> layout = SynergeticModel().layout
-    >>> layout.kind[:6].tolist(), layout.block[:6].tolist(), layout.subclass[:6].tolist()
-    ([0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 1], [-1, -1, -1, -1, -1, 1])
     """
 
     kind: KindArray
@@ -65,14 +58,7 @@ class Layout:
 
 
 def even_parts(n: int, n_parts: int) -> tuple[int, ...]:
-    """Cut n into parts that differ by 1 at most, the larger first.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.synergetic_layout import even_parts
-    >>> even_parts(7, 2), even_parts(1, 3)
-    ((4, 3), (1, 0, 0))
-    """
+    """Cut n into parts that differ by 1 at most, the larger first."""
     return tuple(n // n_parts + (k < n % n_parts) for k in range(n_parts))
 
 
@@ -89,15 +75,7 @@ def _blocks_of_a_group(model: SynergeticModel) -> list[tuple[Kind, int]]:
 
 @functools.lru_cache(maxsize=16)
 def orderly_layout(model: SynergeticModel) -> Layout:
-    """Return what the features are, blocks first and group after group; made once for every model.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation import SynergeticModel
-    >>> from bayesieve.simulation.synergetic_layout import orderly_layout
-    >>> orderly_layout(SynergeticModel()).order.tolist()[-1]
-    19999
-    """
+    """Return what the features are, blocks first and group after group; made once for every model."""
     blocks = np.array(_blocks_of_a_group(model) * model.n_groups, dtype=np.int64).reshape(-1, 2)
     n_blocks, k = len(blocks), model.block_size
     alone = model.n_groups * model.high_variance_features
@@ -117,14 +95,7 @@ def orderly_layout(model: SynergeticModel) -> Layout:
 
 
 def settle(model: SynergeticModel) -> None:
-    """Turn lists among the constants into tuples, and raise unless the constants make sense.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation import SynergeticModel
-    >>> SynergeticModel(class_variances=[[0.1, 0.2]]).class_variances
-    ((0.1, 0.2),)
-    """
+    """Turn lists among the constants into tuples, and raise unless the constants make sense."""
     for name in ("class_variances", "heterogeneous_blocks", "mean_shifts", "mixture_range"):
         object.__setattr__(model, name, frozen(getattr(model, name)))
     _check_variances(model.class_variances)
@@ -294,16 +265,7 @@ class SynergeticValues:
 
 
 def differing(layout: Layout, n_subclasses: int) -> Any:
-    """Whether a feature is drawn from the second law, in class 0 and in each subclass of class 1.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation import SynergeticModel
-    >>> from bayesieve.simulation.synergetic_layout import differing
-    >>> layout = SynergeticModel(block_size=1).layout
-    >>> differing(layout, 2)[:, :6].astype(int).tolist()
-    [[0, 0, 0, 0, 0, 0], [1, 0, 0, 1, 1, 0], [1, 1, 1, 0, 0, 0]]
-    """
+    """Whether a feature is drawn from the second law, in class 0 and in each subclass of class 1."""
     is_global = layout.kind == Kind.GLOBAL_MARKER
     mixed = [layout.subclass == k for k in range(n_subclasses)]
     return np.array([np.zeros_like(is_global), *(is_global | differs for differs in mixed)])

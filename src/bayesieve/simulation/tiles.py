@@ -49,14 +49,7 @@ class TileSource(Protocol):
 
 
 def seed_sequence(seed: Seed) -> np.random.SeedSequence:
-    """Return the seed as NumPy's seed sequence; a fresh one when it is None.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.tiles import seed_sequence
-    >>> seed_sequence(3).entropy
-    3
-    """
+    """Return the seed as NumPy's seed sequence; a fresh one when it is None."""
     if isinstance(seed, np.random.SeedSequence):
         return seed
     whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
@@ -66,15 +59,7 @@ def seed_sequence(seed: Seed) -> np.random.SeedSequence:
 
 
 def generator(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
-    """Return the stream of a seed that belongs to a key, independent of those of other keys.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.tiles import TILE, generator, seed_sequence
-    >>> draws = [float(generator(seed_sequence(1), TILE, 0, k).random()) for k in (0, 0, 1)]
-    >>> draws[0] == draws[1], draws[0] == draws[2]
-    (True, False)
-    """
+    """Return the stream of a seed that belongs to a key, independent of those of other keys."""
     child = np.random.SeedSequence(
         seed.entropy, spawn_key=(*seed.spawn_key, _DATA, *key), pool_size=seed.pool_size
     )
@@ -82,30 +67,14 @@ def generator(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
 
 
 def whole(source: TileSource, n_threads: int | None = None) -> SyntheticData:
-    """Draw a whole data set.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.prior_design import PriorDesign
-    >>> from bayesieve.simulation.tiles import whole
-    >>> whole(PriorDesign(50).source(10, seed=0)).values.shape
-    (10, 50)
-    """
+    """Draw a whole data set."""
     return _piece(source, (0, sum(source.sizes)), (0, source.kind.size), n_threads)
 
 
 def pieces(
     source: TileSource, by: str = "samples", size: int | None = None, n_threads: int | None = None
 ) -> Iterator[SyntheticData]:
-    """Draw a data set some samples, or some features, at a time; together the same as :func:`whole`.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.prior_design import PriorDesign
-    >>> from bayesieve.simulation.tiles import pieces
-    >>> [piece.values.shape for piece in pieces(PriorDesign(50).source(10, seed=0), "features", 30)]
-    [(10, 30), (10, 20)]
-    """
+    """Draw a data set some samples, or some features, at a time; together the same as :func:`whole`."""
     n, p = sum(source.sizes), source.kind.size
     if by not in ("samples", "features"):
         raise OptionError(f"by must be 'samples' or 'features', not {by!r}.")
@@ -121,15 +90,7 @@ def pieces(
 
 
 def summed(source: TileSource, n_threads: int | None = None) -> SyntheticMoments:
-    """Sufficient statistics of a data set, from its values, which are never held all at once.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.prior_design import PriorDesign
-    >>> from bayesieve.simulation.tiles import summed
-    >>> summed(PriorDesign(50).source((4, 9), seed=0)).moments.count.tolist()
-    [4, 9]
-    """
+    """Sufficient statistics of a data set, from its values, which are never held all at once."""
     total: Moments | None = None
     for piece in _by_samples(source, _rows_at_once(source.kind.size), n_threads):
         part = Moments.from_matrix(piece.values, piece.labels, classes=(0, 1), n_threads=n_threads)

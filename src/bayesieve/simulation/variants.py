@@ -33,13 +33,6 @@ class _FromValues(SynergeticModel):
         ----------
         n_samples, seed, shuffle
             As in :meth:`draw`.
-
-        Examples
-        --------
-        >>> from bayesieve.simulation.variants import HeavyTailedModel
-        >>> small = HeavyTailedModel(low_variance_blocks=2, high_variance_features=3)
-        >>> small.draw_moments((4, 9), seed=0).moments.count.tolist()
-        [4, 9]
         """
         return summed(self._values(n_samples, seed, shuffle))
 
@@ -57,12 +50,6 @@ class HeavyTailedModel(_FromValues):
         of the Gaussian model.
 
     Other constants are those of :class:`bayesieve.simulation.SynergeticModel`.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.variants import HeavyTailedModel
-    >>> HeavyTailedModel(degrees_of_freedom=3.0).draw(10, seed=0).values.shape
-    (10, 20000)
     """
 
     degrees_of_freedom: float = 5.0
@@ -91,12 +78,6 @@ class SkewedModel(_FromValues):
         Standard deviation :math:`\tau` of the logarithm; above 0.
 
     Other constants are those of :class:`bayesieve.simulation.SynergeticModel`.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.variants import SkewedModel
-    >>> SkewedModel(log_deviation=0.25).draw(10, seed=0).values.shape
-    (10, 20000)
     """
 
     log_deviation: float = 0.5
@@ -127,12 +108,6 @@ class OutlierModel(_FromValues):
         By how many standard deviations.
 
     Other constants are those of :class:`bayesieve.simulation.SynergeticModel`.
-
-    Examples
-    --------
-    >>> from bayesieve.simulation.variants import OutlierModel
-    >>> OutlierModel(outlier_share=0.05).draw(10, seed=0).values.shape
-    (10, 20000)
     """
 
     outlier_share: float = 0.01

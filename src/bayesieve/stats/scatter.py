@@ -34,14 +34,6 @@ def cross_products(
         The few features :math:`z`, rows x partners, already centred.
     mean
         Means of the columns over these rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.scatter import cross_products
-    >>> table = np.array([[1.0, 5.0], [3.0, 9.0]])
-    >>> cross_products(table, np.arange(2), 0, 2, np.array([[-1.0], [1.0]]), np.array([2.0, 7.0])).tolist()
-    [[2.0, 4.0]]
     """
     first = lo
     if is_sparse(values):
@@ -103,15 +95,6 @@ class Scatter:
     -----
     Memory is of the order of the square of the number of features: meant for tens of them, not for
     thousands. Features all have the same samples: there is no room for missing values.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.scatter import Scatter
-    >>> scatter = Scatter.from_matrix([[0.0, 1.0], [2.0, 5.0], [4.0, 4.0]], ["a", "a", "b"])
-    >>> scatter.count.tolist(), scatter.mean.tolist()
-    ([2, 1], [[1.0, 3.0], [4.0, 4.0]])
-    >>> scatter.products[0].tolist()
-    [[2.0, 4.0], [4.0, 8.0]]
     """
 
     classes: tuple[Label, ...]
@@ -147,26 +130,12 @@ class Scatter:
             One label per sample.
         classes
             Order of the classes; sorted when not given. A class without samples is kept.
-
-        Examples
-        --------
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> Scatter.from_matrix([[1.0], [3.0], [5.0]], [0, 0, 1]).products.tolist()
-        [[[2.0]], [[0.0]]]
         """
         return cls.from_labelled(LabelledMatrix.from_arrays(X, y, classes=classes))
 
     @classmethod
     def from_labelled(cls, matrix: LabelledMatrix) -> Scatter:
-        """Sum a matrix that has been checked already; see :meth:`from_matrix`.
-
-        Examples
-        --------
-        >>> from bayesieve.data import LabelledMatrix
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> Scatter.from_labelled(LabelledMatrix.from_arrays([[1.0], [3.0]], ["a", "a"])).products.tolist()
-        [[[2.0]]]
-        """
+        """Sum a matrix that has been checked already; see :meth:`from_matrix`."""
         d = matrix.n_features
         if d > _MOST_FEATURES:
             raise DataError(
@@ -190,14 +159,7 @@ class Scatter:
         return int(self.mean.shape[1])
 
     def group(self, label: Label) -> Scatter:
-        """Scatter of one class alone.
-
-        Examples
-        --------
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> Scatter.from_matrix([[1.0], [3.0], [5.0]], ["a", "a", "b"]).group("a").products.tolist()
-        [[[2.0]]]
-        """
+        """Scatter of one class alone."""
         self._check_known([label])
         return self._of((label,), [self._part(label)])
 
@@ -208,13 +170,6 @@ class Scatter:
         ----------
         classes
             Which classes; all of them when not given.
-
-        Examples
-        --------
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> pooled = Scatter.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "b"]).pool()
-        >>> pooled.classes, pooled.mean.tolist(), pooled.products.tolist()
-        ((('a', 'b'),), [[3.0]], [[[26.0]]])
         """
         chosen = self.classes if classes is None else tuple(checked_classes(classes))
         self._check_known(chosen)
@@ -224,16 +179,7 @@ class Scatter:
         return self._of((chosen,), [whole])
 
     def merge(self, other: Scatter) -> Scatter:
-        """Scatter of both samples together; a part may lack a class.
-
-        Examples
-        --------
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> one = Scatter.from_matrix([[0.0, 1.0]], ["sick"])
-        >>> two = Scatter.from_matrix([[2.0, 5.0]], ["sick"])
-        >>> one.merge(two).products.tolist()
-        [[[2.0, 4.0], [4.0, 8.0]]]
-        """
+        """Scatter of both samples together; a part may lack a class."""
         if not isinstance(other, Scatter):
             raise DataError(f"Scatter merges with Scatter, not with {type(other).__name__}.")
         check_same_features(self.n_features, other.n_features)
@@ -241,27 +187,13 @@ class Scatter:
         return self._of(classes, [_merged(self._part(label), other._part(label)) for label in classes])
 
     def take(self, places: Any) -> Scatter:
-        """Scatter of some features, by position, in the order given.
-
-        Examples
-        --------
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> Scatter.from_matrix([[0.0, 1.0], [2.0, 5.0]], ["a", "a"]).take([1]).products.tolist()
-        [[[8.0]]]
-        """
+        """Scatter of some features, by position, in the order given."""
         at = np.atleast_1d(np.arange(self.n_features)[places])
         products = self.products[:, at[:, None], at[None, :]]
         return Scatter(self.classes, self.count, self.mean[:, at], products, np.asarray(self.residual)[:, at])
 
     def moments(self) -> Moments:
-        """Moments of every feature by itself.
-
-        Examples
-        --------
-        >>> from bayesieve.stats.scatter import Scatter
-        >>> Scatter.from_matrix([[0.0, 1.0], [2.0, 5.0]], ["a", "a"]).moments().centred_squares.tolist()
-        [[2.0, 8.0]]
-        """
+        """Moments of every feature by itself."""
         squares = np.diagonal(self.products, axis1=1, axis2=2)
         return Moments(self.classes, self.count, self.mean, squares, self.residual)
 

@@ -16,30 +16,14 @@ from bayesieve.utils.messages import did_you_mean, listed
 
 
 def canonical(moments: Moments) -> Moments:
-    """Hold counts alike in all features once, and zeros where there is no value.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.sites import canonical
-    >>> canonical(bs.Moments(["a"], [[2, 2]], [[0.0, 1.0]], [[1.0, 2.0]])).count.tolist()
-    [2]
-    """
+    """Hold counts alike in all features once, and zeros where there is no value."""
     counts, values = moments.counts, (moments.mean, moments.centred_squares, np.asarray(moments.residual))
     count = (counts[:, 0] if (counts == counts[:, :1]).all() else counts).copy()
     return Moments.trusted(moments.classes, count, *(np.where(counts > 0, each, 0.0).copy("C") for each in values))
 
 
 def taken(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
-    """Take features by position; -1 is a feature without values.
-
-    Examples
-    --------
-    >>> import bayesieve as bs, numpy as np
-    >>> from bayesieve.stats.sites import taken
-    >>> taken(bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"]), np.array([-1, 0])).count.tolist()
-    [[0, 1], [0, 1]]
-    """
+    """Take features by position; -1 is a feature without values."""
     count = np.broadcast_to(moments.counts, moments.mean.shape)
     arrays = (count, moments.mean, moments.centred_squares, np.asarray(moments.residual))
     return canonical(Moments.trusted(moments.classes, *(np.where(places >= 0, a[:, places], 0) for a in arrays)))
@@ -214,15 +198,6 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
     """Hold back every feature of which some class has fewer than ``min_cell`` values; 0 holds nothing back.
 
     Returns what may be shared, its ids, and the number of features held back.
-
-    Examples
-    --------
-    >>> import bayesieve as bs, numpy as np
-    >>> from bayesieve.stats.sites import suppress
-    >>> X = [[1.0, 2.0], [3.0, np.nan], [5.0, 1.0], [6.0, 4.0]]
-    >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"], missing="omit")
-    >>> suppress(moments, ["TP53", "EGFR"], 2)[1:]
-    (('TP53',), 1)
     """
     least, ids = _whole(min_cell, "min_cell"), _checked_ids(feature_ids, moments.n_features)
     enough = np.broadcast_to((moments.counts >= least).all(axis=0), (moments.n_features,))
@@ -238,15 +213,7 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
 
 
 def check_compatible(sites: Sequence[SiteStatistics]) -> None:
-    """Raise unless sites differ in name and agree in transform and classes.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.sites import check_compatible
-    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
-    >>> check_compatible([bs.SiteStatistics(name, moments, ("TP53",)) for name in ("Oslo", "Bonn")])
-    """
+    """Raise unless sites differ in name and agree in transform and classes."""
     if not sites:
         raise OptionError("No statistics were given. Name the statistics file of at least one site.")
     twice = [site for site, n in Counter(each.site for each in sites).items() if n > 1]
@@ -271,16 +238,7 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
 
 
 def aligned(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str, ...]) -> SiteStatistics:
-    """Bring a site to these classes and features, with nothing where it lacks a feature.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.sites import aligned
-    >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
-    >>> aligned(bs.SiteStatistics("Oslo", moments, ("TP53",)), ("b", "a"), ("TP53",)).moments.mean.tolist()
-    [[3.0], [1.0]]
-    """
+    """Bring a site to these classes and features, with nothing where it lacks a feature."""
     moments = site.moments if site.moments.classes == classes else site.moments.pick(classes)
     if ids != site.feature_ids:
         position = {name: i for i, name in enumerate(site.feature_ids)}
@@ -308,14 +266,7 @@ def _whole(value: Any, name: str) -> int:
 
 
 def chosen(names: Sequence[str], kept: Any) -> tuple[str, ...]:
-    """Return the names where ``kept`` is true.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.sites import chosen
-    >>> chosen(["TP53", "EGFR"], [False, True])
-    ('EGFR',)
-    """
+    """Return the names where ``kept`` is true."""
     return tuple(name for name, keep in zip(names, kept, strict=True) if keep)
 
 

@@ -68,15 +68,7 @@ class ClassStatistics(Protocol):
 
 
 def largest_counts(statistics: ClassStatistics) -> list[int]:
-    """Number of values of each class, of the feature that has most.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.statistics import largest_counts
-    >>> largest_counts(bs.Moments.from_matrix([[1.0], [2.0], [5.0]], ["a", "a", "b"]))
-    [2, 1]
-    """
+    """Number of values of each class, of the feature that has most."""
     return [int(n) for n in np.max(statistics.counts, axis=1)]
 
 
@@ -92,14 +84,6 @@ class Parts:
         Values present, ``(n_classes, n_features)``.
     combine
         The model's ``merge``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.statistics import Parts
-    >>> parts = Parts(("a", "b"), (np.array([2.0]), np.array([3.0])), np.array([[1], [1]]), np.add)
-    >>> parts.pool().parts[0].tolist()
-    [5.0]
     """
 
     classes: tuple[Label, ...]
@@ -163,16 +147,7 @@ class Parts:
 
     @staticmethod
     def join(parts: Sequence[Parts]) -> Parts:
-        """Features side by side.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.stats.statistics import Parts
-        >>> one = Parts(("a",), (np.array([[1.0], [2.0]]),), np.array([[3]]), np.add)
-        >>> Parts.join([one, one]).parts[0].tolist()
-        [[1.0, 1.0], [2.0, 2.0]]
-        """
+        """Features side by side."""
         first, counts = parts[0], np.concatenate([part.count for part in parts], axis=1)
         joined = tuple(side_by_side([part.parts[k] for part in parts]) for k in range(len(first.classes)))
         return Parts(first.classes, joined, counts, first.combine)
@@ -189,15 +164,7 @@ def _taken(part: Any, places: Any) -> Any:
 
 
 def side_by_side(parts: Sequence[Any]) -> Any:
-    """Join what a model's ``statistic`` returned for consecutive features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.statistics import side_by_side
-    >>> side_by_side([(np.array([1]), np.array([2])), (np.array([3]), np.array([4]))])
-    (array([1, 3]), array([2, 4]))
-    """
+    """Join what a model's ``statistic`` returned for consecutive features."""
     if len(parts) == 1:
         return parts[0]
     if isinstance(parts[0], (tuple, list)):

@@ -17,38 +17,14 @@ _EVERY = float("inf")
 
 
 def differences(measured: Measured, method: str, other: str, low: float = 0.0, high: float = _EVERY) -> Rows:
-    """Paired differences of two methods at the numbers of samples from ``low`` to ``high``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.study.claims import differences
-    >>> from bayesieve.study.scene import Measured
-    >>> at = np.arange(5)
-    >>> drawn = {"a": {50: (at, at + 1.0)}, "b": {50: (at, 2.0 * at)}}
-    >>> measured = Measured("correct", {"a": "A", "b": "B"}, drawn)
-    >>> [(row.label, row.n, row.value.mean) for row in differences(measured, "a", "b")]
-    [('A minus B', 50, -1.0)]
-    """
+    """Paired differences of two methods at the numbers of samples from ``low`` to ``high``."""
     label = f"{measured.titles[method]} minus {measured.titles[other]}"
     sizes = (n for n in measured.sizes(method, other) if low <= n <= high)
     return tuple(Row(label, n, measured.difference(method, other, n)) for n in sizes)
 
 
 def distances(measured: Measured, method: str, level: float, label: str, sign: int = 1) -> Rows:
-    """Mean of a method minus a level (``sign`` 1), or the level minus the mean (-1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.study.claims import distances
-    >>> from bayesieve.study.scene import Measured
-    >>> at = np.arange(5)
-    >>> drawn = {"a": {50: (at, at + 1.0)}, "b": {50: (at, 2.0 * at)}}
-    >>> measured = Measured("correct", {"a": "A", "b": "B"}, drawn)
-    >>> [row.value.mean for row in distances(measured, "a", 10.0, "Wrong labels", sign=-1)]
-    [7.0]
-    """
+    """Mean of a method minus a level (``sign`` 1), or the level minus the mean (-1)."""
     means = ((n, measured.mean(method, n)) for n in measured.sizes(method))
     return tuple(
         Row(label, n, Estimate(sign * (mean.mean - level), mean.standard_error, mean.iterations))
@@ -61,18 +37,6 @@ def ahead(rows: Rows, digits: int = 1) -> Finding:
 
     It does not hold if one is negative by more than four standard errors. It holds if none is negative by more
     than two and at least half of them are positive by more than four.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import ahead
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import Row
-    >>> rows = Row("A minus B", 50, Estimate(2.0, 0.1, 30)), Row("A minus B", 100, Estimate(-1.0, 0.1, 30))
-    >>> found = ahead(rows)
-    >>> found.verdict.value
-    'does not hold'
-    >>> print(*found.words)
-    A minus B: +2.0 (0.10) at n = 50, ...1.0 (0.10) at n = 100; ahead at n = 50, behind at n = 100.
     """
     if not rows:
         return NOTHING
@@ -85,16 +49,7 @@ def ahead(rows: Rows, digits: int = 1) -> Finding:
 
 
 def never_behind(rows: Rows, digits: int = 1) -> Finding:
-    """No difference is negative by more than four standard errors.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import never_behind
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import Row
-    >>> never_behind((Row("A minus B", 50, Estimate(0.1, 0.1, 30)),)).verdict.value
-    'holds'
-    """
+    """No difference is negative by more than four standard errors."""
     found = ahead(rows, digits)
     enough = bool(rows) and min(row.value.iterations for row in rows) >= FEWEST
     settled = found.verdict is Verdict.UNDECIDED and enough
@@ -102,17 +57,7 @@ def never_behind(rows: Rows, digits: int = 1) -> Finding:
 
 
 def closing(rows: Rows) -> Finding:
-    """The last difference is above the first: a method gains on another as samples grow.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import closing
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import Row
-    >>> rows = Row("A minus B", 50, Estimate(-2.0, 0.1, 30)), Row("A minus B", 100, Estimate(-1.0, 0.1, 30))
-    >>> closing(rows).verdict.value
-    'holds'
-    """
+    """The last difference is above the first: a method gains on another as samples grow."""
     if len(rows) < 2:
         return NOTHING
     moved = step(rows[0].value, rows[-1].value)
@@ -121,16 +66,7 @@ def closing(rows: Rows) -> Finding:
 
 
 def alike(rows: Rows, tolerance: float) -> Finding:
-    """Every difference is at most ``tolerance`` either way.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import alike
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import Row
-    >>> print(*alike((Row("A minus B", 50, Estimate(0.2, 0.1, 30)),), 1.0).words)
-    A minus B: at most +0.20 (0.10), at n = 50.
-    """
+    """Every difference is at most ``tolerance`` either way."""
     if not rows:
         return NOTHING
     apart = [(abs(row.value.mean), row.value.standard_error) for row in rows]
@@ -147,15 +83,6 @@ def vanishing(rows: Rows, near: float) -> Finding:
     """Errors fall towards 0: they never rise from one number of samples to the next, and end at most at ``near``.
 
     Errors that end higher are undecided while they still fall over the last doubling of n, and fail otherwise.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import vanishing
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import Row
-    >>> rows = Row("Wrong labels", 50, Estimate(9.0, 0.1, 30)), Row("Wrong labels", 100, Estimate(2.0, 0.1, 30))
-    >>> print(*vanishing(rows, near=3.0).words)
-    Wrong labels: 9.00 (0.10) at n = 50, 2.00 (0.10) at n = 100.
     """
     if len(rows) < 2:
         return NOTHING
@@ -172,19 +99,7 @@ def vanishing(rows: Rows, near: float) -> Finding:
 
 
 def first_place(measured: Measured, ours: Collection[str], high: float = _EVERY) -> Finding:
-    """At every number of samples up to ``high`` the best of ours is ahead of the best of the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.study.claims import first_place
-    >>> from bayesieve.study.scene import Measured
-    >>> at = np.arange(5)
-    >>> drawn = {"a": {50: (at, at + 1.0)}, "b": {50: (at, 2.0 * at)}}
-    >>> measured = Measured("correct", {"a": "A", "b": "B"}, drawn)
-    >>> first_place(measured, {"b"}).rows[0].value.mean
-    1.0
-    """
+    """At every number of samples up to ``high`` the best of ours is ahead of the best of the others."""
     rows = []
     for n in (n for n in measured.sizes() if n <= high):
         present = [method for method in measured.methods if n in measured.drawn[method]]
@@ -197,15 +112,7 @@ def first_place(measured: Measured, ours: Collection[str], high: float = _EVERY)
 
 
 def step(first: Estimate, second: Estimate) -> int:
-    """Direction from one mean to another that does not depend on it: 1 up, -1 down, 0 neither.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import step
-    >>> from bayesieve.study.scene import Estimate
-    >>> step(Estimate(5.0, 0.1, 100), Estimate(7.0, 0.1, 100))
-    1
-    """
+    """Direction from one mean to another that does not depend on it: 1 up, -1 down, 0 neither."""
     error = (first.standard_error**2 + second.standard_error**2) ** 0.5
     return Estimate(second.mean - first.mean, error, min(first.iterations, second.iterations)).direction
 
@@ -215,19 +122,7 @@ _FEWEST = 5.0  # markers that a bin must be expected to hold
 
 
 def expected_errors(scene: Scene) -> Finding:
-    """Expected false positives agree with true ones, as a share of the latter (or of one feature).
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.claims import expected_errors
-    >>> from bayesieve.study.scene import Scene
-    >>> design = built_in("calibration").changed(sizes=[50], iterations=5, methods=["np-5"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> expected_errors(Scene(results)).rows[0].label
-    'Expected minus true, as a share of the true, NP 5'
-    """
+    """Expected false positives agree with true ones, as a share of the latter (or of one feature)."""
     expected, false = scene.measured("expected_false_positives"), scene.measured("false_positives")
     findings = []
     for method in expected.methods:
@@ -242,19 +137,7 @@ def expected_errors(scene: Scene) -> Finding:
 
 
 def intervals(scene: Scene) -> Finding:
-    """Intervals hold the truth as often as they say, or more often.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.claims import intervals
-    >>> from bayesieve.study.scene import Scene
-    >>> design = built_in("calibration").changed(sizes=[50], iterations=5, methods=["np-5"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> intervals(Scene(results)).verdict.value
-    'holds'
-    """
+    """Intervals hold the truth as often as they say, or more often."""
     found = scene.measured("interval_low")
     findings = []
     for method in found.methods:
@@ -265,19 +148,7 @@ def intervals(scene: Scene) -> Finding:
 
 
 def reliable(scene: Scene) -> Finding:
-    """In every bin of probability there are as many markers as the probabilities add up to.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.claims import reliable
-    >>> from bayesieve.study.scene import Scene
-    >>> design = built_in("calibration").changed(sizes=[50], iterations=5, methods=["mnc"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> reliable(Scene(results)).verdict.value
-    'holds'
-    """
+    """In every bin of probability there are as many markers as the probabilities add up to."""
     methods = scene.measured(bin_names(0)[0]).methods
     rows: list[Row] = []
     for method in methods[:1]:  # methods of such a study share their probabilities
@@ -309,19 +180,7 @@ def _bin(scene: Scene, method: str, k: int) -> list[Row]:
 
 
 def larger_lists(scene: Scene) -> Finding:
-    """Each larger prior probability, and each larger number L, selects more features than the one before.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.claims import larger_lists
-    >>> from bayesieve.study.scene import Scene
-    >>> design = built_in("sensitivity").changed(sizes=[100], iterations=5, methods=["L=0.01", "L=0.1", "L=0.4"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> larger_lists(Scene(results)).verdict.value
-    'holds'
-    """
+    """Each larger prior probability, and each larger number L, selects more features than the one before."""
     findings = []
     for option, methods in scene.varied.items():
         numbers = [method for method in methods if not isinstance(method.options[option], str)]
@@ -332,19 +191,7 @@ def larger_lists(scene: Scene) -> Finding:
 
 
 def costs_as(scores: Sequence[str], low: float, high: float) -> Callable[[Scene], Finding]:
-    """Time of methods, in units of that of CMNC-OBF-JP, lies between two numbers.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.claims import costs_as
-    >>> from bayesieve.study.scene import Scene
-    >>> design = built_in("table-1").changed(sizes=[20], iterations=1, methods=["cmnc-obf-jp", "bd"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> costs_as(["bd"], 0.0, 1000.0)(Scene(results)).verdict.value
-    'holds'
-    """
+    """Time of methods, in units of that of CMNC-OBF-JP, lies between two numbers."""
 
     def check(scene: Scene) -> Finding:
         unit = scene.named("obf-jp")
@@ -412,14 +259,7 @@ NOTHING = Finding(Verdict.UNDECIDED, ("The study has no numbers on it.",))
 
 
 def together(findings: Iterable[Finding]) -> Finding:
-    """Join findings: what fails anywhere fails, what is undecided anywhere is undecided.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import Finding, Verdict, together
-    >>> together([Finding(Verdict.HOLDS, ("A.",)), Finding(Verdict.FAILS, ("B.",))])
-    Finding(verdict=<Verdict.FAILS: 'does not hold'>, words=('A.', 'B.'), rows=())
-    """
+    """Join findings: what fails anywhere fails, what is undecided anywhere is undecided."""
     parts = list(findings)
     verdicts = {part.verdict for part in parts} or {Verdict.UNDECIDED}
     verdict = next((each for each in (Verdict.FAILS, Verdict.UNDECIDED) if each in verdicts), Verdict.HOLDS)
@@ -428,42 +268,18 @@ def together(findings: Iterable[Finding]) -> Finding:
 
 
 def signed(value: Estimate, digits: int = 1) -> str:
-    """A difference with its sign and, in brackets, its standard error.
-
-    Examples
-    --------
-    >>> from bayesieve.study.claims import signed
-    >>> from bayesieve.study.scene import Estimate
-    >>> signed(Estimate(1.26, 0.05, 100))
-    '+1.3 (0.05)'
-    """
+    """A difference with its sign and, in brackets, its standard error."""
     return f"{value.mean:+,.{digits}f} ({value.standard_error:.2f})".replace("-", _MINUS)
 
 
 def unsigned(value: Estimate) -> str:
-    """A number with its standard error in brackets.
-
-    Examples
-    --------
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import unsigned
-    >>> unsigned(Estimate(1.26, 0.05, 100))
-    '1.26 (0.05)'
-    """
+    """A number with its standard error in brackets."""
     digits = 1 if value.mean >= 10 else 2
     return f"{value.mean:,.{digits}f} ({value.standard_error:.2f})"
 
 
 def told(rows: Rows, digits: int = 1) -> str:
-    """The largest difference and the smallest, and where they are positive and negative beyond error.
-
-    Examples
-    --------
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import Row, told
-    >>> told((Row("A minus B", 50, Estimate(2.0, 0.1, 30)), Row("A minus B", 100, Estimate(0.1, 0.1, 30))))
-    'A minus B: +2.0 (0.10) at n = 50, +0.1 (0.10) at n = 100; ahead at n = 50.'
-    """
+    """The largest difference and the smallest, and where they are positive and negative beyond error."""
     ends = sorted({choose(rows, key=lambda row: row.value.mean).n for choose in (max, min)})
     by_size = {row.n: row for row in rows}
     labels = {row.label for row in rows}
@@ -491,15 +307,7 @@ def _listed(sizes: Sequence[int], rows: Rows) -> str:
 
 
 def few(rows: Rows) -> list[Row]:
-    """The first, the last and those nearest to a fifth and a half of the way.
-
-    Examples
-    --------
-    >>> from bayesieve.study.scene import Estimate
-    >>> from bayesieve.study.claims import Row, few
-    >>> [row.n for row in few(tuple(Row("A", n, Estimate(0.0, 0.1, 9)) for n in range(100, 1100, 100)))]
-    [100, 200, 500, 1000]
-    """
+    """The first, the last and those nearest to a fifth and a half of the way."""
     wanted = (rows[0].n, rows[-1].n / 5, rows[-1].n / 2, rows[-1].n)
     chosen = {min(range(len(rows)), key=lambda i: abs(rows[i].n - n)) for n in wanted}
     return [rows[i] for i in sorted(chosen)]

@@ -74,14 +74,7 @@ class Method:
 
 
 def checked_sizes(sizes: Any) -> tuple[int, ...]:
-    """Numbers of samples, increasing and without repetition.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import checked_sizes
-    >>> checked_sizes([40, 20, 40])
-    (20, 40)
-    """
+    """Numbers of samples, increasing and without repetition."""
     try:
         given = list(sizes)
     except TypeError:
@@ -95,38 +88,19 @@ def checked_sizes(sizes: Any) -> tuple[int, ...]:
 
 
 def check_name(what: str, name: Any) -> None:
-    """Raise unless a name can stand in files and on the command line.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import check_name
-    >>> check_name("study", "figure-1b")
-    """
+    """Raise unless a name can stand in files and on the command line."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"The name of a {what} is made of letters, digits and . _ = + -, not {name!r}.")
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise unless a number is whole and large enough.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import check_whole
-    >>> check_whole("iterations", 10, 1)
-    """
+    """Raise unless a number is whole and large enough."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
 def plain(value: dict[str, Any]) -> dict[str, Any]:
-    """Turn tuples to lists and the like, as JSON does.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import plain
-    >>> plain({"sizes": (20, 40)})
-    {'sizes': [20, 40]}
-    """
+    """Turn tuples to lists and the like, as JSON does."""
     try:
         made: dict[str, Any] = json.loads(json.dumps(value))
     except (TypeError, ValueError) as error:
@@ -141,13 +115,7 @@ _EXAMPLES = "top, mnc, map, mr:0.9, np:5, fdr:0.1, fdp:0.1:0.9 and bh:0.05"
 
 
 def check_rule(rule: str) -> None:
-    """Raise if a rule is not understood.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import check_rule
-    >>> check_rule("fdr:0.1")
-    """
+    """Raise if a rule is not understood."""
     name, numbers = parsed_rule(rule)
     if name == "bh":
         if not 0.0 <= numbers[0] <= 1.0:
@@ -157,14 +125,7 @@ def check_rule(rule: str) -> None:
 
 
 def parsed_rule(rule: str) -> tuple[str, tuple[float, ...]]:
-    """Return the name of a rule and its numbers.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import parsed_rule
-    >>> parsed_rule("fdp:0.1:0.9"), parsed_rule("mnc")
-    (('fdp', (0.1, 0.9)), ('mnc', ()))
-    """
+    """Return the name of a rule and its numbers."""
     name, *texts = str(rule).strip().lower().split(":")
     if name not in _NUMBERS or len(texts) != _NUMBERS[name]:
         raise OptionError(f"The rule {rule!r} is not understood. Rules are {_EXAMPLES}.")
@@ -175,14 +136,7 @@ def parsed_rule(rule: str) -> tuple[str, tuple[float, ...]]:
 
 
 def rule_of_posterior(rule: str) -> Rule:
-    """Return the rule that reads log-odds.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import rule_of_posterior
-    >>> rule_of_posterior("mr:0.9")
-    MinimalRisk(threshold=0.9)
-    """
+    """Return the rule that reads log-odds."""
     name, numbers = parsed_rule(rule)
     makers = {
         "mnc": MinimalRisk,

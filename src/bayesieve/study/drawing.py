@@ -68,16 +68,7 @@ class Look:
 
 
 def looks(methods: Sequence[Method]) -> dict[str, Look]:
-    """Give each method its look: a colour for what is scored, full lines where the number selected varies.
-
-    Examples
-    --------
-    >>> from bayesieve.study.design import Method
-    >>> from bayesieve.study.drawing import looks
-    >>> found = looks([Method("a", "A", "obf-jp", "mnc"), Method("b", "B", "obf-jp"), Method("c", "C", "bd")])
-    >>> found["a"].colour == found["b"].colour, found["a"].line == found["b"].line
-    (True, False)
-    """
+    """Give each method its look: a colour for what is scored, full lines where the number selected varies."""
     if len({method.scores for method in methods}) == 1:
         return {
             method.name: Look(_COLOURS[i % len(_COLOURS)], _SOLID, _MARKERS[i % len(_MARKERS)])
@@ -101,16 +92,7 @@ def looks(methods: Sequence[Method]) -> dict[str, Look]:
 
 @contextlib.contextmanager
 def drawn(width: float = WIDTH, height: float = 4.0) -> Iterator[Figure]:
-    """Open an empty figure in the style of the study; matplotlib is loaded here and not before.
-
-    Examples
-    --------
-    >>> from bayesieve.study.drawing import drawn
-    >>> with drawn(height=3.0) as figure:
-    ...     _ = figure.subplots()
-    >>> figure.get_size_inches().tolist()
-    [6.5, 3.0]
-    """
+    """Open an empty figure in the style of the study; matplotlib is loaded here and not before."""
     try:
         import matplotlib as mpl  # noqa: PLC0415 - optional and slow to import
         from matplotlib.figure import Figure  # noqa: PLC0415
@@ -126,16 +108,7 @@ def drawn(width: float = WIDTH, height: float = 4.0) -> Iterator[Figure]:
 
 
 def rendered(figure: Figure, form: str) -> bytes:
-    """Return a figure as the bytes of a file, the same for the same figure: no date, no random name in it.
-
-    Examples
-    --------
-    >>> from bayesieve.study.drawing import drawn, rendered
-    >>> with drawn() as figure:
-    ...     _ = figure.subplots().plot([1.0, 2.0])
-    >>> rendered(figure, "svg") == rendered(figure, "svg")
-    True
-    """
+    """Return a figure as the bytes of a file, the same for the same figure: no date, no random name in it."""
     if form not in FORMATS:
         raise OptionError(f"Figures are written as {', '.join(FORMATS)}, not as {form!r}.")
     import matplotlib as mpl  # noqa: PLC0415 - optional and slow to import
@@ -172,15 +145,6 @@ def save(
         Name of the files, without an ending.
     formats
         Some of ``"svg"``, ``"png"``, ``"pdf"``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from bayesieve.study.drawing import drawn, save
-    >>> with drawn() as figure:
-    ...     _ = figure.subplots().plot([1.0, 2.0])
-    >>> [path.name for path in save(figure, tempfile.mkdtemp(), "line", formats=("svg",))]
-    ['line.svg']
     """
     paths = tuple(Path(folder) / f"{name}.{form}" for form in formats)
     for path, form in zip(paths, formats, strict=True):
@@ -189,17 +153,7 @@ def save(
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file beside its target and then change its name: readers find the old one or the new one.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study.drawing import write_whole
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
-    >>> write_whole(target, b"n,mean")
-    >>> target.read_bytes()
-    b'n,mean'
-    """
+    """Write a file beside its target and then change its name: readers find the old one or the new one."""
     new = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     try:
         new.write_bytes(data)

@@ -32,19 +32,7 @@ _MARKS = 0.13  # from one marker to the next along a line, as a share of the dia
 def line(
     axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: Look, label: str = "", offset: int = 0
 ) -> None:
-    """Draw means with their error band; markers are few and shifted, so that lines below others still show.
-
-    Examples
-    --------
-    >>> from bayesieve.study.figures import line
-    >>> from bayesieve.study.drawing import Look, drawn
-    >>> from bayesieve.study.scene import Estimate
-    >>> with drawn() as figure:
-    ...     axes = figure.subplots()
-    ...     line(axes, [10, 20], [Estimate(1.0, 0.1, 9), Estimate(2.0, 0.1, 9)], Look("black", "-", "o"))
-    >>> axes.lines[0].get_ydata().tolist()
-    [1.0, 2.0]
-    """
+    """Draw means with their error band; markers are few and shifted, so that lines below others still show."""
     mean = np.array([each.mean for each in estimates])
     error = BAND * np.nan_to_num([each.standard_error for each in estimates])
     places = [float(each) for each in x]
@@ -54,19 +42,7 @@ def line(
 
 
 def points(axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: Look, label: str = "") -> None:
-    """Draw means with error bars, joined by a thin line.
-
-    Examples
-    --------
-    >>> from bayesieve.study.figures import points
-    >>> from bayesieve.study.drawing import Look, drawn
-    >>> from bayesieve.study.scene import Estimate
-    >>> with drawn() as figure:
-    ...     axes = figure.subplots()
-    ...     points(axes, [10], [Estimate(1.0, 0.1, 9)], Look("black", "-", "o"))
-    >>> len(axes.containers)
-    1
-    """
+    """Draw means with error bars, joined by a thin line."""
     places, mean = [float(each) for each in x], [each.mean for each in estimates]
     if look.line:
         axes.plot(places, mean, color=look.colour, ls=look.line, lw=0.7, alpha=0.6)
@@ -75,33 +51,14 @@ def points(axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: 
 
 
 def lengths(estimates: Sequence[Estimate]) -> list[FloatArray]:
-    """Lengths of error bars below and above; below, a little less than the mean, for logarithmic axes.
-
-    Examples
-    --------
-    >>> from bayesieve.study.figures import lengths
-    >>> from bayesieve.study.scene import Estimate
-    >>> [length.tolist() for length in lengths([Estimate(3.0, 0.5, 10), Estimate(-3.0, 0.5, 10)])]
-    [[1.0, 1.0], [1.0, 1.0]]
-    """
+    """Lengths of error bars below and above; below, a little less than the mean, for logarithmic axes."""
     error = BAND * np.nan_to_num([each.standard_error for each in estimates])
     mean = np.array([each.mean for each in estimates])
     return [np.where(mean > 0, np.minimum(error, 0.999 * mean), error), error]
 
 
 def stretched(axes: Axes, lowest: float, highest: float = 0.0) -> None:
-    """Stretch the axis near 0: differences of one feature and of fifty show side by side.
-
-    Examples
-    --------
-    >>> from bayesieve.study.figures import stretched
-    >>> from bayesieve.study.drawing import drawn
-    >>> with drawn() as figure:
-    ...     axes = figure.subplots()
-    ...     stretched(axes, -12.0, 3.0)
-    >>> axes.get_yticks().tolist()
-    [-1, -2, -5, -10, 0, 1, 2]
-    """
+    """Stretch the axis near 0: differences of one feature and of fifty show side by side."""
     from matplotlib.ticker import FixedLocator, NullLocator  # noqa: PLC0415 - optional and slow to import
 
     axes.set_yscale("asinh", linear_width=2.0)
@@ -114,18 +71,7 @@ def stretched(axes: Axes, lowest: float, highest: float = 0.0) -> None:
 
 
 def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
-    """Numbers of samples on a logarithmic axis, written out.
-
-    Examples
-    --------
-    >>> from bayesieve.study.figures import size_axis
-    >>> from bayesieve.study.drawing import drawn
-    >>> with drawn() as figure:
-    ...     axes = figure.subplots()
-    ...     size_axis(axes, [100, 300, 1000])
-    >>> axes.get_xticks().tolist()
-    [100.0, 200.0, 500.0, 1000.0]
-    """
+    """Numbers of samples on a logarithmic axis, written out."""
     axes.set_xscale("log")
     round_numbers(axes.xaxis, sizes[0], sizes[-1])
 
@@ -145,16 +91,6 @@ def errors(results: StudyResults | Scene) -> Figure:
     ----------
     results
         Of a study with methods that give probabilities.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.figures import errors
-    >>> design = built_in("calibration").changed(sizes=[50, 100], iterations=2, methods=["mnc"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> len(errors(results).axes)
-    4
     """
     scene = Scene.of(results)
     names = scene.measured("expected_false_positives").methods
@@ -210,15 +146,7 @@ def _ratio(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
 
 
 def ratio(above: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> Estimate:
-    """Quotient of two means over the same iterations, with its standard error to first order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.study.figures import ratio
-    >>> ratio(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
-    Estimate(mean=2.0, standard_error=0.0, iterations=2)
-    """
+    """Quotient of two means over the same iterations, with its standard error to first order."""
     quotient = float(above.mean() / below.mean())
     return Estimate(quotient, Estimate.of((above - quotient * below) / below.mean()).standard_error, above.size)
 
@@ -296,16 +224,6 @@ def sensitivity(results: StudyResults | Scene) -> Figure:
     ----------
     results
         Of a study such as ``sensitivity``, in which methods differ in ``prior_probability`` or ``prior_ratio``.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.figures import sensitivity
-    >>> design = built_in("sensitivity").changed(sizes=[100], iterations=2)
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> len(sensitivity(results).axes)
-    4
     """
     scene = Scene.of(results)
     groups = scene.varied
@@ -357,17 +275,7 @@ def _written(value: object) -> str:
 
 
 def figures_of(results: StudyResults | Scene) -> dict[str, Callable[[], Figure]]:
-    """Figures that the results of a study can fill, by name; each is drawn when it is called.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.figures import figures_of
-    >>> design = built_in("figure-1b").changed(sizes=[100, 200], iterations=2, methods=["mnc-obf-jp", "bd"])
-    >>> list(figures_of(run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)))
-    ['accuracy', 'errors']
-    """
+    """Figures that the results of a study can fill, by name; each is drawn when it is called."""
     scene = Scene.of(results)
     found: dict[str, Callable[[], Figure]] = {}
     several = len(scene.measured().sizes()) > 1
@@ -393,16 +301,6 @@ def accuracy(results: StudyResults | Scene) -> Figure:
     ----------
     results
         Of a study that measured ``correct``.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.figures import accuracy
-    >>> design = built_in("figure-1b").changed(sizes=[100, 200], iterations=2, methods=["mnc-obf-jp", "bd"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> len(accuracy(results).axes)
-    2
     """
     scene = Scene.of(results)
     measured = scene.measured()
@@ -456,16 +354,6 @@ def costs(results: StudyResults | Scene) -> Figure:
     ----------
     results
         Of a study that measured ``costs``.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.figures import costs
-    >>> design = built_in("table-1").changed(sizes=[20], iterations=1, methods=["cmnc-obf-jp", "bd"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)
-    >>> [label.get_text() for label in costs(results).axes[0].get_yticklabels()]
-    ['Bhattacharyya', 'CMNC-OBF-JP']
     """
     from bayesieve.study.methods import relative_costs  # noqa: PLC0415 - one study in many
 

@@ -29,14 +29,7 @@ EDGES = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 
 
 def measure_names(measures: Sequence[str]) -> tuple[str, ...]:
-    """Names of the numbers that a study stores for each method and data set.
-
-    Examples
-    --------
-    >>> from bayesieve.study.measures import measure_names
-    >>> measure_names(["labels"])
-    ('correct', 'n_selected', 'true_positives', 'false_positives', 'seconds')
-    """
+    """Names of the numbers that a study stores for each method and data set."""
     names = list(LABELS)
     names += ERRORS if "errors" in measures else ()
     if "reliability" in measures:
@@ -46,27 +39,12 @@ def measure_names(measures: Sequence[str]) -> tuple[str, ...]:
 
 
 def bin_names(k: int) -> tuple[str, str, str]:
-    """Names of what is counted in a bin of probability: features, their probabilities added up, and markers.
-
-    Examples
-    --------
-    >>> from bayesieve.study.measures import bin_names
-    >>> bin_names(3)
-    ('bin_3_features', 'bin_3_probability', 'bin_3_markers')
-    """
+    """Names of what is counted in a bin of probability: features, their probabilities added up, and markers."""
     return f"bin_{k}_features", f"bin_{k}_probability", f"bin_{k}_markers"
 
 
 def label_measures(selected: BoolArray, truth: BoolArray) -> dict[str, float]:
-    """Count right and wrong labels, equation (2.1) of the paper and section 6.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.study.measures import label_measures
-    >>> label_measures(np.array([True, True, False, False]), np.array([True, False, True, False]))
-    {'correct': 2.0, 'n_selected': 2.0, 'true_positives': 1.0, 'false_positives': 1.0}
-    """
+    """Count right and wrong labels, equation (2.1) of the paper and section 6."""
     n_selected, found = int(selected.sum()), int((selected & truth).sum())
     correct = int((selected == truth).sum())
     return dict(zip(LABELS, map(float, (correct, n_selected, found, n_selected - found)), strict=True))
@@ -86,15 +64,6 @@ def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float)
         The list.
     cut
         Log-odds over which features are on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.study.measures import error_measures
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> sorted(error_measures(posterior, np.array([False]), 0.0))[:2]
-    ['expected_false_positives', 'expected_markers']
     """
     errors = ErrorAnalysis(posterior, selected)
     law = errors.false_positives
@@ -112,18 +81,7 @@ def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float)
 
 
 def reliability_measures(posterior: FeaturePosterior, truth: BoolArray) -> dict[str, float]:
-    """Count features, expected markers and true markers in each bin of probability.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.study.measures import reliability_measures
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> counts = reliability_measures(posterior, np.array([False]))
-    >>> sum(counts[f"bin_{k}_features"] for k in range(12))
-    1.0
-    """
+    """Count features, expected markers and true markers in each bin of probability."""
     probability = posterior.probability
     place = np.searchsorted(EDGES[1:-1], probability, side="right")
     n = len(EDGES) - 1

@@ -75,15 +75,7 @@ class Scored:
 
 
 def gives_log_odds(rival: Rival) -> bool:
-    """Whether scores are log-odds that come with a posterior.
-
-    Examples
-    --------
-    >>> from bayesieve.rivals.registry import rival
-    >>> from bayesieve.study.methods import gives_log_odds
-    >>> gives_log_odds(rival("wilcoxon"))
-    False
-    """
+    """Whether scores are log-odds that come with a posterior."""
     return rival.name in OBF_MODELS and is_built_in(rival)
 
 
@@ -98,19 +90,6 @@ class Scoring:
         Methods that will ask; those that look at sorted values share one sort.
     rivals
         Where the scores of each method come from, by its name.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> import numpy as np
-    >>> from bayesieve.rivals.registry import rival
-    >>> from bayesieve.study import Method
-    >>> from bayesieve.study.methods import Drawn, Scoring
-    >>> moments = bs.Moments.from_matrix([[0.0, 1.0], [2.0, 3.0], [9.0, 2.0], [8.0, 3.0]], [0, 0, 1, 1])
-    >>> method = Method("mine", "Mine", "pearson-neyman")
-    >>> data = Drawn(moments, np.array([True, False]))
-    >>> Scoring(data, [method], {"mine": rival("pearson-neyman")}).of(method).score.round(3).tolist()
-    [6.76, 0.637]
     """
 
     def __init__(self, data: Drawn, methods: Sequence[Method], rivals: Mapping[str, Rival]) -> None:
@@ -124,12 +103,7 @@ class Scoring:
         }
 
     def of(self, method: Method) -> Scored:
-        """Return the scores of a method.
-
-        Examples
-        --------
-        See the class.
-        """
+        """Return the scores of a method."""
         key = _key(method)
         if key not in self._found:
             if len(self._sorted) > 1 and self._rivals[method.name].name in self._sorted:
@@ -211,28 +185,12 @@ def _model(data: str, constants: str) -> DataModel:
 
 
 def model_of(design: StudyDesign) -> DataModel:
-    """Return the data model of a study; built once.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.methods import model_of
-    >>> model_of(built_in("figure-1b")).n_features
-    20000
-    """
+    """Return the data model of a study; built once."""
     return _model(design.data, json.dumps(design.definition["constants"], sort_keys=True))
 
 
 def drawn(design: StudyDesign, n: int, iteration: int) -> Drawn:
-    """Draw the data of one iteration: the same whoever asks, whenever.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.methods import drawn
-    >>> drawn(built_in("figure-1b"), 100, 0).moments.count.tolist()
-    [50, 50]
-    """
+    """Draw the data of one iteration: the same whoever asks, whenever."""
     model = model_of(design)
     seed = np.random.SeedSequence((design.seed, n, iteration))
     if not design.raw:
@@ -245,15 +203,7 @@ def drawn(design: StudyDesign, n: int, iteration: int) -> Drawn:
 
 
 def rivals_of(design: StudyDesign) -> dict[str, Rival]:
-    """Return where each method's scores come from, by its name; files of users' own are executed once.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.methods import rivals_of
-    >>> rivals_of(built_in("figure-1b"))["mnc-obf-jp"].name
-    'obf-jp'
-    """
+    """Return where each method's scores come from, by its name; files of users' own are executed once."""
     found = {scores: rival(scores) for scores in {method.scores for method in design.methods}}
     return {method.name: found[method.scores] for method in design.methods}
 
@@ -267,15 +217,6 @@ def run_unit(design: StudyDesign, unit: Unit, rivals: Mapping[str, Rival]) -> li
         The study, and the data set and methods of it.
     rivals
         What :func:`rivals_of` returns.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.methods import Unit, rivals_of, run_unit
-    >>> design = built_in("figure-1b")
-    >>> rows = run_unit(design, Unit(100, 0, ("mnc-obf-jp", "bd")), rivals_of(design))
-    >>> [(n, iteration, method) for n, iteration, method, _ in rows]
-    [(100, 0, 'mnc-obf-jp'), (100, 0, 'bd')]
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayesieveWarning)  # few samples are what a study is about
@@ -315,18 +256,7 @@ def _measured(
 
 
 def select(method: Method, found: Scored) -> tuple[BoolArray, float]:
-    """Apply the rule of a method; return the list and the cut on the score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.study import Method
-    >>> from bayesieve.study.methods import select
-    >>> from bayesieve.study.methods import Scored
-    >>> method = Method("mine", "Mine", "bd", n_selected=2)
-    >>> select(method, Scored(np.array([1.0, np.nan, 3.0, 1.0])))[0].tolist()
-    [True, False, True, False]
-    """
+    """Apply the rule of a method; return the list and the cut on the score."""
     name, numbers = parsed_rule(method.rule)
     if name == "top":
         return _top(found.score, method.n_selected)
@@ -356,14 +286,7 @@ def _top(score: FloatArray, n: int) -> tuple[BoolArray, float]:
 
 
 def check_runnable(design: StudyDesign) -> None:
-    """Raise before any work if a study names methods, options or data that do not exist or do not fit.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.methods import check_runnable
-    >>> check_runnable(built_in("figure-1b"))
-    """
+    """Raise before any work if a study names methods, options or data that do not exist or do not fit."""
     model_of(design)
     if "costs" in design.measures and not design.raw:
         raise OptionError("Costs are measured from the values of the samples on. Set raw = true in the study.")
@@ -394,17 +317,6 @@ def alone(method: Method, rivals: Mapping[str, Rival], data: Drawn) -> tuple[Boo
     Three runs: one that loads and compiles, one that is timed, and one whose allocations Python traces
     (tracemalloc), which would slow the second down. The peak counts what NumPy and Python allocate beyond the
     data themselves, not what compiled code takes for a moment.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.methods import alone
-    >>> from bayesieve.study.methods import drawn, rivals_of
-    >>> design = built_in("table-1").changed(methods=["cmnc-obf-jp"])
-    >>> method, rivals = design.methods[0], rivals_of(design)
-    >>> selected, costs = alone(method, rivals, drawn(design, 20, 0))
-    >>> int(selected.sum()), sorted(costs)
-    (100, ['peak_bytes', 'seconds'])
     """
     _list_of(method, rivals, data)
     start = time.perf_counter()
@@ -435,16 +347,6 @@ def relative_costs(results: StudyResults, reference: str | None = None) -> pl.Da
         A study that measured costs.
     reference
         Name of the method that is the unit of time; the first of the study by default.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.methods import relative_costs
-    >>> design = built_in("table-1").changed(sizes=[20], iterations=1, methods=["cmnc-obf-jp", "bd"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()) / "study.sqlite", workers=1)
-    >>> relative_costs(results).columns
-    ['method', 'title', 'n', 'seconds', 'standard_error', 'times_reference', 'peak_megabytes', 'iterations']
     """
     import polars as pl  # noqa: PLC0415 - slow to import
 

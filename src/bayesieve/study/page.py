@@ -129,28 +129,12 @@ Block = Heading | Paragraph | Command | Bullets | Table | Picture
 
 
 def markdown_page(blocks: Sequence[Block]) -> str:
-    r"""Write blocks as Markdown; what they hold is text, never markup.
-
-    Examples
-    --------
-    >>> from bayesieve.study.page import Heading, Paragraph, markdown_page
-    >>> print(markdown_page([Heading("Study", 1), Paragraph("a_b < c")]), end="")
-    # Study
-    <BLANKLINE>
-    a\_b &lt; c
-    """
+    r"""Write blocks as Markdown; what they hold is text, never markup."""
     return "\n\n".join(block.markdown() for block in blocks) + "\n"
 
 
 def html_page(title: str, blocks: Sequence[Block]) -> str:
-    """Write blocks as one HTML file that needs no other, and runs no script.
-
-    Examples
-    --------
-    >>> from bayesieve.study.page import Paragraph, html_page
-    >>> "<p>a &lt; b</p>" in html_page("Study", [Paragraph("a < b")])
-    True
-    """
+    """Write blocks as one HTML file that needs no other, and runs no script."""
     body = "\n".join(block.html() for block in blocks)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -160,13 +144,6 @@ def html_page(title: str, blocks: Sequence[Block]) -> str:
 
 
 def in_markdown(text: str) -> str:
-    r"""Escape what Markdown would read as markup; one line stays one line.
-
-    Examples
-    --------
-    >>> from bayesieve.study.page import in_markdown
-    >>> in_markdown("<b>|*")
-    '&lt;b&gt;\\|\\*'
-    """
+    r"""Escape what Markdown would read as markup; one line stays one line."""
     line = " ".join(text.split())
     return _SPECIAL.sub(r"\\\1", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))

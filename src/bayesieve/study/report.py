@@ -56,16 +56,6 @@ def write_report(
     ------
     MissingExtraError
         If matplotlib is not installed; everything but the figures is written first.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.report import write_report
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> design = built_in("figure-1b").changed(sizes=[100, 200], iterations=2, methods=["welch", "bd"])
-    >>> [path.name for path in write_report(run_study(design, folder, workers=1), folder, formats=("svg",))]
-    ['figure-1b.svg', 'results.csv', 'summary.md', 'summary.html']
     """
     if not results.wide.height:
         raise DataError(f"The study {results.design.name} has no results yet. Run it first.")
@@ -114,15 +104,6 @@ def means_table(results: StudyResults) -> pl.DataFrame:
     """Mean and standard error of every measure, one row for each method and number of samples.
 
     Times are left out unless the study is about them, so that the same study gives the same table anywhere.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.report import means_table
-    >>> design = built_in("figure-1b").changed(sizes=[100], iterations=2, methods=["welch"])
-    >>> means_table(run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1)).columns[:6]
-    ['method', 'title', 'n', 'iterations', 'correct', 'correct_standard_error']
     """
     table = results.means().select("method", "title", "n", "iterations")
     for measure in results.measures:

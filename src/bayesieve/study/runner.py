@@ -82,15 +82,7 @@ def run_study(
 
 
 def n_workers(design: StudyDesign, workers: int | None) -> int:
-    """Return how many processes are used: as asked, otherwise one per core; one alone to measure costs.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.runner import n_workers
-    >>> n_workers(built_in("table-1"), None), n_workers(built_in("figure-1b"), 3)
-    (1, 3)
-    """
+    """Return how many processes are used: as asked, otherwise one per core; one alone to measure costs."""
     if workers is None:
         return 1 if "costs" in design.measures else n_threads_for(None, 1 << 30)
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
@@ -99,16 +91,7 @@ def n_workers(design: StudyDesign, workers: int | None) -> int:
 
 
 def due_units(design: StudyDesign, done: set[tuple[int, int, str]]) -> list[Unit]:
-    """List the data sets to be drawn and the methods to be run on them, first iterations first.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.runner import due_units
-    >>> design = built_in("figure-1b").changed(sizes=[100, 200], iterations=1, methods=["bd", "welch"])
-    >>> [(unit.n, unit.methods) for unit in due_units(design, {(100, 0, "bd"), (200, 0, "bd")})]
-    [(100, ('welch',)), (200, ('welch',))]
-    """
+    """List the data sets to be drawn and the methods to be run on them, first iterations first."""
     methods: dict[tuple[int, int], list[str]] = {}
     for method in design.methods:
         for n in design.sizes_of(method):

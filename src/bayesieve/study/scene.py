@@ -39,12 +39,6 @@ class Estimate:
         Its Monte Carlo standard error; NaN for a single iteration.
     iterations
         How many there were.
-
-    Examples
-    --------
-    >>> from bayesieve.study.scene import Estimate
-    >>> print(Estimate.of([1.0, 2.0, 3.0, 4.0, 5.0]))
-    3.0 (0.71)
     """
 
     mean: float
@@ -53,14 +47,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: npt.ArrayLike) -> Estimate:
-        """Mean and standard error of numbers that do not depend on each other; NaN ones do not count.
-
-        Examples
-        --------
-        >>> from bayesieve.study.scene import Estimate
-        >>> Estimate.of([2.0, 4.0])
-        Estimate(mean=3.0, standard_error=1.0, iterations=2)
-        """
+        """Mean and standard error of numbers that do not depend on each other; NaN ones do not count."""
         drawn = np.asarray(values, dtype=np.float64)
         drawn = drawn[~np.isnan(drawn)]
         if not drawn.size:
@@ -70,14 +57,7 @@ class Estimate:
 
     @classmethod
     def share(cls, hits: npt.ArrayLike) -> Estimate:
-        """Share of hits; its error is that of Agresti and Coull (1998), which is not 0 for a share of 0 or 1.
-
-        Examples
-        --------
-        >>> from bayesieve.study.scene import Estimate
-        >>> print(Estimate.share([True] * 12))
-        1.0 (0.08)
-        """
+        """Share of hits; its error is that of Agresti and Coull (1998), which is not 0 for a share of 0 or 1."""
         hit = np.asarray(hits, dtype=bool)
         if not hit.size:
             return cls(math.nan, math.nan, 0)
@@ -107,16 +87,6 @@ class Measured:
         Titles of the methods by their names, in the order of the design.
     drawn
         Method -> number of samples -> iterations and values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.study.scene import Measured
-    >>> iterations = np.arange(5)
-    >>> drawn = {"a": {50: (iterations, iterations + 1.0)}, "b": {50: (iterations, 2.0 * iterations)}}
-    >>> found = Measured("correct", {"a": "A", "b": "B"}, drawn)
-    >>> found.sizes("a"), found.mean("b", 50).mean, found.difference("a", "b", 50).mean
-    ((50,), 4.0, -1.0)
     """
 
     measure: str
@@ -182,14 +152,7 @@ class Measured:
 
 
 def spread(sizes: Sequence[int], number: int) -> tuple[int, ...]:
-    """Some of the sizes, at most ``number``, in steps of about the same ratio from the first to the last.
-
-    Examples
-    --------
-    >>> from bayesieve.study.scene import spread
-    >>> spread(range(100, 1700, 100), 5)
-    (100, 200, 400, 800, 1600)
-    """
+    """Some of the sizes, at most ``number``, in steps of about the same ratio from the first to the last."""
     if len(sizes) <= number:
         return tuple(sizes)
     ratio = math.log(sizes[-1] / sizes[0]) / (number - 1)
@@ -216,16 +179,6 @@ class Scene:
     ----------
     results
         The results.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.scene import Scene
-    >>> design = built_in("figure-1b").changed(sizes=[100], iterations=2, methods=["mnc-obf-jp", "bd"])
-    >>> scene = Scene(run_study(design, pathlib.Path(tempfile.mkdtemp()) / "study.sqlite", workers=1))
-    >>> scene.n_features, scene.n_markers, scene.named("bd"), scene.named("welch")
-    (20000, 100.0, 'bd', None)
     """
 
     def __init__(self, results: StudyResults) -> None:

@@ -118,17 +118,6 @@ def check_statements(
         Results of a study.
     names
         Some of the statements; all by default.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.statements import check_statements
-    >>> design = built_in("figure-1b").changed(sizes=[100], iterations=8, methods=["mnc-obf-jp", "cmnc-obf-jp"])
-    >>> results = run_study(design, pathlib.Path(tempfile.mkdtemp()) / "study.sqlite", workers=1)
-    >>> found, = check_statements(results, ["jp-mnc-above-cmnc"])
-    >>> found.verdict.value
-    'holds'
     """
     known = {statement.name: statement for statement in STATEMENTS}
     unknown = [name for name in names or () if name not in known]

@@ -23,15 +23,7 @@ if TYPE_CHECKING:
 
 
 def differences(old: StudyDesign, new: StudyDesign) -> list[str]:
-    """Say what keeps a study from going on as another one; what may grow is no difference.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.store import differences
-    >>> differences(built_in("figure-1b"), built_in("figure-1b").changed(seed=2, iterations=9))
-    ['seed is 1 there and 2 here']
-    """
+    """Say what keeps a study from going on as another one; what may grow is no difference."""
     pairs = [("", old.definition, new.definition)]
     known = {method.name: method for method in old.methods}
     pairs += [
@@ -53,16 +45,7 @@ def _short(value: Any) -> str:
 
 
 def together(old: StudyDesign, new: StudyDesign) -> StudyDesign:
-    """Return the study that holds both.
-
-    Examples
-    --------
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.store import together
-    >>> parts = [built_in("figure-1b").changed(sizes=[n]) for n in (100, 200)]
-    >>> together(*parts).sizes
-    (100, 200)
-    """
+    """Return the study that holds both."""
     names = {method.name for method in new.methods}
     return replace(
         new,
@@ -73,14 +56,7 @@ def together(old: StudyDesign, new: StudyDesign) -> StudyDesign:
 
 
 def warn_about_version(began: str, path: str | os.PathLike[str]) -> None:
-    """Warn if a study goes on with another version of the library.
-
-    Examples
-    --------
-    >>> import bayesieve
-    >>> from bayesieve.study.store import warn_about_version
-    >>> warn_about_version(bayesieve.__version__, "study.sqlite")
-    """
+    """Warn if a study goes on with another version of the library."""
     from bayesieve import __version__  # noqa: PLC0415 - the package imports this room lazily
 
     if began != __version__:
@@ -105,17 +81,6 @@ class Database:
     ----------
     path
         The file, or a folder in which it is called ``study.sqlite``.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.store import Database
-    >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
-    ...     store.prepare(built_in("figure-1b"))
-    ...     store.add([(100, 0, "bd", {"correct": 19870.0})])
-    ...     store.done()
-    {(100, 0, 'bd')}
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -137,23 +102,7 @@ class Database:
         self._connection.close()
 
     def prepare(self, design: StudyDesign) -> None:
-        """Begin a study, or check that the one in the file is the same and may go on; it may grow.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from bayesieve.errors import OptionError
-        >>> from bayesieve.study import built_in
-        >>> from bayesieve.study.store import Database
-        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
-        ...     store.prepare(built_in("figure-1b"))
-        ...     store.prepare(built_in("figure-1b").changed(iterations=700))
-        ...     try:
-        ...         store.prepare(built_in("figure-1b").changed(seed=2))
-        ...     except OptionError as error:
-        ...         print("refused")
-        refused
-        """
+        """Begin a study, or check that the one in the file is the same and may go on; it may grow."""
         with self._told(), self._transaction():
             held = self._meta()
             if held:
@@ -168,18 +117,7 @@ class Database:
             self._connection.execute("PRAGMA journal_mode = WAL")
 
     def design(self) -> StudyDesign:
-        """Return the study that the file holds.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from bayesieve.study import built_in
-        >>> from bayesieve.study.store import Database
-        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
-        ...     store.prepare(built_in("table-1"))
-        ...     store.design() == built_in("table-1")
-        True
-        """
+        """Return the study that the file holds."""
         with self._told():
             held = self._meta()
         if not held:
@@ -187,44 +125,17 @@ class Database:
         return self._design(held)
 
     def version(self) -> str:
-        """Version of the library that began the study.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from bayesieve.study import built_in
-        >>> from bayesieve.study.store import Database
-        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
-        ...     store.prepare(built_in("table-1"))
-        ...     store.version() != ""
-        True
-        """
+        """Version of the library that began the study."""
         with self._told():
             return self._meta().get("bayesieve", "")
 
     def done(self) -> set[tuple[int, int, str]]:
-        """Return which method has been run on which data set: numbers of samples, iterations, methods.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from bayesieve.study import built_in
-        >>> from bayesieve.study.store import Database
-        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
-        ...     store.prepare(built_in("table-1"))
-        ...     store.done()
-        set()
-        """
+        """Return which method has been run on which data set: numbers of samples, iterations, methods."""
         with self._told():
             return set(self._connection.execute("SELECT n, iteration, method FROM results"))
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Store a batch; what is there already stays as it is.
-
-        Examples
-        --------
-        See the class.
-        """
+        """Store a batch; what is there already stays as it is."""
         with self._told(), self._transaction():
             for n, iteration, method, measured in rows:
                 names = ", ".join(f'"{name}"' for name in measured)
@@ -235,18 +146,7 @@ class Database:
                 )
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return all rows as columns, ordered by number of samples, iteration and method.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from bayesieve.study import built_in
-        >>> from bayesieve.study.store import Database
-        >>> with Database(pathlib.Path(tempfile.mkdtemp())) as store:
-        ...     store.prepare(built_in("figure-1b"))
-        ...     list(store.columns())[:4]
-        ['n', 'iteration', 'method', 'correct']
-        """
+        """Return all rows as columns, ordered by number of samples, iteration and method."""
         with self._told():
             cursor = self._connection.execute("SELECT * FROM results ORDER BY n, iteration, method")
             names = [entry[0] for entry in cursor.description]
@@ -324,14 +224,7 @@ class Database:
 
 
 def file_of(path: str | os.PathLike[str]) -> Path:
-    """Return the file of a store, given as such or as its folder.
-
-    Examples
-    --------
-    >>> from bayesieve.study.store import file_of
-    >>> file_of("mine.sqlite").name
-    'mine.sqlite'
-    """
+    """Return the file of a store, given as such or as its folder."""
     given = Path(path)
     return given / FILE_NAME if given.is_dir() else given
 

@@ -62,17 +62,6 @@ def study_page(
         Figures by name: the file beside the page, and the figure as SVG.
     command
         Command line that made it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in, run_study
-    >>> from bayesieve.study.page import markdown_page
-    >>> from bayesieve.study.summary import study_page
-    >>> design = built_in("figure-1b").changed(sizes=[100], iterations=2, methods=["mnc-obf-jp", "bd"])
-    >>> page = study_page(run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1))
-    >>> print(markdown_page(page).splitlines()[0])
-    # Study figure-1b
     """
     scene = Scene.of(results)
     blocks: list[Block] = [Heading(f"Study {scene.design.name}", 1)]

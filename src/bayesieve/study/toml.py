@@ -22,18 +22,7 @@ _STEPS = ("from", "to", "step")
 
 
 def read_design(path: str | os.PathLike[str]) -> StudyDesign:
-    """Read a study; its name is that of the file unless it has one.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.study import built_in
-    >>> from bayesieve.study.toml import read_design
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "mine.toml"
-    >>> _ = path.write_text(built_in("calibration").to_toml())
-    >>> read_design(path) == built_in("calibration")
-    True
-    """
+    """Read a study; its name is that of the file unless it has one."""
     name = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
@@ -48,15 +37,7 @@ def read_design(path: str | os.PathLike[str]) -> StudyDesign:
 
 
 def design_from(settings: Mapping[str, Any], where: str) -> StudyDesign:
-    """Build a study from plain values, or say what is wrong with them.
-
-    Examples
-    --------
-    >>> from bayesieve.study.toml import design_from
-    >>> steps = {"from": 20, "to": 60, "step": 20}
-    >>> design_from({"name": "a", "sizes": steps, "methods": [{"scores": "bd"}]}, "here").sizes
-    (20, 40, 60)
-    """
+    """Build a study from plain values, or say what is wrong with them."""
     given = {key.replace("-", "_"): value for key, value in settings.items()}
     _check_names(given, _STUDY, where)
     absent = [key for key in ("sizes", "methods") if key not in given]
@@ -119,31 +100,7 @@ def _check_kinds(given: Mapping[str, Any], where: str) -> None:
 
 
 def design_text(design: StudyDesign) -> str:
-    """Write a study as TOML, so that :func:`read_design` gives it back.
-
-    Examples
-    --------
-    >>> from bayesieve.study import Method, StudyDesign
-    >>> from bayesieve.study.toml import design_text
-    >>> print(design_text(StudyDesign("a", (Method("bd", "BD", "bd"),), (20, 40))), end="")
-    name = "a"
-    sizes = [20, 40]
-    iterations = 100
-    seed = 1
-    data = "synergetic"
-    raw = false
-    measures = ["labels", "errors"]
-    title = ""
-    <BLANKLINE>
-    [constants]
-    <BLANKLINE>
-    [[methods]]
-    name = "bd"
-    title = "BD"
-    scores = "bd"
-    rule = "top"
-    n_selected = 100
-    """
+    """Write a study as TOML, so that :func:`read_design` gives it back."""
     settings = design.to_dict()
     methods, constants = settings.pop("methods"), settings.pop("constants")
     lines = [_line(key, value) for key, value in settings.items()]

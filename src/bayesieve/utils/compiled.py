@@ -33,15 +33,6 @@ def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Functi
     fastmath
         LLVM liberties, for example ``{"contract"}``; none by default, since exact tricks such as
         the two-sum must not be reordered.
-
-    Examples
-    --------
-    >>> from bayesieve.utils.compiled import compiled
-    >>> @compiled()
-    ... def double(x):
-    ...     return 2.0 * x
-    >>> double(2.0)
-    4.0
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath or False}
 

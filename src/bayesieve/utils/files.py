@@ -24,16 +24,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ----------
     path
         The file to write or replace.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.utils.files import replacing
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "list.txt"
-    >>> with replacing(target) as file:
-    ...     _ = file.write(b"BRCA1")
-    >>> target.read_text()
-    'BRCA1'
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file
     if target.is_dir():
@@ -74,18 +64,7 @@ def _said(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise before hours of work, rather than after, if a file could not be written.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.utils.files import check_writable
-    >>> try:
-    ...     check_writable("no/such/folder/list.csv")
-    ... except bs.FileError as error:
-    ...     print("refused")
-    refused
-    """
+    """Raise before hours of work, rather than after, if a file could not be written."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise FileError(f"Cannot write {os.fspath(path)}: it is a directory. Name a file in it.")
@@ -97,17 +76,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a TOML file, or say where it is wrong.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.utils.files import read_toml
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.toml"
-    >>> _ = path.write_text("prior_ratio = 0.1")
-    >>> read_toml(path)
-    {'prior_ratio': 0.1}
-    """
+    """Read a TOML file, or say where it is wrong."""
     check_file(path)
     try:
         with Path(path).open("rb") as file:
@@ -119,18 +88,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:
-    """Raise unless there is a file that may be read.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.utils.files import check_file
-    >>> try:
-    ...     check_file("no-such-table.csv")
-    ... except bs.FileError as error:
-    ...     print(error)
-    There is no file no-such-table.csv. Check the name and the folder.
-    """
+    """Raise unless there is a file that may be read."""
     file, name = Path(path), os.fspath(path)
     try:
         if not file.exists():

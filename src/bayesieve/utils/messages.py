@@ -10,14 +10,7 @@ _MOST_LISTED = 8
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return a question that names the most similar choice, or nothing.
-
-    Examples
-    --------
-    >>> from bayesieve.utils.messages import did_you_mean
-    >>> did_you_mean("Stage", ["age", "stage"]), did_you_mean("x", ["stage"])
-    (" Did you mean 'stage'?", '')
-    """
+    """Return a question that names the most similar choice, or nothing."""
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.casefold(), choice)
@@ -26,13 +19,6 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 
 def listed(names: Sequence[Any], most: int = _MOST_LISTED) -> str:
-    """Return the first few names and how many more there are.
-
-    Examples
-    --------
-    >>> from bayesieve.utils.messages import listed
-    >>> listed(["a", "b", "c"], 2)
-    "'a', 'b' and 1 more"
-    """
+    """Return the first few names and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(repr(name) for name in names[:most]) + more

@@ -17,14 +17,7 @@ Result = TypeVar("Result")
 
 
 def n_threads_for(n_threads: int | None, n_values: int) -> int:
-    """Return the number of threads to use: as asked, otherwise every core unless the table is small.
-
-    Examples
-    --------
-    >>> from bayesieve.utils.threads import n_threads_for
-    >>> n_threads_for(3, 10), n_threads_for(None, 10)
-    (3, 1)
-    """
+    """Return the number of threads to use: as asked, otherwise every core unless the table is small."""
     if n_threads is not None:
         whole = isinstance(n_threads, (int, np.integer)) and not isinstance(n_threads, bool)
         if not whole or n_threads < 1:
@@ -36,14 +29,7 @@ def n_threads_for(n_threads: int | None, n_values: int) -> int:
 
 
 def run(work: Callable[[Task], Result], tasks: Iterable[Task], n_threads: int) -> Iterator[Result]:
-    """Yield the results in the order of the tasks, whatever the number of threads.
-
-    Examples
-    --------
-    >>> from bayesieve.utils.threads import run
-    >>> list(run(lambda x: x * x, [1, 2, 3], 2))
-    [1, 4, 9]
-    """
+    """Yield the results in the order of the tasks, whatever the number of threads."""
     if n_threads == 1:
         yield from map(work, tasks)
         return
@@ -52,16 +38,7 @@ def run(work: Callable[[Task], Result], tasks: Iterable[Task], n_threads: int) -
 
 
 def for_each(work: Callable[[Task], None], tasks: Sequence[Task], n_threads: int) -> None:
-    """Do all tasks, the calling thread taking its part: cheaper to start than a pool.
-
-    Examples
-    --------
-    >>> from bayesieve.utils.threads import for_each
-    >>> done = []
-    >>> for_each(done.append, [1, 2, 3], 2)
-    >>> sorted(done)
-    [1, 2, 3]
-    """
+    """Do all tasks, the calling thread taking its part: cheaper to start than a pool."""
     waiting = iter(tasks)
     lock = threading.Lock()
     errors: list[BaseException] = []
@@ -88,14 +65,7 @@ def for_each(work: Callable[[Task], None], tasks: Sequence[Task], n_threads: int
 
 
 def share(n_items: int, n_threads: int) -> list[tuple[int, int]]:
-    """Cut a range into even-sized parts, a few per thread: starting a part costs some microseconds.
-
-    Examples
-    --------
-    >>> from bayesieve.utils.threads import share
-    >>> share(5, 1)
-    [(0, 5)]
-    """
+    """Cut a range into even-sized parts, a few per thread: starting a part costs some microseconds."""
     n_parts = 1 if n_threads == 1 else 4 * n_threads
     step = max(2, 2 * -(-n_items // (2 * n_parts)))
     return [(lo, min(lo + step, n_items)) for lo in range(0, n_items, step)]

@@ -49,22 +49,6 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
     options
         How to read it: ``labels`` names a column of ``obs``, ``layer`` is None for ``X``, ``"raw"`` or the
         name of a layer, ``id_column`` a column of ``obs`` to be used instead of ``obs_names``.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pytest
-    >>> anndata = pytest.importorskip("anndata")
-    >>> import numpy as np, pandas as pd
-    >>> from bayesieve.io.formats.anndata_files import open_annotated
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "cells.h5ad"
-    >>> obs = pd.DataFrame({"state": ["well", "sick"]}, index=["c1", "c2"])
-    >>> anndata.AnnData(np.array([[1.0, 2.0], [3.0, 4.0]]), obs=obs).write_h5ad(path)
-    >>> table = open_annotated(path, ReadOptions(labels="state"))
-    >>> [(piece.ids, piece.labels, piece.values.tolist()) for piece in table.pieces()]
-    [(['c1', 'c2'], ['well', 'sick'], [[1.0, 2.0], [3.0, 4.0]])]
-    >>> table.close()
     """
     name = os.fspath(path)
     if options.samples_in == "columns":

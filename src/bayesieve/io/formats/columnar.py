@@ -65,17 +65,6 @@ class ColumnarFile:
         Columns that were the index of a pandas frame: ids, even if they are numbers.
     n_rows
         Number of rows.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import polars as pl
-    >>> from bayesieve.io.formats.columnar import ColumnarFile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.parquet"
-    >>> pl.DataFrame({"id": ["a", "b"], "x": [1, 2]}).write_parquet(path)
-    >>> file = ColumnarFile(str(path))
-    >>> file.names, file.text, file.n_rows, file.floats(["x"]).tolist()
-    (['id', 'x'], ['id'], 2, [[1.0], [2.0]])
     """
 
     def __init__(self, path: str) -> None:
@@ -196,20 +185,6 @@ def open_columnar(path: str | os.PathLike[str], options: ReadOptions) -> Feature
         The file; what it holds is told by its first bytes.
     options
         How to read it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np, polars as pl
-    >>> from bayesieve.io.formats.columnar import open_columnar
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.parquet"
-    >>> pl.DataFrame({"id": ["a", "b"], "stage": [1, 2], "TP53": [0.5, None]}).write_parquet(path)
-    >>> table = open_columnar(path, ReadOptions(labels="stage"))
-    >>> table.sample_ids, table.labels
-    (('a', 'b'), ['1', '2'])
-    >>> [(piece.ids, piece.values.tolist()) for piece in table.pieces(np.arange(2))]
-    [(['TP53'], [[0.5, nan]])]
     """
     file = ColumnarFile(os.fspath(path))
     check_ignored(file.path, options.ignore, file.names)
@@ -222,18 +197,7 @@ def open_columnar(path: str | os.PathLike[str], options: ReadOptions) -> Feature
 
 
 def read_all(path: str | os.PathLike[str]) -> dict[str, list[str | None]]:
-    """Read a small file as texts by column, None where a cell is missing or empty.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import polars as pl
-    >>> from bayesieve.io.formats.columnar import read_all
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.parquet"
-    >>> pl.DataFrame({"id": ["a", "b"], "stage": [1, None]}).write_parquet(path)
-    >>> read_all(path)
-    {'id': ['a', 'b'], 'stage': ['1', None]}
-    """
+    """Read a small file as texts by column, None where a cell is missing or empty."""
     file = ColumnarFile(os.fspath(path))
     return {name: [text or None for text in file.texts(name)] for name in file.names}
 

@@ -19,17 +19,6 @@ def reading(path: str, form: str, again: str = "write it anew") -> Iterator[None
         The file, and what it should be.
     again
         How to write it again.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.formats.damage import reading
-    >>> try:
-    ...     with reading("a.npz", "a NumPy archive"):
-    ...         raise KeyError("bad magic number")
-    ... except bs.FileError as error:
-    ...     print(str(error).partition(":")[0])
-    a.npz cannot be read as a NumPy archive
     """
     try:
         with warnings.catch_warnings():

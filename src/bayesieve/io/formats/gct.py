@@ -14,18 +14,7 @@ from bayesieve.io.text.sniffing import Form, split
 
 
 def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable:
-    r"""Open a GCT file; in version 1.3 the annotations of the samples serve as label columns.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.formats.gct import open_gct
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.gct"
-    >>> _ = path.write_text("#1.3\n1\t2\t0\t1\nid\ts1\ts2\nstage\tearly\tlate\nTP53\t1.5\t2.5\n")
-    >>> open_gct(path, ReadOptions(labels="stage")).labels
-    ['early', 'late']
-    """
+    r"""Open a GCT file; in version 1.3 the annotations of the samples serve as label columns."""
     name, lines = os.fspath(path), head_lines(path, options, 3)
     shape = _shape(name, lines)
     skipped = 3 + shape.n_sample_rows

@@ -22,21 +22,7 @@ Annotations = dict[str, list[str | None]]
 
 
 def open_series(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable:
-    r"""Open a GEO series matrix; characteristics and other sample lines serve as label columns.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.formats.geo import open_series
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "GSE1_series_matrix.txt"
-    >>> _ = path.write_text(
-    ...     '!Sample_geo_accession\t"GSM1"\t"GSM2"\n!Sample_characteristics_ch1\t"stage: 1"\t"stage: 3"\n'
-    ...     '!series_matrix_table_begin\n"ID_REF"\t"GSM1"\t"GSM2"\n"p1"\t1.5\t2.5\n!series_matrix_table_end\n')
-    >>> table = open_series(path, ReadOptions(labels="stage"))
-    >>> table.sample_ids, table.labels
-    (('GSM1', 'GSM2'), ['1', '3'])
-    """
+    r"""Open a GEO series matrix; characteristics and other sample lines serve as label columns."""
     lines = _prelude(path, options)
     name, names = os.fspath(path), split(lines[-1], "\t")
     if len(names) < 2 or names[1] == "":
@@ -86,14 +72,7 @@ def _prelude(path: str | os.PathLike[str], options: ReadOptions) -> list[str]:
 
 
 def sample_lines(lines: list[str], samples: list[str], words: tuple[str, ...] = ()) -> Annotations:
-    r"""Return what the sample lines say, by name: characteristics by their key, other lines by theirs.
-
-    Examples
-    --------
-    >>> from bayesieve.io.formats.geo import sample_lines
-    >>> sample_lines(['!Sample_characteristics_ch1\t"age: 7"\t"sex: f"'], ["GSM1", "GSM2"])
-    {'age': ['7', None], 'sex': [None, 'f']}
-    """
+    r"""Return what the sample lines say, by name: characteristics by their key, other lines by theirs."""
     found: Annotations = {}
     for line in lines:
         if not line.startswith(_SAMPLE):

@@ -48,18 +48,6 @@ class MatrixSamples(SampleTable):
         Samples in a piece.
     kept
         Places of the features that are not ignored, None for all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.formats.numpy_files import MatrixSamples
-    >>> X = np.arange(6.0).reshape(3, 2)
-    >>> table = MatrixSamples(
-    ...     "x.npy", "NumPy", "rows", feature_ids=("a", "b"), read=lambda rows, columns: X[rows, columns],
-    ...     n_samples=3, size=2,
-    ... )  # fmt: skip
-    >>> [piece.values.tolist() for piece in table.pieces(slice(1, 2))]
-    [[[1.0], [3.0]], [[5.0]]]
     """
 
     read: Callable[[slice, slice], Any] = field(kw_only=True)
@@ -104,17 +92,6 @@ class MatrixFeatures(FeatureTable):
         Features in a piece.
     ignored
         Features to leave out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.formats.numpy_files import MatrixFeatures
-    >>> X = np.arange(6.0).reshape(3, 2)
-    >>> table = MatrixFeatures(
-    ...     "x.npy", "NumPy", "rows", n_samples=3, feature_ids=["a", "b"], read=lambda part: X.T[part], size=9
-    ... )
-    >>> [(piece.ids, piece.values.tolist()) for piece in table.pieces(np.array([2, 0]))]
-    [(['a', 'b'], [[4.0, 0.0], [5.0, 1.0]])]
     """
 
     feature_ids: list[str] = field(kw_only=True)
@@ -159,12 +136,6 @@ def check_names(
         What the user said.
     hints
         What to do about repeated features and repeated samples.
-
-    Examples
-    --------
-    >>> from bayesieve.io.formats.numpy_files import check_names
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> check_names("x.npy", ["a", "b"], None, ReadOptions(ignore=("b",)))
     """
     check_distinct(path, features, "feature", hints[0])
     check_ignored(path, options.ignore, features)
@@ -177,28 +148,12 @@ def check_names(
 
 
 def sparse_features_per_piece(n_entries: int, n_features: int, options: ReadOptions) -> int:
-    """Return how many features of a sparse matrix make a piece of at most 64 MB on average.
-
-    Examples
-    --------
-    >>> from bayesieve.io.formats.numpy_files import sparse_features_per_piece
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> sparse_features_per_piece(10**9, 20_000, ReadOptions())
-    83
-    """
+    """Return how many features of a sparse matrix make a piece of at most 64 MB on average."""
     return max(1, int(min(2**26, options.memory // 4) / (_BYTES_PER_ENTRY * max(1.0, n_entries / n_features))))
 
 
 def native(values: Any) -> Any:
-    """Return values the kernels read: in C order, native bytes, at most 64 bits; sparse ones as CSR.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.formats.numpy_files import native
-    >>> native(np.ones((2, 2), dtype=">f4")).dtype
-    dtype('float64')
-    """
+    """Return values the kernels read: in C order, native bytes, at most 64 bits; sparse ones as CSR."""
     dtype = values.dtype
     usual = dtype.isnative and dtype.itemsize <= 8 and dtype != np.float16
     if is_sparse(values):
@@ -225,18 +180,6 @@ def open_numpy(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
         ``sample_names``, ``samples`` or ``ids``; or what :func:`scipy.sparse.save_npz` wrote.
     options
         How to read it; samples are in rows unless ``samples_in="columns"``.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from bayesieve.io.formats.numpy_files import open_numpy
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.npz"
-    >>> np.savez(path, X=[[1.0, 2.0], [3.0, 4.0]], y=[0, 1])
-    >>> table = open_numpy(path, ReadOptions())
-    >>> table.feature_ids, [(piece.labels, piece.values.tolist()) for piece in table.pieces()]
-    (('x0', 'x1'), [(['0', '1'], [[1.0, 2.0], [3.0, 4.0]])])
     """
     name = os.fspath(path)
     with _reading(name), check_file(path).open("rb") as stream:

@@ -27,13 +27,6 @@ def encoded(columns: Sequence[Sequence[str]], words: tuple[str, ...] = ()) -> tu
 
     A missing value has code -1: besides the spellings of a missing label, a point and a question mark.
     Where no column has any value, they are NaN and have no levels.
-
-    Examples
-    --------
-    >>> from bayesieve.io.formats.text_categories import encoded
-    >>> codes, levels = encoded([["AG", "AA"], ["AA", "NA"]])
-    >>> codes.tolist(), levels
-    ([[1, 0], [0, -1]], ('AA', 'AG'))
     """
     met: dict[str, int] = {}
     raw = np.array([[met.setdefault(text, len(met)) for text in column] for column in columns], np.int64)
@@ -52,17 +45,7 @@ def encoded(columns: Sequence[Sequence[str]], words: tuple[str, ...] = ()) -> tu
 
 
 def recoded(slab: Slab, levels: Sequence[Any]) -> Slab:
-    """Bring the codes of a slab of texts to declared levels; raise if a text is none of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.tables.chunks import Slab
-    >>> from bayesieve.io.formats.text_categories import recoded
-    >>> slab = Slab(np.array([[0], [1], [-1]]), np.zeros(3, int), (), 0, ["rs1"], None, ("0", "2"))
-    >>> recoded(slab, (0, 1, 2)).values.tolist()
-    [[0], [2], [-1]]
-    """
+    """Bring the codes of a slab of texts to declared levels; raise if a text is none of them."""
     assert slab.levels is not None
     position = {str(level): k for k, level in enumerate(levels)}
     unknown = [level for level in slab.levels if level not in position]

@@ -143,14 +143,7 @@ def _print_all(values: Any, out: Any, left: Any) -> tuple[int, int]:
 
 
 def number_bytes(values: npt.ArrayLike) -> bytes:
-    r"""Return numbers as texts that read back exactly, each ended by a newline; NaN is an empty text.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.printing import number_bytes
-    >>> number_bytes([0.1, -2.5e-300, 0.0, 1e22, float("nan")])
-    b'0.1\n-2.5e-300\n0.0\n1e+22\n\n'
-    """
+    r"""Return numbers as texts that read back exactly, each ended by a newline; NaN is an empty text."""
     array = np.ascontiguousarray(values, dtype=np.float64).view()
     array.flags.writeable = False
     out, left = np.empty(_LONGEST * array.size + 1, np.uint8), np.empty(array.size, np.int64)
@@ -181,14 +174,7 @@ def _interleave(joined: Any, cursors: Any, n_rows: int, delimiter: int, out: Any
 
 
 def side_by_side(columns: Sequence[bytes], n_rows: int, delimiter: str) -> bytes:
-    r"""Put columns, each of ``n_rows`` texts ended by newlines, beside each other.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.printing import side_by_side
-    >>> side_by_side([b"1\n2\n", b"a\nb\n"], 2, ",")
-    b'1,a\n2,b\n'
-    """
+    r"""Put columns, each of ``n_rows`` texts ended by newlines, beside each other."""
     joined = np.frombuffer(b"".join(columns), np.uint8)
     cursors = np.cumsum([0, *map(len, columns)])[:-1]
     out = np.empty(joined.size, np.uint8)

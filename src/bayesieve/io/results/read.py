@@ -39,18 +39,6 @@ def checked_settings(path: str, said: Any) -> dict[str, Any]:
         The file, for messages.
     said
         What it says; anything but a mapping counts as nothing.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.results.read import checked_settings
-    >>> checked_settings("r.json", {"labels": "stage", "threshold": 0.9})
-    {'labels': 'stage', 'threshold': 0.9}
-    >>> try:
-    ...     checked_settings("r.json", {"prior": "a\nimport os"})
-    ... except bs.FileError as error:
-    ...     print(str(error).split(":")[0])
-    r.json cannot be used
     """
     if not isinstance(said, Mapping):
         return {}
@@ -80,21 +68,7 @@ def _check_text(path: str, name: str, text: str) -> None:
 
 
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the manifest of a screen.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.results.read import read_manifest
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.json"
-    >>> _ = path.write_text('{"format": "something"}')
-    >>> try:
-    ...     read_manifest(path)
-    ... except bs.FileError as error:
-    ...     print("no manifest" in str(error))
-    True
-    """
+    """Read the manifest of a screen."""
     content, name = read_json(path), os.fspath(path)
     if not isinstance(content, dict) or content.get("format") != "bayesieve-manifest":
         raise FileError(f"{name} is no manifest of bayesieve; name a file that screen --manifest wrote.")
@@ -115,18 +89,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def said_by_manifest(manifest: str | os.PathLike[str], table: StoredTable) -> dict[str, Any]:
-    """Return what the manifest of a run says about its result, if it is that of this table.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.results.read import said_by_manifest
-    >>> try:
-    ...     said_by_manifest("no-such-manifest.json", None)
-    ... except bs.FileError as error:
-    ...     print(error)
-    There is no file no-such-manifest.json. Check the name and the folder.
-    """
+    """Return what the manifest of a run says about its result, if it is that of this table."""
     content, name = read_manifest(manifest), os.fspath(manifest)
     results, hashed = content["results"], table.about.get("results_hash")
     features = results.get("n_features")
@@ -143,29 +106,14 @@ def said_by_manifest(manifest: str | os.PathLike[str], table: StoredTable) -> di
 
 
 def note_kind(finding: Finding) -> str:
-    """Return under which kind the notes of a finding are stored.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.read import note_kind
-    >>> from bayesieve.posterior.findings.finding import Remark
-    >>> note_kind(Remark(("20 pairs.",)))
-    'other'
-    """
+    """Return under which kind the notes of a finding are stored."""
     if isinstance(finding, Fragility):
         return "fragility"
     return "blocks" if isinstance(finding, BlockEvidence) else "other"
 
 
 def stored_notes(said: Any) -> dict[str, list[str]]:
-    """Return notes by kind; notes without one are of no certain kind.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.read import stored_notes
-    >>> stored_notes([{"kind": "blocks", "text": "3 blocks."}, "Something else."])["other"]
-    ['Something else.']
-    """
+    """Return notes by kind; notes without one are of no certain kind."""
     found: dict[str, list[str]] = {"fragility": [], "blocks": [], "other": []}
     for note in said if isinstance(said, list) else ():
         kind, text = (note.get("kind"), note.get("text")) if isinstance(note, dict) else ("other", note)

@@ -79,18 +79,6 @@ def origin_of(
     how
         ``blocks=True``: the log Bayes factors are those of the pooled samples, the result has blocks.
         ``robust=True``: they are the least over leaving samples out, and fit no model.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.results.stored_model import origin_of
-    >>> X = np.random.default_rng(0).normal(size=(20, 5))
-    >>> posterior = bs.screen(X, [0, 1] * 10, model=bs.GaussianModel.jeffreys(0.25))
-    >>> found = origin_of(
-    ...     posterior.moments, posterior.log_bayes_factor, ~posterior.degenerate, {}, posterior.names)
-    >>> found.model.prior_ratio
-    0.25
     """
     step = float(settings.get("resolution") or 0.0)
     if len(moments.classes) == 1:
@@ -214,14 +202,7 @@ def _ratio(moments: Moments, wanted: FloatArray) -> float | None:
 
 
 def model_of_counts(settings: Mapping[str, Any]) -> Model:
-    """Return the model that the settings name, for its words: no evidence can be worked out from the table.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.stored_model import model_of_counts
-    >>> model_of_counts({"model": "poisson"}).law
-    'Poisson'
-    """
+    """Return the model that the settings name, for its words: no evidence can be worked out from the table."""
     name = settings.get("model")
     if name == "poisson":
         from bayesieve.models.counts.poisson import PoissonModel  # noqa: PLC0415 - loaded when asked for

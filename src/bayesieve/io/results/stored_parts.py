@@ -24,14 +24,7 @@ _OF_THE_PRIOR = (
 
 
 def of_the_prior(name: str) -> bool:
-    """Whether a column of findings holds for the prior only under which it was worked out.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.stored_parts import of_the_prior
-    >>> of_the_prior("kind"), of_the_prior("equal_a_b"), of_the_prior("p_value")
-    (True, True, False)
-    """
+    """Whether a column of findings holds for the prior only under which it was worked out."""
     return name in _OF_THE_PRIOR or name.startswith("equal_")
 
 
@@ -50,13 +43,6 @@ class StoredModel(Model):
     ----------
     law, caveat
         What non-markers are called, and a sentence that belongs into the summary; empty if not known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.results.stored_parts import StoredModel
-    >>> StoredModel("Poisson").draw_null(None, np.random.default_rng(0)) is None
-    True
     """
 
     law: str = ""  # type: ignore[misc]
@@ -85,13 +71,6 @@ class StoredStatistics:
         Class labels.
     count
         Values present, ``(n_classes, n_features)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.results.stored_parts import StoredStatistics
-    >>> StoredStatistics(("a", "b"), np.array([[3, 4], [5, 5]])).take([1]).counts.tolist()
-    [[4], [5]]
     """
 
     classes: tuple[Label, ...]
@@ -143,15 +122,7 @@ class StoredStatistics:
 
 
 class Unrepeatable:
-    """A comparison that cannot be done again on other data, so that numbers by chance are not known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.results.stored_parts import Unrepeatable
-    >>> Unrepeatable().null_log_bayes_factor(np.random.default_rng(0)) is None
-    True
-    """
+    """A comparison that cannot be done again on other data, so that numbers by chance are not known."""
 
     cost: ClassVar[int] = 1
     unknown_because: ClassVar[str] = (
@@ -179,14 +150,6 @@ class StoredColumns:
         Arrays or lists by name, one cell per feature.
     sentences
         What was said about them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.results.stored_parts import StoredColumns
-    >>> found = StoredColumns({"kind": ["mean", "both"], "p_value": np.array([0.1, 0.2])}, ())
-    >>> found.take([1]).held["kind"], found.reweighed(0.0)[0].held.keys()
-    (['both'], dict_keys(['p_value']))
     """
 
     held: dict[str, Any]
@@ -224,12 +187,6 @@ class StoredFragility(Fragility):
     ----------
     sentences
         What was said about it.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.stored_parts import Fragility, StoredFragility
-    >>> issubclass(StoredFragility, Fragility)
-    True
     """
 
     sentences: tuple[str, ...] = ()
@@ -254,18 +211,6 @@ def stored_fragility(
         The list: a feature is fragile if a removal takes it out.
     said
         Sentences about it, if they are known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.results.stored_parts import stored_fragility
-    >>> posterior = bs.screen([[0.1, 3.0], [0.4, 2.0], [0.3, 9.0], [0.8, 8.0]], list("aabb"),
-    ...                       model=bs.GaussianModel.proper())
-    >>> held = {"least_log_odds": np.array([-6.0, -5.0]), "culprit": ["s2", "s0"], "n_fragile_removals": [0, 1]}
-    >>> found = stored_fragility(posterior, held, np.array([False, True]), ["1 of 1."])
-    >>> found.fragile.tolist(), found.culprit_names(), found.notes()
-    ([False, True], ['s2', 's0'], ['1 of 1.'])
     """
     log_odds, names = posterior.log_odds, list(held["culprit"])
     known = {name: k for k, name in enumerate(dict.fromkeys(name for name in names if name))}

@@ -46,13 +46,6 @@ def class_columns(names: Sequence[str], labels: Sequence[str] = ()) -> ClassColu
         Columns of the result, without those of an annotation.
     labels
         The labels, where the file says them.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.stored_statistics import class_columns
-    >>> names = ["feature", "n_fragile_removals", "n_old_a", "mean_old_a", "sd_old_a", "n_b", "mean_b", "sd_b"]
-    >>> class_columns(names)[:2]
-    (('old_a', 'b'), 'moments')
     """
     found: list[tuple[str, ...]] = []
     kind = "moments"
@@ -76,18 +69,7 @@ def class_columns(names: Sequence[str], labels: Sequence[str] = ()) -> ClassColu
 
 
 def stored_statistics(table: StoredTable, found: ClassColumns) -> Moments | StoredStatistics:
-    """Rebuild the statistics of the classes.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from bayesieve.io.results.stored_statistics import class_columns, stored_statistics
-    >>> from bayesieve.io.results.stored_table import StoredTable
-    >>> row = {"n_a": 3, "mean_a": 1.0, "sd_a": 2.0, "n_b": 3, "mean_b": 4.0, "sd_b": 0.5}
-    >>> table = StoredTable("list.csv", {name: pl.Series([value]) for name, value in row.items()}, {})
-    >>> stored_statistics(table, class_columns(list(row))).centred_squares.tolist()
-    [[8.0], [0.5]]
-    """
+    """Rebuild the statistics of the classes."""
     if not found.labels:
         raise FileError(
             f"{table.path} says nothing about the classes: there is no column such as n_control for the number of "
@@ -136,14 +118,7 @@ def _residual(table: StoredTable, mean: FloatArray, count: npt.NDArray[np.int64]
 
 
 def rounded_probabilities(log_odds: float) -> list[float]:
-    """Return the probability of log-odds rounded to one digit, to two, and so on until nothing is lost.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.stored_statistics import rounded_probabilities
-    >>> rounded_probabilities(0.3)[:3]
-    [0.6, 0.57, 0.574]
-    """
+    """Return the probability of log-odds rounded to one digit, to two, and so on until nothing is lost."""
     found = float(expit(log_odds))
     return [float(f"{found:.{digits}g}") for digits in range(1, 18)]
 
@@ -157,15 +132,6 @@ def stored_prior(log_odds: FloatArray, log_bayes_factor: FloatArray, said: Any =
         Columns of the result.
     said
         The prior probability, where it is known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.results.stored_statistics import stored_prior
-    >>> from bayesieve.posterior.logistic import checked_log_odds
-    >>> exact, evidence = checked_log_odds(0.005, 3), np.array([7.1, -2.3, 1e5])
-    >>> stored_prior(exact + evidence, evidence) == exact
-    True
     """
     with np.errstate(invalid="ignore"):
         prior = np.asarray(log_odds - log_bayes_factor)

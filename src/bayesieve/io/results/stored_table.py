@@ -39,17 +39,6 @@ def check_rows(path: str, data: bytes, delimiter: str) -> None:
         What it holds.
     delimiter
         What stands between cells; delimiters and line breaks in quotes do not count.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.results.stored_table import check_rows
-    >>> check_rows("r.csv", b'rank,feature\n1,"a,\nb"\n', ",")
-    >>> try:
-    ...     check_rows("r.csv", b"rank,feature\n1,a\n2\n", ",")
-    ... except bs.FileError as error:
-    ...     print(str(error).split(".")[1])
-    csv is damaged: row 2 has 1 cell, the header has 2
     """
     signs = np.frombuffer(data, dtype=np.uint8)
     open_ = np.bitwise_xor.accumulate(signs == _QUOTE) if _QUOTE in data else np.zeros(1, dtype=bool)
@@ -92,16 +81,6 @@ class StoredTable:
         Columns by name, in the order of the file.
     about
         What the file says beside its rows; text files say nothing.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.io.results.stored_table import read_stored_table
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
-    >>> _ = path.write_text("rank,feature,log_odds\n1,TP53,2.5\n2,KRAS,\n")
-    >>> table = read_stored_table(path)
-    >>> table.texts("feature"), table.numbers("log_odds").tolist()
-    (['TP53', 'KRAS'], [2.5, nan])
     """
 
     path: str
@@ -201,18 +180,7 @@ def _as_numbers(column: pl.Series) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
 
 
 def read_stored_table(path: str | os.PathLike[str]) -> StoredTable:
-    """Read the columns of a result file: delimited text, Parquet or JSON.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.results.stored_table import read_stored_table
-    >>> try:
-    ...     read_stored_table("no-such-result.csv")
-    ... except bs.FileError as error:
-    ...     print(error)
-    There is no file no-such-result.csv. Check the name and the folder.
-    """
+    """Read the columns of a result file: delimited text, Parquet or JSON."""
     name = os.fspath(check_file(path))
     ending = plain_suffix(name)
     if ending in (".parquet", ".pq"):
@@ -286,17 +254,7 @@ def _column(name: str, cells: list[Any]) -> pl.Series:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file, or say where it is damaged.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from bayesieve.io.results.stored_table import read_json
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.json"
-    >>> _ = path.write_text('{"n": 1}')
-    >>> read_json(path)
-    {'n': 1}
-    """
+    """Read a JSON file, or say where it is damaged."""
     data = check_file(path).read_bytes()
     try:
         return json.loads(data.decode("utf-8-sig", "surrogatepass"))

@@ -27,14 +27,7 @@ _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
-    """Return the ending of an output file, or say which are known.
-
-    Examples
-    --------
-    >>> from bayesieve.io.results.write import check_ending
-    >>> check_ending("list.CSV")
-    '.csv'
-    """
+    """Return the ending of an output file, or say which are known."""
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
         raise OptionError(
@@ -62,15 +55,6 @@ def write_results(
         Returns what else there is to say; asked where the format has a place for it (JSON, Parquet).
     order
         In which order to write the rows; as they are when not given, but needed with a function.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.results.write import write_results
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
-    >>> write_results(path, {"rank": [1, 2], "feature": ["TP53", "a,b"]}, dict)
-    >>> path.read_text()
-    'rank,feature\n1,TP53\n2,"a,b"\n'
     """
     ending = check_ending(path)
     with replacing(path) as file:
@@ -84,15 +68,7 @@ def write_results(
 
 
 def text_chunks(columns: Columns | Part, delimiter: str = ",", order: IntArray | None = None) -> Iterator[bytes]:
-    r"""Yield a table as delimited UTF-8 text, some rows at a time; floats round-trip, missing values are empty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.results.write import text_chunks
-    >>> b"".join(text_chunks({"x": np.array([0.1, np.nan]), "ok": np.array([True, False])}))
-    b'x,ok\n0.1,true\n,false\n'
-    """
+    r"""Yield a table as delimited UTF-8 text, some rows at a time; floats round-trip, missing values are empty."""
     if order is None:
         assert not callable(columns)
         order = np.arange(max((len(column) for column in columns.values()), default=0))

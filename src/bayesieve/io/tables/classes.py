@@ -26,13 +26,6 @@ class ClassMap:
         Names of the classes, in order.
     members
         Raw label to class name; ``"*"`` stands for every label not named otherwise.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.classes import ClassMap
-    >>> wanted = ClassMap.parse("early=1,adenoma; late=2,3,4")
-    >>> wanted.classes, wanted.members["3"]
-    (('early', 'late'), 'late')
     """
 
     classes: tuple[str, ...]
@@ -40,14 +33,7 @@ class ClassMap:
 
     @classmethod
     def parse(cls, text: str) -> ClassMap:
-        """Read ``"early=1,adenoma; late=2,3,4"``, ``"tumour=t; rest=*"`` or ``"control, case"``.
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.classes import ClassMap
-        >>> ClassMap.parse("control, case").classes
-        ('control', 'case')
-        """
+        """Read ``"early=1,adenoma; late=2,3,4"``, ``"tumour=t; rest=*"`` or ``"control, case"``."""
         parts = [part.strip() for part in text.split(";") if part.strip()]
         if len(parts) == 1 and "=" not in parts[0]:
             parts = [part.strip() for part in parts[0].split(",") if part.strip()]
@@ -84,14 +70,7 @@ _HOW = 'Write, for example, "early=1,adenoma; late=2,3,4" (semicolons between cl
 
 
 def natural_order(labels: Sequence[str]) -> list[str]:
-    """Sort labels, by value if all of them are numbers.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.classes import natural_order
-    >>> natural_order(["10", "9"]), natural_order(["b", "10", "a"])
-    (['9', '10'], ['10', 'a', 'b'])
-    """
+    """Sort labels, by value if all of them are numbers."""
     try:
         return sorted(labels, key=lambda label: (float(label), label))
     except ValueError:
@@ -106,15 +85,6 @@ class Encoder:
     ----------
     wanted
         Which labels make up which class; None: every label is a class of its own.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.classes import ClassMap, Encoder
-    >>> encoder = Encoder(ClassMap.parse("early=1,2; late=4"))
-    >>> encoder.encode(["1", "4", None, "3", "2"]).tolist()
-    [0, 1, -1, -1, 0]
-    >>> encoder.n_unlabelled, dict(encoder.outside)
-    (1, {'3': 1})
     """
 
     wanted: ClassMap | None = None
@@ -128,14 +98,7 @@ class Encoder:
             self.classes = list(self.wanted.classes)
 
     def encode(self, labels: Sequence[str | None]) -> npt.NDArray[np.int64]:
-        """Return the position of each sample's class, -1 for samples that are left out.
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.classes import Encoder
-        >>> Encoder().encode(["b", "a", "b"]).tolist()
-        [0, 1, 0]
-        """
+        """Return the position of each sample's class, -1 for samples that are left out."""
         positions = {name: k for k, name in enumerate(self.classes)}
         codes = np.full(len(labels), -1, dtype=np.int64)
         for i, label in enumerate(labels):

@@ -30,12 +30,6 @@ class Columns:
         The file.
     columns
         Texts by column, in the order of the file; None where a cell is empty.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.columns import Columns
-    >>> Columns("pheno.csv", {"id": ["a", "b"], "stage": ["1", "2"]}).column("stage")
-    ['1', '2']
     """
 
     path: str
@@ -47,14 +41,7 @@ class Columns:
         return list(self.columns)
 
     def column(self, name: str) -> list[str | None]:
-        """Return one column, or say which there are.
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.columns import Columns
-        >>> Columns("pheno.csv", {"id": ["a"]}).column("id")
-        ['a']
-        """
+        """Return one column, or say which there are."""
         if name not in self.columns:
             shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
             raise FileError(
@@ -63,14 +50,7 @@ class Columns:
         return self.columns[name]
 
     def id_column(self, ids: Iterable[str], named: str | None = None) -> tuple[str, int]:
-        """Return the column that knows most of these ids, and how many it knows.
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.columns import Columns
-        >>> Columns("pheno.csv", {"no": ["1", "2"], "id": ["a", "b"]}).id_column(["b", "c"])
-        ('id', 1)
-        """
+        """Return the column that knows most of these ids, and how many it knows."""
         wanted = set(ids)
         names = self.names if named is None else [named]
         known = {name: len(wanted.intersection(self.column(name))) for name in names}
@@ -85,14 +65,7 @@ class Columns:
         return best[0], most
 
     def keyed(self, key: str, name: str) -> dict[str, str | None]:
-        """Return one column as a mapping from the ids in another.
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.columns import Columns
-        >>> Columns("pheno.csv", {"id": ["a", "b"], "stage": ["1", "2"]}).keyed("id", "stage")
-        {'a': '1', 'b': '2'}
-        """
+        """Return one column as a mapping from the ids in another."""
         ids = [text for text in self.column(key) if text is not None]
         check_distinct(self.path, ids, f"ids in column {key!r}")
         pairs = zip(self.column(key), self.column(name), strict=True)
@@ -100,14 +73,7 @@ class Columns:
 
 
 def split_reference(reference: str) -> tuple[str, str | None]:
-    """Split ``file.csv:column`` into its two parts; the column may be left out.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.columns import split_reference
-    >>> split_reference("pheno.csv:stage"), split_reference("pheno.csv")
-    (('pheno.csv', 'stage'), ('pheno.csv', None))
-    """
+    """Split ``file.csv:column`` into its two parts; the column may be left out."""
     if Path(reference).exists():
         return reference, None
     path, colon, column = reference.rpartition(":")
@@ -115,14 +81,7 @@ def split_reference(reference: str) -> tuple[str, str | None]:
 
 
 def is_reference(text: str) -> bool:
-    """Tell whether a text names a file (with or without a column) rather than a column alone.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.columns import is_reference
-    >>> is_reference("pheno.csv:stage"), is_reference("stage"), is_reference("tissue: site")
-    (True, False, False)
-    """
+    """Tell whether a text names a file (with or without a column) rather than a column alone."""
     path = split_reference(text)[0]
     return Path(path).exists() or plain_suffix(path) in {".csv", ".tsv", ".txt", *_SUFFIXES}
 
@@ -130,17 +89,7 @@ def is_reference(text: str) -> bool:
 def read_columns(
     path: str | os.PathLike[str], *, encoding: str | None = None, delimiter: str | None = None
 ) -> Columns:
-    r"""Read a small table: delimited text, compressed or not, or Parquet.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.tables.columns import read_columns
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pheno.csv"
-    >>> _ = path.write_text("id,stage\na,1\nb,\n")
-    >>> read_columns(path).columns
-    {'id': ['a', 'b'], 'stage': ['1', None]}
-    """
+    r"""Read a small table: delimited text, compressed or not, or Parquet."""
     if plain_suffix(path) in _SUFFIXES:
         return _from_parquet(os.fspath(path))
     with TextBytes(path, encoding) as stream:
@@ -199,15 +148,6 @@ def numbers_by_feature(
         Features of the table, in its order.
     what
         What the numbers are, for messages.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.tables.columns import numbers_by_feature
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "prior.csv"
-    >>> _ = path.write_text("gene,prior\nTP53,0.5\nKRAS,0.1\n")
-    >>> numbers_by_feature(f"{path}:prior", ["KRAS", "TP53"], "the prior probability")
-    [0.1, 0.5]
     """
     path, column = split_reference(reference)
     table = read_columns(path, encoding=encoding)

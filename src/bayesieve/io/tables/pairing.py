@@ -51,21 +51,7 @@ class Chosen:
 
 
 def choose(path: str, ids: Sequence[str] | None, seen: Seen, samples: Samples) -> Chosen:
-    """Choose the samples that have a class and everything else, or the pairs that are complete.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.classes import Encoder
-    >>> from bayesieve.io.tables.samples import Labeller
-    >>> from bayesieve.io.tables.pairing import choose
-    >>> from bayesieve.io.tables.samples import Samples
-    >>> patients = Labeller(Encoder(), in_order=["p1", "p2", "p1"])
-    >>> samples = Samples(Labeller(Encoder()), {"pairs": patients}, {"pairs": "patient"})
-    >>> seen = samples.look("a.csv", None, ["tumour", "tumour", "normal"], 3)
-    >>> chosen = choose("a.csv", None, seen, samples)
-    >>> chosen.rows.tolist(), chosen.units, samples.cells(), samples.left_out()
-    ([2, 0], ['p1'], ['tumour - normal'], ["1 incomplete pair of 'patient' ('p2')"])
-    """
+    """Choose the samples that have a class and everything else, or the pairs that are complete."""
     if seen.pairs is None:
         rows = np.flatnonzero(seen.cells >= 0)
         names = [ids[i] for i in rows.tolist()] if ids else []

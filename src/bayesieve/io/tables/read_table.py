@@ -179,14 +179,7 @@ def _is_categorical(model: Model | None) -> bool:
 
 
 def free_memory() -> int:
-    """Return the number of bytes that could be used without pushing others out.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.read_table import free_memory
-    >>> free_memory() > 0
-    True
-    """
+    """Return the number of bytes that could be used without pushing others out."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:

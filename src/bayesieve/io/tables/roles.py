@@ -49,12 +49,6 @@ def no_such_column(
         What is meant: ``"column"``, ``"obs column"``.
     listing
         The names worth listing (those that are not numeric, say); all choices when not given.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.roles import no_such_column
-    >>> print(no_such_column("a.csv", "stages", ["id", "stage", "TP53"], listing=["id", "stage"]))
-    a.csv has no column 'stages'. Did you mean 'stage'? Columns that do not hold numbers: 'id', 'stage'.
     """
     if listing is None:
         tail = f" It has: {listed(choices)}." if choices else f" It has no {what} at all."
@@ -80,13 +74,6 @@ def no_match(
         Ids in the table.
     columns
         Names of the columns, if those could have been samples too.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.roles import no_match
-    >>> print(no_match("a.csv", {"S1", "S2"}, ["s-1", "s-2", "s-3", "s-4"]))
-    None of the 2 sample ids of the label file is in a.csv. The label file has 'S1', 'S2'; the table has 's-1',
-    's-2', 's-3'. Check that the ids of the label file are written as in the table.
     """
     shown = [f"{_examples(table_ids)}{' in its rows' if columns else ''}"] if table_ids else []
     shown += [f"{_examples(columns)} as names of columns"] if columns else []
@@ -112,17 +99,6 @@ def check_distinct(path: str, ids: Sequence[str], what: str, hint: str = "") -> 
         What they are: ``"sample"``, ``"feature"``, ``"column"``, or other words in the plural.
     hint
         What to do; a general word when not given.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.tables.roles import check_distinct
-    >>> try:
-    ...     check_distinct("a.csv", ["x", "y", "x"], "feature")
-    ... except bs.FileError as error:
-    ...     print(error)
-    a.csv: feature ids must be distinct, but 1 of them is repeated: 'x' (2 times). Rename or remove the
-    repetitions.
     """
     if len(set(ids)) == len(ids):
         return
@@ -138,18 +114,7 @@ def check_distinct(path: str, ids: Sequence[str], what: str, hint: str = "") -> 
 
 
 def check_ignored(path: str, ignore: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise if a column that is to be left out does not exist.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.io.tables.roles import check_ignored
-    >>> try:
-    ...     check_ignored("a.csv", ["agee"], ["age", "TP53"])
-    ... except bs.OptionError as error:
-    ...     print(error)
-    a.csv has no column 'agee' that could be ignored. Did you mean 'age'?
-    """
+    """Raise if a column that is to be left out does not exist."""
     known = set(columns)
     for name in ignore:
         if name not in known:
@@ -179,14 +144,6 @@ def sample_orientation(
         Values of those columns that may hold ids, by name; needed only with ``options.known_ids``.
     text
         Names of the columns that do not hold numbers.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.roles import sample_orientation
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> options = ReadOptions(known_ids=frozenset({"s1", "s2"}))
-    >>> sample_orientation("a.csv", options, ["gene", "s1", "s2"], {"gene": ["TP53", "BRCA1"]}, ["gene"])
-    'columns'
     """
     if options.samples_in is not None:
         if options.samples_in not in ("rows", "columns"):
@@ -211,14 +168,7 @@ def sample_orientation(
 
 
 def matches(known_ids: frozenset[str], ids: Iterable[str]) -> int:
-    """Count the known ids that occur.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.roles import matches
-    >>> matches(frozenset({"s1", "s2"}), ["s1", "s1", "x"])
-    1
-    """
+    """Count the known ids that occur."""
     return len(known_ids.intersection(ids))
 
 

@@ -41,18 +41,6 @@ def open_samples(
     -------
     table, labeller, found
         The table; who gives its samples their class; and who gives them the rest, by role.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.tables.classes import Encoder
-    >>> from bayesieve.io.tables.sample_columns import open_samples
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = path.write_text("id,stage,batch,TP53\ns1,early,1,1.5\ns2,late,2,2.5\n")
-    >>> table, _, found = open_samples(path, ReadOptions(labels="stage"), Encoder(), {"blocks": "batch"})
-    >>> table.feature_ids, found["blocks"].in_order
-    (('TP53',), ['1', '2'])
     """
     for role, column in extras.items():
         if column == options.labels:
@@ -187,18 +175,7 @@ _OPENERS = {
 
 
 def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    r"""Open a table by what its name says it is.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.tables.sample_columns import open_table
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
-    >>> _ = path.write_text("y\tTP53\na\t1\nb\t2\n")
-    >>> open_table(path, ReadOptions(labels="y")).form
-    'TSV'
-    """
+    r"""Open a table by what its name says it is."""
     check_file(path)
     suffix = plain_suffix(path)
     if suffix in _COLUMNAR:

@@ -22,28 +22,14 @@ _WHOLE = re.compile(r"[0-9]+(\.0+)?")
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return an id and the other way of writing the same whole number: programs turn 7 into 7.0.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.samples import spellings
-    >>> spellings("7.0"), spellings("7"), spellings("S7")
-    (('7.0', '7'), ('7', '7.0'), ('S7',))
-    """
+    """Return an id and the other way of writing the same whole number: programs turn 7 into 7.0."""
     if not _WHOLE.fullmatch(name):
         return (name,)
     return (name, name.partition(".")[0]) if "." in name else (name, f"{name}.0")
 
 
 def no_ids(path: str, source: str) -> LabelError:
-    """Say that samples without ids cannot be looked up.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.samples import no_ids
-    >>> print(str(no_ids("a.csv", "pheno.csv")).partition(".csv.")[0])
-    The samples of a.csv have no ids that could be looked up in pheno
-    """
+    """Say that samples without ids cannot be looked up."""
     return LabelError(
         f"The samples of {path} have no ids that could be looked up in {source}. Name the column that holds them "
         "with --id-column."
@@ -74,14 +60,6 @@ class Labeller:
         Where ids were found in the label file, if not in its first column.
     unmatched, matched
         Samples of the table that the label file does not know, and those that it does.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.classes import Encoder
-    >>> from bayesieve.io.tables.samples import Labeller
-    >>> labeller = Labeller(Encoder(), {"s1": "late", "s2": "early"}, "pheno.csv")
-    >>> labeller.codes("a.csv", ["s2", "s9", "s1"], None, 3).tolist(), labeller.unmatched
-    ([0, -1, 1], ['s9'])
     """
 
     encoder: Encoder
@@ -108,15 +86,7 @@ class Labeller:
     def texts(
         self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
     ) -> tuple[Sequence[str | None], npt.NDArray[np.bool_] | None]:
-        """Return what is written about each sample, and which samples the other file knows (None: no other file).
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.classes import Encoder
-        >>> from bayesieve.io.tables.samples import Labeller
-        >>> Labeller(Encoder(), {"s1": "Oslo"}, "sites.csv").texts("a.csv", ["s2", "s1"], None, 2)
-        ([None, 'Oslo'], array([False,  True]))
-        """
+        """Return the label texts of the samples, and which samples the label file knows (None: no such file)."""
         if self.in_order is not None:
             labels = self.in_order[self.n_seen : self.n_seen + n_samples]
             self.n_seen += n_samples
@@ -164,15 +134,7 @@ class Labeller:
         )
 
     def afresh(self) -> Labeller:
-        """Return a labeller that has not counted anything yet.
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.classes import Encoder
-        >>> from bayesieve.io.tables.samples import Labeller
-        >>> Labeller(Encoder(), unmatched=["s1"]).afresh().unmatched
-        []
-        """
+        """Return a labeller that has not counted anything yet."""
         return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source, in_order=self.in_order)
 
 
@@ -216,18 +178,6 @@ class Samples:
         How the user named these columns, by role.
     totals
         Exposures in the order of the samples used, where they were computed from the values.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.classes import Encoder
-    >>> from bayesieve.io.tables.samples import Labeller
-    >>> from bayesieve.io.tables.samples import Samples
-    >>> batches = Labeller(Encoder(), in_order=["1", "2", "2", None])
-    >>> samples = Samples(Labeller(Encoder()), {"blocks": batches}, {"blocks": "batch"})
-    >>> samples.look("a.csv", None, ["well", "well", "sick", "sick"], 4).cells.tolist()
-    [0, 1, 2, -1]
-    >>> samples.cells(), samples.left_out()
-    ([('1', 'well'), ('2', 'well'), ('2', 'sick')], ["1 sample without a value of 'batch'"])
     """
 
     labeller: Labeller
@@ -372,14 +322,7 @@ class Samples:
 
 
 def number(text: str) -> float:
-    """Return the number a text stands for, NaN if it is none.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.samples import number
-    >>> number("1,5"), number("x")
-    (1.5, nan)
-    """
+    """Return the number a text stands for, NaN if it is none."""
     try:
         return float(text.replace(",", ".") if COMMA.fullmatch(text) else text)
     except ValueError:

@@ -56,12 +56,6 @@ class ReadOptions:
         Threads, None for all cores.
     progress
         Called with the amount read so far and the total.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> ReadOptions(labels="stage").samples_in is None
-    True
     """
 
     labels: str | None = None
@@ -81,14 +75,7 @@ class ReadOptions:
     categories: str = ""
 
     def are_texts(self, n_texts: int, n_numbers: int) -> bool:
-        """Tell whether values are categories in texts, given how many features hold texts and numbers.
-
-        Examples
-        --------
-        >>> from bayesieve.io.tables.table import ReadOptions
-        >>> ReadOptions(categories="found").are_texts(5, 1), ReadOptions().are_texts(5, 1)
-        (True, False)
-        """
+        """Tell whether values are categories in texts, given how many features hold texts and numbers."""
         return self.categories == "text" or (self.categories == "found" and n_texts > n_numbers)
 
 
@@ -179,14 +166,7 @@ class FeatureTable(Table):
 
 
 def samples_per_piece(n_features: int) -> int:
-    """Return how many samples a piece holds: a function of the number of features alone, a multiple of 8.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.table import samples_per_piece
-    >>> samples_per_piece(100), samples_per_piece(54_675), samples_per_piece(2_000_000)
-    (4096, 16, 8)
-    """
+    """Return how many samples a piece holds: a function of the number of features alone, a multiple of 8."""
     return max(8, min(4096, 8 * (2**17 // n_features)))
 
 
@@ -194,15 +174,7 @@ MOST_BYTES = 2**26
 
 
 def cut(n_rows: int, size: int, options: ReadOptions) -> Iterator[slice]:
-    """Yield consecutive ranges of ``size`` rows, and report progress once each has been used.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.table import cut
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> list(cut(5, 2, ReadOptions()))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Yield consecutive ranges of ``size`` rows, and report progress once each has been used."""
     for start in range(0, n_rows, size):
         stop = min(start + size, n_rows)
         yield slice(start, stop)
@@ -211,28 +183,12 @@ def cut(n_rows: int, size: int, options: ReadOptions) -> Iterator[slice]:
 
 
 def features_per_piece(n_samples: int, options: ReadOptions, most: int = MOST_BYTES) -> int:
-    """Return how many features fit a piece of ``most`` bytes or a quarter of the memory, at least one.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.table import features_per_piece
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> features_per_piece(238, ReadOptions()), features_per_piece(238, ReadOptions(memory=2**20))
-    (35246, 137)
-    """
+    """Return how many features fit a piece of ``most`` bytes or a quarter of the memory, at least one."""
     return max(1, min(most, options.memory // 4) // (8 * max(1, n_samples)))
 
 
 def take_samples(values: Any, samples: IntArray) -> Any:
-    """Return some columns of a features x samples block, without a copy if they are all of them in order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.tables.table import take_samples
-    >>> take_samples(np.eye(2), np.array([1])).tolist()
-    [[0.0], [1.0]]
-    """
+    """Return some columns of a features x samples block, without a copy if they are all of them in order."""
     n_samples = values.shape[1]
     if len(samples) == n_samples and np.array_equal(samples, np.arange(n_samples)):
         return values
@@ -240,16 +196,7 @@ def take_samples(values: Any, samples: IntArray) -> Any:
 
 
 def without_words(values: Any, options: ReadOptions) -> Any:
-    """Put NaN for numbers that stand for a missing value, such as -999; the block given is not changed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.io.tables.table import without_words
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> without_words(np.array([[1, -999]]), ReadOptions(missing_words=("-999", "unknown"))).tolist()
-    [[1.0, nan]]
-    """
+    """Put NaN for numbers that stand for a missing value, such as -999; the block given is not changed."""
     words = missing_numbers(options)
     if not words:
         return values
@@ -263,15 +210,7 @@ def without_words(values: Any, options: ReadOptions) -> Any:
 
 
 def missing_numbers(options: ReadOptions) -> list[float]:
-    """Return the numbers among the spellings of a missing value.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.table import missing_numbers
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> missing_numbers(ReadOptions(missing_words=("-999", "unknown", "nan")))
-    [-999.0]
-    """
+    """Return the numbers among the spellings of a missing value."""
     found = []
     for word in options.missing_words:
         try:
@@ -298,26 +237,13 @@ def label_text(value: Any, missing_words: Collection[str] = ()) -> str | None:
         Text, number, truth value, date; None and NaN are missing.
     missing_words
         Spellings of a missing label besides the usual ones.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.table import label_text
-    >>> [label_text(value) for value in (" II ", 1, 1.0, 0.5, True, float("nan"), "N/A", None)]
-    ['II', '1', '1', '0.5', 'True', None, None, None]
     """
     text = id_text(value)
     return None if text in _NO_LABEL or text in missing_words else text
 
 
 def id_text(value: Any) -> str:
-    """Return an id as text, written as :func:`label_text` would; missing ones are empty.
-
-    Examples
-    --------
-    >>> from bayesieve.io.tables.table import id_text
-    >>> id_text(7.0), id_text("NA"), id_text(None)
-    ('7', 'NA', '')
-    """
+    """Return an id as text, written as :func:`label_text` would; missing ones are empty."""
     if isinstance(value, str | bytes):
         return (value if isinstance(value, str) else value.decode("utf-8", "replace")).strip()
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas

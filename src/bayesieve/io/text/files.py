@@ -92,14 +92,7 @@ TROUBLE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
 def plain_suffix(path: str | os.PathLike[str]) -> str:
-    """Ending of a file name in lower case, without that of a compression.
-
-    Examples
-    --------
-    >>> from bayesieve.io.text.files import plain_suffix
-    >>> plain_suffix("series.CSV.gz"), plain_suffix("table")
-    ('.csv', '')
-    """
+    """Ending of a file name in lower case, without that of a compression."""
     name = Path(path)
     return (name.with_suffix("") if name.suffix.lower() in ENDINGS else name).suffix.lower()
 
@@ -113,16 +106,6 @@ class TextBytes:
         The file; gzip, bzip2, xz and zstd are recognised by their first bytes.
     encoding
         Encoding of the text; None for UTF-8, or what a byte-order mark says.
-
-    Examples
-    --------
-    >>> import gzip, tempfile, pathlib
-    >>> from bayesieve.io.text.files import TextBytes
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv.gz"
-    >>> _ = path.write_bytes(gzip.compress(b"\xef\xbb\xbfx,y"))
-    >>> with TextBytes(path) as stream:
-    ...     stream.read(100)
-    b'x,y'
     """
 
     def __init__(self, path: str | os.PathLike[str], encoding: str | None = None) -> None:

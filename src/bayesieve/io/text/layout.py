@@ -61,14 +61,7 @@ def _most(pattern: re.Pattern[str], cells: Sequence[str]) -> bool:
 
 
 def is_running_number(cells: Sequence[str]) -> bool:
-    """Tell whether cells count 1, 2, 3, ...: a number of the line, and no measurement.
-
-    Examples
-    --------
-    >>> from bayesieve.io.text.layout import is_running_number
-    >>> is_running_number(["7", "8", "9"]), is_running_number(["7", "9", "8"])
-    (True, False)
-    """
+    """Tell whether cells count 1, 2, 3, ...: a number of the line, and no measurement."""
     if len(cells) < 3 or not all(_WHOLE_NUMBER.fullmatch(cell) for cell in cells):
         return False
     first = int(cells[0])
@@ -135,14 +128,7 @@ class Layout:
 
 
 def label_from_text(text: str | None, words: tuple[str, ...] = ()) -> str | None:
-    """Return a label as it is written in a text file; ``1.0`` and ``1`` are the same.
-
-    Examples
-    --------
-    >>> from bayesieve.io.text.layout import label_from_text
-    >>> [label_from_text(text) for text in ("1.0", "II", "NA")]
-    ['1', 'II', None]
-    """
+    """Return a label as it is written in a text file; ``1.0`` and ``1`` are the same."""
     label = label_text(text, words)
     whole = _WHOLE.fullmatch(label) if label else None
     return whole[1] if whole else label

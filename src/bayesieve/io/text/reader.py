@@ -71,19 +71,7 @@ class Source:
 
 
 def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    r"""Open a delimited text table and find out what it holds.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> from bayesieve.io.text.reader import open_text
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = path.write_text("id,stage,TP53\ns1,early,1.5\ns2,late,2.5\n")
-    >>> table = open_text(path, ReadOptions(labels="stage"))
-    >>> table.samples_in, table.feature_ids
-    ('rows', ('TP53',))
-    """
+    r"""Open a delimited text table and find out what it holds."""
     name, suffix = os.fspath(path), plain_suffix(path)
     form = sniff(name, head_lines(path, options), suffix, named_delimiter(options.delimiter), options.decimal)
     kind = {"\t": "TSV", ",": "CSV"}.get(form.delimiter, f"text with {form.delimiter!r} between fields")
@@ -91,18 +79,7 @@ def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable
 
 
 def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int = 8) -> list[str]:
-    r"""Return the first lines of a text file, all of them whole.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from bayesieve.io.tables.table import ReadOptions
-    >>> from bayesieve.io.text.reader import head_lines
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
-    >>> _ = path.write_text("id,stage\ns1,early")
-    >>> head_lines(path, ReadOptions())
-    ['id,stage', 's1,early']
-    """
+    r"""Return the first lines of a text file, all of them whole."""
     with TextBytes(path, options.encoding) as stream:
         head, ended = b"", False
         while not ended and len(head) < _LONGEST_HEAD and _n_lines(head) <= n_lines:
@@ -216,14 +193,7 @@ class TextFeatures(FeatureTable):
 
 
 def runs_between(n: int, holes: set[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of ``range(n)`` between the holes.
-
-    Examples
-    --------
-    >>> from bayesieve.io.text.reader import runs_between
-    >>> list(runs_between(5, {1, 4}))
-    [(0, 1), (2, 4)]
-    """
+    """Ranges of ``range(n)`` between the holes."""
     lo = 0
     for hole in sorted(hole for hole in holes if 0 <= hole < n):
         if hole > lo:

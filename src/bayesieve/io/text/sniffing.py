@@ -36,14 +36,7 @@ class Form:
 
 
 def named_delimiter(delimiter: str | None) -> str | None:
-    r"""Check a delimiter given by the user, as a character or a word.
-
-    Examples
-    --------
-    >>> from bayesieve.io.text.sniffing import named_delimiter
-    >>> named_delimiter("tab") == "\t"
-    True
-    """
+    r"""Check a delimiter given by the user, as a character or a word."""
     if delimiter is None:
         return None
     found = _NAMED.get(delimiter.lower(), delimiter)
@@ -53,14 +46,7 @@ def named_delimiter(delimiter: str | None) -> str | None:
 
 
 def split(record: str, delimiter: str) -> list[str]:
-    """Cut one record into its fields.
-
-    Examples
-    --------
-    >>> from bayesieve.io.text.sniffing import split
-    >>> split('a,"b,c",d', ",")
-    ['a', 'b,c', 'd']
-    """
+    """Cut one record into its fields."""
     try:
         return [field.strip() for field in next(csv.reader([record], delimiter=delimiter), [])]
     except csv.Error:
@@ -86,12 +72,6 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
         Ending of the file's name.
     delimiter, decimal
         As far as the user said.
-
-    Examples
-    --------
-    >>> from bayesieve.io.text.sniffing import sniff
-    >>> sniff("a.csv", ["id;x;y", "s1;1;2"], ".csv", None, ".").names
-    ('id', 'x', 'y')
     """
     numbered = [(end, record) for end, record in _records(lines) if record.strip()]
     if not numbered:

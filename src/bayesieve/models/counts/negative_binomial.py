@@ -37,14 +37,6 @@ def estimated_size(statistics: EventTotals) -> FloatArray:
     :math:`\mu_y + \mu_y^2 / r`, so that classes of different means are no extra variation. Kept within
     [1e-3, 1e6]; 1e6, where counts are all but Poisson, if the denominator is not positive or no class has two
     values. With few samples it is a rough estimate: give ``size`` where it is known better.
-
-    Examples
-    --------
-    >>> from bayesieve.models.counts.negative_binomial import estimated_size
-    >>> from bayesieve.stats.events.event_totals import EventTotals
-    >>> totals = EventTotals.from_matrix([[0], [8], [4], [20]], ["a", "a", "b", "b"], spread=True)
-    >>> estimated_size(totals).round(6).tolist()
-    [1.111111]
     """
     moments = statistics.moments
     if moments is None:
@@ -60,17 +52,7 @@ def estimated_size(statistics: EventTotals) -> FloatArray:
 
 
 def drawn_values(statistics: EventTotals, mean: Any, size: Any, rng: np.random.Generator) -> EventTotals:
-    """Draw values one by one and sum them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.models.counts.negative_binomial import drawn_values
-    >>> from bayesieve.stats.events.event_totals import EventTotals
-    >>> totals = EventTotals.from_matrix([[3], [5]], ["a", "b"])
-    >>> drawn_values(totals, np.array([4.0]), np.array([2.0]), np.random.default_rng(0)).counts.tolist()
-    [[1], [1]]
-    """
+    """Draw values one by one and sum them."""
     counts = np.broadcast_to(statistics.counts, statistics.total.shape)
     labels = np.repeat(np.arange(len(counts)), counts.max(axis=1))
     values = rng.poisson(rng.gamma(np.broadcast_to(size, mean.shape), mean / size, (labels.size, mean.size))) * 1.0
@@ -81,18 +63,7 @@ def drawn_values(statistics: EventTotals, mean: Any, size: Any, rng: np.random.G
 
 
 def per_exposure(matrix: LabelledMatrix) -> Any:
-    """Counts as if every sample had been looked at equally deeply.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.data import LabelledMatrix, encode_labels
-    >>> from bayesieve.models.counts.negative_binomial import per_exposure
-    >>> counts, labels = np.array([[2.0], [3.0]]), encode_labels(["a", "b"])
-    >>> matrix = LabelledMatrix(counts, labels, None, exposures=np.array([0.5, 1.5]))
-    >>> per_exposure(matrix).tolist()
-    [[4.0], [2.0]]
-    """
+    """Counts as if every sample had been looked at equally deeply."""
     assert matrix.exposures is not None
     scale = (1.0 / matrix.exposures)[:, None]
     values: Any = matrix.values

@@ -23,14 +23,7 @@ _SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 1
 
 
 def log_gamma_rest(x: Any) -> FloatArray:
-    r"""Return :math:`\rho(x) = \log\Gamma(x) - x \log x + x`, about :math:`\tfrac12\log(2\pi/x)`.
-
-    Examples
-    --------
-    >>> from bayesieve.models.counts.terms import log_gamma_rest
-    >>> round(float(log_gamma_rest(1.0)), 6)
-    1.0
-    """
+    r"""Return :math:`\rho(x) = \log\Gamma(x) - x \log x + x`, about :math:`\tfrac12\log(2\pi/x)`."""
     from scipy.special import gammaln, xlogy  # noqa: PLC0415 - SciPy is slow to import
 
     x = np.asarray(x, dtype=np.float64)
@@ -49,42 +42,19 @@ def log_gamma_rest(x: Any) -> FloatArray:
 
 
 def deviance(x: Any, expected: Any, difference: Any) -> FloatArray:
-    r"""Return :math:`x \log(x/m) - x + m` with :math:`m` expected, given :math:`x - m` with its own digits.
-
-    Examples
-    --------
-    >>> from bayesieve.models.counts.terms import deviance
-    >>> round(float(deviance(2.0, 1.0, 1.0)), 6)
-    0.386294
-    """
+    r"""Return :math:`x \log(x/m) - x + m` with :math:`m` expected, given :math:`x - m` with its own digits."""
     return np.asarray(x * np.log1p(difference / expected) - difference)
 
 
 def one_group(group: Any) -> tuple[Any, FloatArray, Any]:
-    """Return count, total and exposure of totals that hold one class only.
-
-    Examples
-    --------
-    >>> from bayesieve.models.counts.terms import one_group
-    >>> from bayesieve.stats.events.event_totals import EventTotals
-    >>> [float(each.sum()) for each in one_group(EventTotals.from_matrix([[3], [4]], ["a", "a"]))]
-    [2.0, 7.0, 2.0]
-    """
+    """Return count, total and exposure of totals that hold one class only."""
     if not isinstance(group, EventTotals) or len(group.classes) != 1:
         raise PriorError("One group of samples is needed: use totals.pick([label]) or totals.pool().")
     return group.count[0], group.total[0], group.exposure[0]
 
 
 def totals_of_group(values: FloatArray, *, spread: bool) -> EventTotals:
-    """Return the totals of one group's values, NaN where missing; a group may be empty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.models.counts.terms import totals_of_group
-    >>> totals_of_group(np.array([[3.0], [np.nan]]), spread=False).total.tolist()
-    [[3.0]]
-    """
+    """Return the totals of one group's values, NaN where missing; a group may be empty."""
     if len(values):
         return EventTotals.from_matrix(values, ["group"] * len(values), missing="omit", spread=spread)
     nothing = totals_of_group(np.zeros((1, values.shape[1])), spread=spread)
@@ -92,29 +62,13 @@ def totals_of_group(values: FloatArray, *, spread: bool) -> EventTotals:
 
 
 def drawn(statistics: EventTotals, mean: FloatArray, rng: np.random.Generator) -> EventTotals:
-    """Return totals drawn from Poisson laws, at the counts and exposures (and with the moments) of others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.models.counts.terms import drawn
-    >>> from bayesieve.stats.events.event_totals import EventTotals
-    >>> drawn(EventTotals.from_matrix([[3]], ["a"]), np.zeros((1, 1)), np.random.default_rng(0)).total.tolist()
-    [[0.0]]
-    """
+    """Return totals drawn from Poisson laws, at the counts and exposures (and with the moments) of others."""
     total = rng.poisson(np.minimum(mean, _LARGEST_MEAN)).astype(np.float64)
     return dataclasses.replace(statistics, total=total)
 
 
 def checked_hyperparameter(name: str, value: Any, lowest: str = "above 0") -> Any:
-    """Check a number, or one per feature, that must be above 0 or, on request, ``"at least 0"``.
-
-    Examples
-    --------
-    >>> from bayesieve.models.counts.terms import checked_hyperparameter
-    >>> checked_hyperparameter("shape", 1)
-    1.0
-    """
+    """Check a number, or one per feature, that must be above 0 or, on request, ``"at least 0"``."""
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -132,13 +86,7 @@ def checked_hyperparameter(name: str, value: Any, lowest: str = "above 0") -> An
 
 
 def check_lengths(n_features: int, **parameters: Any) -> None:
-    """Raise unless every parameter is a number or has one value per feature.
-
-    Examples
-    --------
-    >>> from bayesieve.models.counts.terms import check_lengths
-    >>> check_lengths(3, shape=0.5, rate=None)
-    """
+    """Raise unless every parameter is a number or has one value per feature."""
     for name, value in parameters.items():
         if np.ndim(value) and np.size(value) != n_features:
             raise PriorError(

@@ -35,15 +35,6 @@ def nearest_distance(table: ValueBlocks, which: npt.NDArray[np.int64], constants
         Columns to look at.
     constants
         One value per class and chosen column, ``(n_classes, which.size)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.models.gaussian.degenerate import nearest_distance
-    >>> matrix = LabelledMatrix.from_arrays([[0.0], [0.0], [3.0], [5.0]], ["a", "a", "b", "b"])
-    >>> nearest_distance(matrix, np.array([0]), np.array([[0.0], [4.0]])).tolist()
-    [[3.0], [1.0]]
     """
     steps = np.full(constants.shape, np.inf)
     for block in table.blocks(which):
@@ -83,14 +74,7 @@ def _look_sparse(data: Any, indptr: Any, n_rows: int, lo: int, constants: Any, s
 
 
 class Degeneracy(enum.IntEnum):
-    """Why a feature has no evidence of its own.
-
-    Examples
-    --------
-    >>> from bayesieve.models.gaussian.degenerate import Degeneracy
-    >>> Degeneracy.CONSTANT.reason
-    'constant in all samples'
-    """
+    """Why a feature has no evidence of its own."""
 
     NONE = 0
     CONSTANT = 1
@@ -137,17 +121,6 @@ def find_degenerate(cells: tuple[Cell, ...], n_features: int) -> npt.NDArray[np.
         The groups of samples under their priors, the pooled sample last.
     n_features
         Number of features.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.gaussian.degenerate import find_degenerate
-    >>> from bayesieve.models.patterns import Patterns
-    >>> X = [[1.0, 5.0, 7.0], [1.0, 6.0, 7.0], [2.0, 7.0, 7.0], [3.0, 8.0, 7.0]]
-    >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"])
-    >>> cells = bs.GaussianModel.jeffreys().evidences(moments).cells(Patterns.of("any", ("a", "b")))
-    >>> find_degenerate(cells, 3).tolist()
-    [2, 0, 1]
     """
     flags = np.zeros(n_features, dtype=np.int8)
     if all(min(np.min(x) for x in (cell.dof, cell.scale, cell.strength)) > 0 for cell in cells):

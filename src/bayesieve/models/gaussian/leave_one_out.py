@@ -263,20 +263,6 @@ class Downdates:
             What is compared: two classes, without the rounding variance.
         resolution
             Step to which values are rounded, 0 if it was not stated.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.models.gaussian.leave_one_out import log_bayes_factor_without
-        >>> from bayesieve.models.gaussian.leave_one_out import Downdates
-        >>> X, y = [[0.0], [1.0], [2.0], [9.0], [4.0], [6.0]], [0, 0, 0, 0, 1, 1]
-        >>> model = bs.GaussianModel.proper()
-        >>> parts = Downdates.of(model, bs.Moments.from_matrix(X, y))
-        >>> shorter = bs.Moments.from_matrix(X[:3] + X[4:], y[:3] + y[4:])
-        >>> d, e = (float(9.0 - parts.centres[k][0] - parts.lags[k][0]) for k in (0, 2))
-        >>> without = log_bayes_factor_without(d, e, 0, 0, 0, parts.sizes, *parts.terms(0, 1))
-        >>> bool(abs(without - model.log_bayes_factor(shorter)[0]) < 1e-12)
-        True
         """
         steps, n = np.atleast_1d(np.square(resolution) / 12.0), moments.n_features
         groups = [_Group.of(prior, group, steps) for prior, group in _groups(model, moments)]
@@ -295,32 +281,13 @@ class Downdates:
         return self.centres, self.lags, self.sizes
 
     def terms(self, lo: int, hi: int) -> tuple[FloatArray, FloatArray]:
-        r"""Return :math:`q, Q` and :math:`c` of some features.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> from bayesieve.models.gaussian.leave_one_out import Downdates
-        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-        >>> [array.shape for array in Downdates.of(bs.GaussianModel.proper(), moments).terms(0, 1)]
-        [(3, 1), (2, 1)]
-        """
+        r"""Return :math:`q, Q` and :math:`c` of some features."""
         curves, constants = np.empty((3, hi - lo)), np.empty((2, hi - lo))
         fill_terms(self.scales, self.steps, self.sizes, lo, hi, curves, constants)
         return curves, constants
 
     def take(self, places: npt.NDArray[np.int64]) -> Downdates:
-        """Some of the features.
-
-        Examples
-        --------
-        >>> import bayesieve as bs, numpy as np
-        >>> from bayesieve.models.gaussian.leave_one_out import Downdates
-        >>> X = [[1.0, 2.0], [2.0, 5.0], [4.0, 1.0], [7.0, 3.0]]
-        >>> moments = bs.Moments.from_matrix(X, ["a", "a", "b", "b"])
-        >>> Downdates.of(bs.GaussianModel.proper(), moments).take(np.array([1])).irregular.shape
-        (1,)
-        """
+        """Some of the features."""
         centres, lags, scales = (
             _triple(row[places] for row in rows) for rows in (self.centres, self.lags, self.scales)
         )

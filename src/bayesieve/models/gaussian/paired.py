@@ -35,14 +35,6 @@ def paired_log_bayes_factor(differences: Moments, constant: float = PAIR_CONSTAN
         differ.
     constant
         The constant :math:`B`.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.gaussian.paired import paired_log_bayes_factor
-    >>> differences = bs.Moments.from_matrix([[1.0], [2.0], [1.5], [0.5]], ["b - a"] * 4)
-    >>> paired_log_bayes_factor(differences).round(4).tolist()
-    [3.2369]
     """
     n = np.asarray(differences.count[0], dtype=np.float64)
     mean = differences.mean[0] + np.asarray(differences.residual)[0]
@@ -78,18 +70,7 @@ class PairedComparison:
         ])  # fmt: skip
 
     def log_bayes_factor(self) -> FloatArray:
-        """Log Bayes factors of the parts added up.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesieve as bs
-        >>> from bayesieve.models.gaussian.paired import PairedComparison
-        >>> part = bs.Moments.from_matrix([[1.0], [2.0], [1.5], [0.5]], ["b - a"] * 4)
-        >>> both = PairedComparison((part, part), (np.array([True]), np.array([False])))
-        >>> both.log_bayes_factor().round(4).tolist()
-        [3.2369]
-        """
+        """Log Bayes factors of the parts added up."""
         return np.asarray(self.contributions().sum(axis=0))
 
     @property

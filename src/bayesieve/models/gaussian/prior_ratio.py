@@ -29,12 +29,6 @@ def jeffreys_constant(n0: Any, n1: Any) -> Any:
     .. math::
         K = \tfrac12 \log\frac{2\pi n}{n_0 n_1} + \log\frac{\Gamma(n_0/2)\Gamma(n_1/2)}{\Gamma(n/2)}
             + \tfrac12 (n \log n - n_0 \log n_0 - n_1 \log n_1)
-
-    Examples
-    --------
-    >>> from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
-    >>> round(float(jeffreys_constant(25, 25)), 5)
-    -0.33128
     """
     n0, n1 = np.asarray(n0, dtype=np.float64), np.asarray(n1, dtype=np.float64)
     n = n0 + n1
@@ -61,14 +55,7 @@ the one that gives ``log BF = -log(lambda) - log(n)`` under Jeffreys' prior."""
 
 
 def checked_prior_ratio(prior_ratio: Any) -> PriorRatio:
-    """Check the form of a prior ratio as far as that is possible without data.
-
-    Examples
-    --------
-    >>> from bayesieve.models.gaussian.prior_ratio import checked_prior_ratio
-    >>> checked_prior_ratio("paper")
-    'paper'
-    """
+    """Check the form of a prior ratio as far as that is possible without data."""
     if isinstance(prior_ratio, str):
         if prior_ratio not in NAMED_LOG_RATIOS:
             raise PriorError(
@@ -92,26 +79,12 @@ def checked_prior_ratio(prior_ratio: Any) -> PriorRatio:
 
 
 def depends_on_sizes(name: str) -> bool:
-    """Whether a named ratio depends on the sizes of two classes.
-
-    Examples
-    --------
-    >>> from bayesieve.models.gaussian.prior_ratio import depends_on_sizes
-    >>> depends_on_sizes("paper"), depends_on_sizes("bic")
-    (False, True)
-    """
+    """Whether a named ratio depends on the sizes of two classes."""
     return name in ("n_decay", "bic")
 
 
 def log_prior_ratio(prior_ratio: PriorRatio, n0: Any, n1: Any) -> Any:
-    """Logarithm of a prior ratio at the class sizes of the data, scalar or per feature.
-
-    Examples
-    --------
-    >>> from bayesieve.models.gaussian.prior_ratio import log_prior_ratio
-    >>> round(float(log_prior_ratio(lambda n0, n1: 1.0 / (n0 + n1), 2, 3)), 6)
-    -1.609438
-    """
+    """Logarithm of a prior ratio at the class sizes of the data, scalar or per feature."""
     if isinstance(prior_ratio, str):
         return NAMED_LOG_RATIOS[prior_ratio](n0, n1)
     if not callable(prior_ratio):
@@ -129,16 +102,6 @@ def warn_unless_semi_proper(prior_ratio: PriorRatio, n0: int, n1: int) -> None:
 
     Theorem 3 needs a semi-proper prior (Definition 3): the ratio grows like ``c * n ** p`` with
     ``p < 1``. The function is asked at sizes up to 1e9 with the data's class proportions.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from bayesieve.models.gaussian.prior_ratio import warn_unless_semi_proper
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_unless_semi_proper(lambda n0, n1: float(n0 + n1), 10, 10)
-    >>> "Definition 3" in str(caught[0].message)
-    True
     """
     reason = power_of_n(prior_ratio, n0 / (n0 + n1))[1] if callable(prior_ratio) else ""
     if reason:
@@ -161,14 +124,6 @@ def power_of_n(prior_ratio: PriorRatio, share: float = 0.5) -> tuple[float, str]
         As checked by :func:`checked_prior_ratio`.
     share
         Share of the first class among the samples.
-
-    Examples
-    --------
-    >>> from bayesieve.models.gaussian.prior_ratio import power_of_n
-    >>> power_of_n(0.1), power_of_n("n_decay")
-    ((0.0, ''), (-1.0, ''))
-    >>> power_of_n(lambda n0, n1: float(n0 + n1))
-    (1.0, 'it grows like n ** 1, and the power must stay below 1')
     """
     if not callable(prior_ratio) and not isinstance(prior_ratio, str):
         return 0.0, ""

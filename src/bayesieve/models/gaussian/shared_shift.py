@@ -64,15 +64,6 @@ def shared_shift_log_bayes_factor(
     numpy.ndarray
         One number per feature; NaN where the classes never meet in a block, or where a class has no
         spread within blocks.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.gaussian.shared_shift import shared_shift_log_bayes_factor
-    >>> first = bs.Moments.from_matrix([[0.1], [-0.4], [0.3], [1.2], [0.7]], ["a", "a", "a", "b", "b"])
-    >>> second = bs.Moments.from_matrix([[5.2], [4.7], [6.1], [5.9], [6.4]], ["a", "a", "b", "b", "b"])
-    >>> shared_shift_log_bayes_factor([first, second], 0.1).round(6).tolist()
-    [7.311096]
     """
     ratio = checked_prior_ratio(prior_ratio)
     _check_blocks(blocks)
@@ -113,16 +104,6 @@ class ShiftComparison:
         Moments of two classes in every block.
     model
         Jeffreys' model, whose prior ratio enters once.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.models.gaussian.shared_shift import ShiftComparison
-    >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
-    >>> model = bs.GaussianModel.jeffreys()
-    >>> difference = ShiftComparison((moments,), model).log_bayes_factor() - model.log_bayes_factor(moments)
-    >>> bool(abs(difference[0]) < 1e-10)
-    True
     """
 
     blocks: tuple[Moments, ...]

@@ -66,14 +66,6 @@ def log_ratio_integral(
         Whether the classes differ by a shift that is integrated out; otherwise it is 0.
     n_threads
         Threads to use; the result is the same to the last bit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
-    >>> squares, difference = np.array([[1.0], [1.0]]), np.zeros((1, 1))
-    >>> log_ratio_integral(squares, [[[2], [2]]], difference, free_shift=False).round(12).tolist()
-    [1.38629436112]
     """
     n_blocks, n_features = differences.shape
     sizes = np.broadcast_to(np.asarray(counts, dtype=np.float64), (n_blocks, 2, n_features))

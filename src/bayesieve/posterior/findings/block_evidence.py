@@ -40,17 +40,6 @@ class BlockEvidence:
         Blocks that contribute nothing, with the reason.
     prior_ratio
         What the prior ratio multiplies to over all blocks; None for proper priors and ratios per feature.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> rng = np.random.default_rng(0)
-    >>> X, y, batch = rng.normal(size=(40, 2)), [0, 1] * 20, [0] * 20 + [1] * 20
-    >>> X[20:] += 5.0
-    >>> evidence = bs.screen(X, y, blocks=batch).block_evidence
-    >>> evidence.names, evidence.contributions.shape
-    (('0', '1'), (2, 2))
     """
 
     names: tuple[str, ...]
@@ -66,18 +55,7 @@ class BlockEvidence:
             array.flags.writeable = False
 
     def without(self, posterior: FeaturePosterior, block: str) -> FloatArray:
-        """Log-odds with one block left out.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesieve as bs
-        >>> X = np.random.default_rng(0).normal(size=(40, 2))
-        >>> posterior = bs.screen(X, [0, 1] * 20, blocks=["p"] * 20 + ["q"] * 20)
-        >>> alone = bs.screen(X[20:], [0, 1] * 10)
-        >>> bool(np.allclose(posterior.block_evidence.without(posterior, "p"), alone.log_odds))
-        True
-        """
+        """Log-odds with one block left out."""
         if block not in self.names:
             raise OptionError(f"There is no block {block!r}; the blocks are {_few(self.names, 20)}.")
         return np.asarray(posterior.log_odds - self.contributions[self.names.index(block)])
@@ -132,15 +110,6 @@ def within_blocks(blocks: Sequence[Any]) -> FloatArray:
     -------
     numpy.ndarray
         (2, n_features); empty unless these are moments of two classes.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.findings.block_evidence import within_blocks
-    >>> first = bs.Moments.from_matrix([[0.0], [2.0], [1.0], [5.0]], ["a", "a", "b", "b"])
-    >>> second = bs.Moments.from_matrix([[9.0], [9.5], [13.0], [13.5]], ["a", "a", "b", "b"])
-    >>> within_blocks([first, second])[0].tolist()
-    [3.0]
     """
     if not all(isinstance(block, Moments) and len(block.classes) == 2 for block in blocks):
         return np.empty((0, 0))

@@ -24,15 +24,6 @@ class Differences:
     ----------
     shares
         Most probable pattern and probabilities of equality, given that a feature is a marker.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [7.1], [7.3], [7.2]]
-    >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
-    >>> posterior = bs.screen(X, list("aaabbbccc"), model=model, prior_probability=0.5)
-    >>> posterior.differences.words(posterior)
-    ['{c} differs from {a, b}']
     """
 
     shares: PatternShares
@@ -45,28 +36,11 @@ class Differences:
         """Number of the leading pattern of every feature: the most probable of those that differ.
 
         It is -1, no difference, where that is more probable than all patterns together.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1], [0.4], [0.3], [0.2], [7.1], [7.3]]
-        >>> posterior = bs.screen(X, list("aabbcc"), model=bs.GaussianModel.proper(mean_locations=(0.0,)))
-        >>> posterior.differences.leading(posterior).tolist()
-        [0]
         """
         return np.where(posterior.log_odds > 0, self.shares.best, np.int16(-1))
 
     def words(self, posterior: FeaturePosterior) -> list[str]:
-        """Say the leading pattern of every feature, for example "{BL} differs from {EWS, NB}".
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1], [0.4], [0.3], [0.2], [7.1], [7.3]]
-        >>> posterior = bs.screen(X, list("aabbcc"), model=bs.GaussianModel.proper(mean_locations=(0.0,)))
-        >>> posterior.differences.words(posterior)
-        ['{c} differs from {a, b}']
-        """
+        """Say the leading pattern of every feature, for example "{BL} differs from {EWS, NB}"."""
         patterns = self.shares.patterns
         said = [patterns.words(i) for i in range(len(patterns.growths))]
         return [said[i] if i >= 0 else patterns.words(-1) for i in self.leading(posterior).tolist()]
@@ -77,17 +51,7 @@ class Differences:
         return np.where(posterior.log_odds > 0, best, posterior.null_probability)
 
     def equal(self, posterior: FeaturePosterior) -> FloatArray:
-        """Probability that two classes are alike, for every pair (rows) and feature (columns).
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1], [0.4], [0.3], [0.2], [0.5], [0.3], [7.1], [7.3], [7.2]]
-        >>> model = bs.GaussianModel.proper(mean_locations=(0.0,))
-        >>> posterior = bs.screen(X, list("aaabbbccc"), model=model, prior_probability=0.5)
-        >>> posterior.differences.equal(posterior)[:, 0].round(2).tolist()
-        [0.73, 0.0, 0.0]
-        """
+        """Probability that two classes are alike, for every pair (rows) and feature (columns)."""
         return posterior.null_probability + posterior.probability * self.shares.equal
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:

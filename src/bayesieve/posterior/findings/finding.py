@@ -37,15 +37,7 @@ class OfThePrior(Protocol):
 
 
 def check_same_features(what: str, names: tuple[str, ...] | None, n: int, posterior: FeaturePosterior) -> None:
-    """Raise if a finding is of other features than a screen, or of the same in another order.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.findings.finding import check_same_features
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> check_same_features("Scores", None, 1, posterior)
-    """
+    """Raise if a finding is of other features than a screen, or of the same in another order."""
     if posterior.n_features != n:
         raise DataError(f"{what} of {n:,} features do not fit a table of {posterior.n_features:,}.")
     if names is None or posterior.feature_names is None or names == posterior.feature_names:
@@ -67,12 +59,6 @@ class Remark:
     ----------
     sentences
         What is to be said.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.findings.finding import Remark
-    >>> Remark(("20 pairs.",)).notes()
-    ['20 pairs.']
     """
 
     sentences: tuple[str, ...]
@@ -94,14 +80,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class PriorRemark(Remark):
-    """Sentences about the prior, to be dropped when another one is put in its place.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.findings.finding import PriorRemark
-    >>> PriorRemark(("The prior is on the number of markers.",)).reweighed(0.0)
-    (None, 0.0)
-    """
+    """Sentences about the prior, to be dropped when another one is put in its place."""
 
     def reweighed(self, prior_log_odds: Any) -> tuple[None, Any]:
         """Nothing is left of it under another prior."""

@@ -240,17 +240,7 @@ def kinds(
 
 
 def gaussian_moments(posterior: FeaturePosterior) -> Moments:
-    """Moments behind a screen of two classes, with the rounding variance of its resolution.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.findings.kinds import gaussian_moments
-    >>> X, model = [[1.0], [1.5], [2.0], [3.0]], bs.GaussianModel.proper()
-    >>> posterior = bs.screen(X, ["a", "a", "b", "b"], model=model, resolution=0.5)
-    >>> gaussian_moments(posterior).centred_squares.round(4).tolist()
-    [[0.1667], [0.5417]]
-    """
+    """Moments behind a screen of two classes, with the rounding variance of its resolution."""
     moments = posterior.statistics
     if not isinstance(moments, Moments) or len(moments.classes) != 2:
         raise OptionError(

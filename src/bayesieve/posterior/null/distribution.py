@@ -66,14 +66,6 @@ def log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.A
     -----
     Each value is worked out by itself. Relative errors of the result are below 1e-13 for class sizes up to at
     least 10 million and log probabilities from -1e-14 to -1e8.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.null.distribution import log_null_probability
-    >>> float(log_null_probability(-3.8466393963, 4, 5).round(8))
-    -2.69406675
-    >>> log_null_probability([-3.0, -3000.0], [100, 28], [100, 210]).round(6).tolist()
-    [-2.958803, -2892.910404]
     """
     values, n0, n1 = _broadcast(np.minimum(np.asarray(log_lambda, dtype=np.float64), 0.0), n0, n1)
     return _row_by_row(lambda x, small, large: _inverted(-x, small, large)[0], values, n0, n1)
@@ -91,12 +83,6 @@ def null_quantile(log_probability: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.Arr
         Log probabilities, at most 0.
     n0, n1
         Class sizes, at least 2 each: numbers, or arrays that broadcast with ``log_probability``.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.null.distribution import null_quantile
-    >>> float(null_quantile(-2.694066750283, 4, 5).round(8))
-    -3.8466394
     """
     values, n0, n1 = _broadcast(np.asarray(log_probability, dtype=np.float64), n0, n1)
     if (values > 0).any():
@@ -111,12 +97,6 @@ def log_null_moment(order: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.ArrayLike) 
         E[\Lambda^h] = c^h \frac{\Gamma(\frac{n_0(1+h)-1}2) \Gamma(\frac{n_1(1+h)-1}2) \Gamma(\frac{n-1}2)}
         {\Gamma(\frac{n_0-1}2) \Gamma(\frac{n_1-1}2) \Gamma(\frac{n(1+h)-1}2)}, \quad
         \log c = \tfrac12 (n \log n - n_0 \log n_0 - n_1 \log n_1)
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.null.distribution import log_null_moment
-    >>> log_null_moment([0.0, 1.0, -0.9], 10, 10).round(6).tolist()
-    [0.0, -0.769088, inf]
     """
     values, n0, n1 = _broadcast(np.asarray(order, dtype=np.float64), n0, n1)
     small, large = np.minimum(n0, n1), np.maximum(n0, n1)
@@ -132,12 +112,6 @@ def null_mean(n0: npt.ArrayLike, n1: npt.ArrayLike) -> FloatArray:
     .. math:: \log c + \sum_y \tfrac{n_y}2 \left[\psi(\tfrac{n_y-1}2) - \psi(\tfrac{n-1}2)\right]
 
     Bartlett's approximation divides :math:`\log\lambda` by minus this number.
-
-    Examples
-    --------
-    >>> from bayesieve.posterior.null.distribution import null_mean
-    >>> float(null_mean(10, 10).round(4))
-    -1.1572
     """
     _, n0, n1 = _broadcast(np.asarray(0.0), n0, n1)
     small, large = np.minimum(n0, n1), np.maximum(n0, n1)
@@ -265,16 +239,6 @@ def tabulated_log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike,
     ----------
     log_lambda, n0, n1
         As for :func:`~bayesieve.posterior.null.distribution.log_null_probability`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.posterior.null.distribution import log_null_probability
-    >>> from bayesieve.posterior.null.distribution import tabulated_log_null_probability
-    >>> log_lambda = -np.linspace(0.01, 1000.0, 5_000)
-    >>> quick = tabulated_log_null_probability(log_lambda, 28, 210)
-    >>> bool(np.allclose(quick, log_null_probability(log_lambda, 28, 210), rtol=1e-12, atol=0.0))
-    True
     """
     values, n0, n1 = np.broadcast_arrays(np.asarray(log_lambda, dtype=np.float64), n0, n1)
     flat, sizes = values.ravel(), np.stack([np.minimum(n0, n1).ravel(), np.maximum(n0, n1).ravel()])

@@ -64,16 +64,6 @@ def chance_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray
     -------
     numpy.ndarray
         One number per cut; NaN if the model does not know how to draw non-markers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.null.expected import chance_curve
-    >>> X = np.random.default_rng(0).normal(size=(50, 20_000))
-    >>> posterior = bs.screen(X, [0] * 25 + [1] * 25, prior_probability=0.005)
-    >>> chance_curve(posterior, [-np.inf, 0.0, 5.0]).round(2).tolist()
-    [20000.0, 11.11, 0.1]
     """
     at = np.asarray(cuts, dtype=np.float64).ravel()
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
@@ -87,18 +77,7 @@ def chance_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray
 
 
 def chance_resolution(posterior: FeaturePosterior) -> float:
-    """Return the number that one event of the simulation behind :func:`chance_curve` stands for; 0 if exact.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.null.expected import chance_resolution
-    >>> X, y = [[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5
-    >>> chance_resolution(bs.screen(X, y))
-    0.0
-    >>> round(1 / chance_resolution(bs.screen(X, y, model=bs.GaussianModel.proper())))
-    401408
-    """
+    """Return the number that one event of the simulation behind :func:`chance_curve` stands for; 0 if exact."""
     if follows_lambda(posterior):
         return 0.0
     copies, rounds = _repetitions(posterior)
@@ -109,15 +88,6 @@ def least_log_odds(posterior: FeaturePosterior) -> FloatArray:
     """Log-odds that some features cannot fall below, where these follow from lambda; none for other screens.
 
     :func:`chance_curve` has a kink at each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.null.expected import least_log_odds
-    >>> posterior = bs.screen(np.random.default_rng(0).normal(size=(50, 1000)), [0] * 25 + [1] * 25)
-    >>> bool(least_log_odds(posterior)[0] < posterior.log_odds.min() < least_log_odds(posterior)[0] + 0.01)
-    True
     """
     if not follows_lambda(posterior):
         return np.empty(0)
@@ -129,31 +99,12 @@ def least_log_odds(posterior: FeaturePosterior) -> FloatArray:
 
 
 def by_chance(posterior: FeaturePosterior) -> npt.NDArray[np.bool_]:
-    """Which features could pass a cut by chance: neither degenerate nor markers by assumption.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.null.expected import by_chance
-    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
-    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(),
-    ...                       prior_probability=[1.0, 0.01])
-    >>> by_chance(posterior).tolist()
-    [False, True]
-    """
+    """Which features could pass a cut by chance: neither degenerate nor markers by assumption."""
     return np.equal(posterior.degenerate_codes, 0) & (np.asarray(posterior.prior_log_odds) < np.inf)
 
 
 def follows_lambda(posterior: FeaturePosterior) -> bool:
-    """Whether log-odds are a function of one two-class Pearson-Neyman statistic.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.null.expected import follows_lambda
-    >>> follows_lambda(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5))
-    True
-    """
+    """Whether log-odds are a function of one two-class Pearson-Neyman statistic."""
     plain = posterior.comparison is None or (
         isinstance(posterior.comparison, Comparison) and len(posterior.comparison.parts) == 1
     )
@@ -162,15 +113,7 @@ def follows_lambda(posterior: FeaturePosterior) -> bool:
 
 
 def is_jeffreys(model: Model) -> bool:
-    """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.posterior.null.expected import is_jeffreys
-    >>> is_jeffreys(bs.GaussianModel.jeffreys()), is_jeffreys(bs.GaussianModel.proper())
-    (True, False)
-    """
+    """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone."""
     return isinstance(model, GaussianModel) and all(
         prior.is_jeffreys for prior in (*model.class_priors, model.pooled_prior)
     )

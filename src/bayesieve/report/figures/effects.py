@@ -62,16 +62,6 @@ def name_points(
     -------
     list
         The annotations that found room.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from matplotlib.figure import Figure
-    >>> from bayesieve.report.figures.effects import name_points
-    >>> ax = Figure(figsize=(3, 3)).subplots()
-    >>> x = np.array([0.5, 0.5])
-    >>> [text.get_text() for text in name_points(ax, x, x, ["first", "second"], (x, x))]
-    ['first', 'second']
     """
     figure: Any = ax.figure
     figure = getattr(figure, "figure", figure)  # the whole, where the axes are on a part

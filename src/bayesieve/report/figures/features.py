@@ -45,18 +45,7 @@ _MOST_LEVELS = 8
 
 
 def draw_rates(ax: Axes, totals: EventTotals) -> None:
-    """Draw the rate of one feature in every class as a bar with its number.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from bayesieve.report.figures.features import draw_rates
-    >>> from bayesieve.stats.events.event_totals import EventTotals
-    >>> ax = Figure().subplots()
-    >>> draw_rates(ax, EventTotals.from_matrix([[3], [5], [2]], ["a", "a", "b"]))
-    >>> [float(bar.get_width()) for bar in ax.patches]
-    [4.0, 2.0]
-    """
+    """Draw the rate of one feature in every class as a bar with its number."""
     rates = np.nan_to_num(totals.rate[:, 0])
     rows = -np.arange(rates.size)
     ax.barh(rows, rates, height=0.55, color=[CLASS_COLOURS[k % len(CLASS_COLOURS)] for k in range(rates.size)])
@@ -68,18 +57,7 @@ def draw_rates(ax: Axes, totals: EventTotals) -> None:
 
 
 def draw_shares(ax: Axes, counts: CategoryCounts) -> None:
-    """Draw the shares of the categories of one feature in every class, one bar per class.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from bayesieve.report.figures.features import draw_shares
-    >>> from bayesieve.stats.categories.category_counts import CategoryCounts
-    >>> ax = Figure().subplots()
-    >>> draw_shares(ax, CategoryCounts.from_matrix([["AA"], ["AG"], ["AG"]], ["a", "a", "b"]))
-    >>> [round(float(bar.get_width()), 2) for bar in ax.patches]
-    [0.5, 0.0, 0.5, 1.0]
-    """
+    """Draw the shares of the categories of one feature in every class, one bar per class."""
     table = counts.table[:, :, 0]
     there = np.flatnonzero(table.sum(axis=0) > 0)
     common = there[np.argsort(-table.sum(axis=0)[there], kind="stable")][:_MOST_LEVELS]
@@ -190,14 +168,7 @@ def _values(posterior: FeaturePosterior, place: int, data: Any, labels: Any) -> 
 
 
 def check_drawable(posterior: FeaturePosterior, place: int, values: Any) -> None:
-    """Raise if there is nothing about a feature that :func:`feature` could draw.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.figures.features import check_drawable
-    >>> check_drawable(bs.screen([[0.1], [0.4], [0.3], [0.8], [0.6]] * 2, [0, 1] * 5), 0, None)
-    """
+    """Raise if there is nothing about a feature that :func:`feature` could draw."""
     if values is None and not isinstance(posterior.statistics, (Moments, CategoryCounts, EventTotals)):
         raise DataError(
             f"This screen holds no statistics of the values of {posterior.names[place]!r} to draw. Give data=X "

@@ -107,18 +107,7 @@ def _log_odds_axis(ax: Axes, low: float, high: float) -> None:
 
 
 def round_numbers_of_ten(axis: Any, highest: int) -> None:
-    """Ticks at powers of ten up to ``highest``, written out; finer ones where there are few.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from bayesieve.report.figures.ranks import round_numbers_of_ten
-    >>> ax = Figure().subplots()
-    >>> ax.set_xscale("log")
-    >>> round_numbers_of_ten(ax.xaxis, 20_000)
-    >>> ax.get_xticks().tolist()
-    [1.0, 10.0, 100.0, 1000.0, 10000.0]
-    """
+    """Ticks at powers of ten up to ``highest``, written out; finer ones where there are few."""
     round_numbers(axis, 1, highest)
     if highest > 200:
         from matplotlib.ticker import FixedLocator  # noqa: PLC0415 - optional and slow to import

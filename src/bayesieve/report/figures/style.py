@@ -28,28 +28,14 @@ _LONGEST, _MINUS = 28, "\N{MINUS SIGN}"
 
 
 def plain(name: Any, longest: int = _LONGEST) -> str:
-    r"""Turn a name into one line of readable text: no control characters, not too long.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import plain
-    >>> plain("A\nB\t$x$"), plain("abcdefgh", 5)
-    ('A B $x$', 'abcd…')
-    """
+    r"""Turn a name into one line of readable text: no control characters, not too long."""
     text = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in str(name))
     text = "".join("\ufffd" if unicodedata.category(c) == "Cs" else c for c in " ".join(text.split()))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def in_lines(title: str, width: int) -> str:
-    """Break a long title, after a comma or semicolon if that will do.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import in_lines
-    >>> in_lines("mean difference, case minus control", 20).splitlines()
-    ['mean difference,', 'case minus control']
-    """
+    """Break a long title, after a comma or semicolon if that will do."""
     text = plain(title, 4 * width)
     if len(text) <= width:
         return text
@@ -60,14 +46,7 @@ def in_lines(title: str, width: int) -> str:
 
 
 def said(number: float, digits: int = 3) -> str:
-    r"""Write a number for people, with a true minus sign.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import said
-    >>> said(12345.6), said(0.01234), said(-5.0) == "\N{MINUS SIGN}5"
-    ('12,346', '0.0123', True)
-    """
+    r"""Write a number for people, with a true minus sign."""
     if not math.isfinite(number):
         return "unknown" if math.isnan(number) else ("∞" if number > 0 else f"{_MINUS}∞")
     text = f"{number:,.0f}" if abs(number) >= 10**digits else f"{number:,.{digits}g}"
@@ -75,30 +54,14 @@ def said(number: float, digits: int = 3) -> str:
 
 
 def said_probability(probability: float) -> str:
-    """Write a probability; one that rounding would make certain is said to be beyond 0.9999.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import said_probability
-    >>> said_probability(0.98765), said_probability(1.0), said_probability(1e-9)
-    ('0.988', 'over 0.9999', 'under 0.0001')
-    """
+    """Write a probability; one that rounding would make certain is said to be beyond 0.9999."""
     if probability > 0.9999:
         return "over 0.9999"
     return "under 0.0001" if probability < 0.0001 else f"{probability:.{4 if probability > 0.99 else 3}g}"
 
 
 def selected(found: Any) -> Selection:
-    """Take a selection as it is; from a posterior select what is more probably a marker than not.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.figures.style import selected
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> selected(posterior).rule
-    'probability over 0.5'
-    """
+    """Take a selection as it is; from a posterior select what is more probably a marker than not."""
     if isinstance(found, Selection):
         return found
     if isinstance(found, FeaturePosterior):
@@ -110,15 +73,7 @@ def selected(found: Any) -> Selection:
 
 
 def drawable(log_odds: FloatArray) -> FloatArray:
-    """Put infinite log-odds (prior probabilities of 0 and 1) a little beyond the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.report.figures.style import drawable
-    >>> drawable(np.array([0.0, 10.0, np.inf])).tolist()
-    [0.0, 10.0, 11.0]
-    """
+    """Put infinite log-odds (prior probabilities of 0 and 1) a little beyond the others."""
     finite = log_odds[np.isfinite(log_odds)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     margin = max(0.1 * (high - low), 1.0)
@@ -129,34 +84,12 @@ _MOST_COMPARED = 50_000
 
 
 def place_of(posterior: FeaturePosterior, feature: Any) -> int:
-    """Find a feature by its name or by its number in the order of the columns.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.figures.style import place_of
-    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
-    >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
-    >>> place_of(posterior, "x1"), place_of(posterior, -1)
-    (1, 1)
-    """
+    """Find a feature by its name or by its number in the order of the columns."""
     return int(places_of(posterior, [feature])[0])
 
 
 def places_of(posterior: FeaturePosterior, features: Sequence[Any]) -> npt.NDArray[np.int64]:
-    """Find several features; see :func:`place_of`.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.report.figures.style import places_of
-    >>> posterior = bs.screen([[0.1], [0.4], [0.3], [6.8]], [0, 0, 1, 1], model=bs.GaussianModel.proper())
-    >>> try:
-    ...     places_of(posterior, ["x10"])
-    ... except bs.DataError as error:
-    ...     print(error)
-    There is no feature 'x10' among the 1 of this screen. Did you mean x0?
-    """
+    """Find several features; see :func:`place_of`."""
     asked = [features] if isinstance(features, str) else list(features)
     if not asked:
         return np.empty(0, np.int64)
@@ -230,15 +163,6 @@ def drawing_on(ax: Axes | None, width: float = COLUMN, height: float = 2.6) -> I
 
     A new figure is one of ``pyplot``, so that notebooks show it; it is neither shown nor closed here, and the
     settings of matplotlib are as before.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import COLUMN, drawing_on
-    >>> from matplotlib.figure import Figure
-    >>> mine = Figure().subplots()
-    >>> with drawing_on(mine) as ax:
-    ...     ax is mine
-    True
     """
     mpl = load_matplotlib()
     if ax is not None:
@@ -258,17 +182,7 @@ def drawing_on(ax: Axes | None, width: float = COLUMN, height: float = 2.6) -> I
 
 @contextlib.contextmanager
 def on_paper() -> Iterator[None]:
-    """Make new figures without ``pyplot`` for a while: they are written to files, and nobody has to close them.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from bayesieve.report.figures.style import drawing_on, on_paper
-    >>> before = len(plt.get_fignums())
-    >>> with on_paper(), drawing_on(None) as ax:
-    ...     len(plt.get_fignums()) == before
-    True
-    """
+    """Make new figures without ``pyplot`` for a while: they are written to files, and nobody has to close them."""
     token = _ON_PAPER.set(True)
     try:
         yield
@@ -292,17 +206,7 @@ def journal_style() -> Any:
 
 
 def titles(ax: Axes, x: str, y: str) -> None:
-    """Name the axes, in text that is never taken for a formula, and in two lines if it is long.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import titles
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> titles(ax, "price in $", "rank")
-    >>> ax.get_xlabel()
-    'price in $'
-    """
+    """Name the axes, in text that is never taken for a formula, and in two lines if it is long."""
     for name, title in (("xlabel", x), ("ylabel", y)):
         ax.set(**{name: in_lines(title, _WIDEST if name == "xlabel" else _HIGHEST)})
     for label in (ax.xaxis.label, ax.yaxis.label):
@@ -311,32 +215,14 @@ def titles(ax: Axes, x: str, y: str) -> None:
 
 
 def write(ax: Axes, x: float, y: float, text: str, **how: Any) -> Any:
-    """Write plain text a little smaller than the axes; ``across=True`` places it in parts of the axes.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import write
-    >>> from matplotlib.figure import Figure
-    >>> write(Figure().subplots(), 0.5, 0.5, "$5", across=True).get_parse_math()
-    False
-    """
+    """Write plain text a little smaller than the axes; ``across=True`` places it in parts of the axes."""
     if how.pop("across", False):
         how["transform"] = ax.transAxes
     return ax.text(x, y, text, **({"fontsize": small(), "parse_math": False, "usetex": False} | how))
 
 
 def above(ax: Axes, left: str = "", right: str = "", colours: tuple[str, str] = (BLACK, BLACK)) -> None:
-    """Write a line above the axes; it takes height from them and never width, however long it is.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import above
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> above(ax, "48 selected")
-    >>> [text.get_text() for text in ax.texts]
-    ['48 selected']
-    """
+    """Write a line above the axes; it takes height from them and never width, however long it is."""
     narrow = 0.5 * small() * len(left + right) > 72.0 / float(ax.figure.dpi) * ax.get_window_extent().width
     room_above(ax, 2 if narrow and left and right else 1)
     for text, at, side, colour in zip((left, right), (0.0, 1.0), ("left", "right"), colours, strict=True):
@@ -346,43 +232,18 @@ def above(ax: Axes, left: str = "", right: str = "", colours: tuple[str, str] = 
 
 
 def room_above(ax: Axes, n_lines: int = 1) -> None:
-    """Keep lines free above the axes.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import room_above
-    >>> from matplotlib.figure import Figure
-    >>> room_above(Figure().subplots())
-    """
+    """Keep lines free above the axes."""
     if not ax.get_title():
         ax.set_title("\n".join([" "] * n_lines), fontsize=small())
 
 
 def small() -> float:
-    """Size of type inside a figure: nine tenths of the usual, 7.2 points in the style of the house.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import small
-    >>> small() > 5
-    True
-    """
+    """Size of type inside a figure: nine tenths of the usual, 7.2 points in the style of the house."""
     return 0.9 * float(load_matplotlib().rcParams["font.size"])
 
 
 def plain_legend(legend: Any) -> None:
-    """Keep the texts of a legend from being taken for formulas.
-
-    Examples
-    --------
-    >>> from bayesieve.report.figures.style import plain_legend
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> _ = ax.plot([0, 1], label="class $1$")
-    >>> plain_legend(ax.legend())
-    >>> ax.get_legend().get_texts()[0].get_parse_math()
-    False
-    """
+    """Keep the texts of a legend from being taken for formulas."""
     for text in legend.get_texts():
         text.set_parse_math(False)
         text.set_usetex(False)

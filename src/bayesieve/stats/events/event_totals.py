@@ -19,14 +19,7 @@ from bayesieve.utils import CountArray, FloatArray
 
 
 def checked_exposures(exposures: Any, n_samples: int) -> FloatArray:
-    """Check that there is one positive and finite exposure per sample.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.events.event_totals import checked_exposures
-    >>> checked_exposures([1, 2.5], 2).tolist()
-    [1.0, 2.5]
-    """
+    """Check that there is one positive and finite exposure per sample."""
     try:
         array = np.asarray(exposures, dtype=np.float64)
     except (TypeError, ValueError):
@@ -79,14 +72,7 @@ def size_factors(X: Any, kind: str = "total") -> FloatArray:
 def checked_totals(
     classes: Sequence[Label], count: Any, total: Any, exposure: Any
 ) -> tuple[tuple[Label, ...], CountArray, FloatArray, FloatArray]:
-    """Bring classes, counts, totals and exposures to their form, or say what is wrong.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.events.event_totals import checked_totals
-    >>> checked_totals(["a"], [2], [[7, 0]], [2])[3].tolist()
-    [2.0]
-    """
+    """Bring classes, counts, totals and exposures to their form, or say what is wrong."""
     names = tuple(checked_classes(classes))
     try:
         n, totals, exposures = (np.array(array, dtype=np.float64) for array in (count, total, exposure))
@@ -105,40 +91,17 @@ def checked_totals(
 
 
 def wide(array: Any) -> Any:
-    """Return an array per class in a shape that broadcasts against one per class and feature.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.events.event_totals import wide
-    >>> wide(np.ones(3)).shape
-    (3, 1)
-    """
+    """Return an array per class in a shape that broadcasts against one per class and feature."""
     return array if array.ndim == 2 else array[:, None]
 
 
 def narrow(array: Any) -> Any:
-    """Undo :func:`wide`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.events.event_totals import narrow
-    >>> narrow(np.ones((3, 1))).shape
-    (3,)
-    """
+    """Undo :func:`wide`."""
     return array[:, 0] if array.shape[1] == 1 else array
 
 
 def positions(classes: Sequence[Label], mine: tuple[Label, ...]) -> Any:
-    """Return where some classes are among ``mine``: a slice for one, which takes without a copy, else a list.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.events.event_totals import positions
-    >>> positions(("c", "a"), ("a", "b", "c"))
-    [2, 0]
-    """
+    """Return where some classes are among ``mine``: a slice for one, which takes without a copy, else a list."""
     absent = [label for label in classes if label not in mine]
     if absent:
         raise LabelError(f"There is no class {absent[0]!r}; the classes are {list(mine)!r}.")
@@ -147,15 +110,7 @@ def positions(classes: Sequence[Label], mine: tuple[Label, ...]) -> Any:
 
 
 def laid_out(array: Any, mine: tuple[Label, ...], classes: tuple[Label, ...]) -> Any:
-    """Return the rows of an array in the order of ``classes``, zeros for a class that it lacks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.events.event_totals import laid_out
-    >>> laid_out(np.array([1, 2]), ("b", "a"), ("a", "b", "c")).tolist()
-    [[2], [1], [0]]
-    """
+    """Return the rows of an array in the order of ``classes``, zeros for a class that it lacks."""
     rows = wide(array)
     out = np.zeros((len(classes), rows.shape[1]), rows.dtype)
     out[[classes.index(label) for label in mine]] = rows
@@ -163,15 +118,7 @@ def laid_out(array: Any, mine: tuple[Label, ...], classes: tuple[Label, ...]) ->
 
 
 def rest_of(whole: Sequence[Any], part: Sequence[Any]) -> list[Any]:
-    """Count, total and exposure of ``whole`` without ``part``; nothing is left where no value is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.events.event_totals import rest_of
-    >>> [a.tolist() for a in rest_of([np.array([3]), np.array([7.0])], [np.array([2]), np.array([4.0])])]
-    [[1], [3.0]]
-    """
+    """Count, total and exposure of ``whole`` without ``part``; nothing is left where no value is."""
     left = [a - b for a, b in zip(whole, part, strict=True)]
     if any((rest < -1e-9 * np.abs(a)).any() for rest, a in zip(left, whole, strict=True)):
         raise DataError(

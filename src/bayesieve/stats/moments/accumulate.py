@@ -49,15 +49,7 @@ class RowPlan:
 
     @classmethod
     def build(cls, codes: IntArray, n_classes: int, block: int) -> RowPlan:
-        """Plan the sums for the class codes of all samples.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.stats.moments.accumulate import RowPlan
-        >>> RowPlan.build(np.array([1, 0, 1, 0]), 2, 2).rows.tolist()
-        [1, 0, 3, 2]
-        """
+        """Plan the sums for the class codes of all samples."""
         n = codes.size
         n_blocks = -(-n // block)
         key = (np.arange(n) // block) * n_classes + codes
@@ -418,14 +410,7 @@ def _by_feature(V: Any, codes: IntArray, plan: RowPlan, sums: Sums, omit: bool, 
 
 
 def tile_width(n_features: int, itemsize: int) -> int:
-    """Return the number of columns a thread sweeps together: a function of the table alone.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.moments.accumulate import tile_width
-    >>> tile_width(100, 8), tile_width(20_000, 8), tile_width(20_000, 4)
-    (512, 5056, 10048)
-    """
+    """Return the number of columns a thread sweeps together: a function of the table alone."""
     widest = min(kernels.MAX_TILE, kernels.MAX_TILE_BYTES // itemsize)
     n_tiles = 2 * -(-n_features // (2 * widest))
     return max(512, 64 * -(-n_features // (64 * n_tiles)))

@@ -37,12 +37,6 @@ def merge_parts(
         \delta = \bar x_1 - \bar x_0, \quad
         \bar x = \bar x_0 + \delta\, n_1 / n, \quad
         SS = SS_0 + SS_1 + \delta^2\, n_0 n_1 / n
-
-    Examples
-    --------
-    >>> from bayesieve.stats.moments.kernels import merge_parts
-    >>> merge_parts(2, 1.0, 0.0, 2.0, 2, 3.0, 0.0, 2.0)
-    (2.0, 0.0, 8.0)
     """
     share = n1 / (n0 + n1)
     delta = (mean1 - mean0) + (residual1 - residual0)
@@ -89,13 +83,6 @@ def merge(*parts: Any) -> tuple[Any, Any, Any]:
     ----------
     *parts
         The eight arguments of :func:`merge_parts`, which broadcast against each other.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.moments.kernels import merge
-    >>> mean, residual, squares = merge(0, [0.0], [0.0], [0.0], 3, [5.0], [0.0], [2.0])
-    >>> mean.tolist(), squares.tolist()
-    ([5.0], [2.0])
     """
     shape = np.broadcast_shapes(*(np.shape(part) for part in parts))
     merged = tuple(np.empty(math.prod(shape)) for _ in range(3))

@@ -22,14 +22,7 @@ from bayesieve.utils import CountArray, FloatArray
 def checked_moments(
     classes: Sequence[Label], count: Any, mean: Any, squares: Any, residual: Any
 ) -> tuple[tuple[Label, ...], CountArray, FloatArray, FloatArray, FloatArray]:
-    """Bring classes, counts, means, centred squares and residuals to their form, or say what is wrong.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.moments.moments import checked_moments
-    >>> checked_moments(["a"], [2], [[1.0]], [[0.5]], None)[4].tolist()
-    [[0.0]]
-    """
+    """Bring classes, counts, means, centred squares and residuals to their form, or say what is wrong."""
     names = tuple(checked_classes(classes))
     mean, squares = _matrix(mean, "mean"), _matrix(squares, "centred_squares")
     residual = np.zeros_like(mean) if residual is None else _matrix(residual, "residual")
@@ -53,13 +46,7 @@ def checked_moments(
 
 
 def check_same_features(mine: int, theirs: int) -> None:
-    """Raise unless two parts hold the same number of features.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.moments.moments import check_same_features
-    >>> check_same_features(3, 3)
-    """
+    """Raise unless two parts hold the same number of features."""
     if mine != theirs:
         raise DataError(
             f"These moments describe {mine} features and the others {theirs}. "
@@ -68,14 +55,7 @@ def check_same_features(mine: int, theirs: int) -> None:
 
 
 def checked_resolution(resolution: Any, n_features: int) -> FloatArray:
-    """Check the step to which values are rounded: a number of at least 0, or one per feature.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.moments.moments import checked_resolution
-    >>> float(checked_resolution(0.5, 3))
-    0.5
-    """
+    """Check the step to which values are rounded: a number of at least 0, or one per feature."""
     try:
         delta = np.asarray(resolution, dtype=np.float64)
     except (TypeError, ValueError):
@@ -118,14 +98,6 @@ def remove_part(
 
     With :math:`\delta = \bar x - \bar x_1` and :math:`n_0 = n - n_1`:
     :math:`\bar x_0 = \bar x + \delta n_1 / n_0` and :math:`SS_0 = SS - SS_1 - \delta^2 n\, n_1 / n_0`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.moments.moments import remove_part
-    >>> rest = remove_part("a", (4, 2.0, 0.0, 8.0), (2, 3.0, 0.0, 2.0))
-    >>> [float(x) for x in rest]
-    [2.0, 1.0, 0.0, 2.0]
     """
     n, mean, residual, squares = whole
     n1, mean1, residual1, squares1 = part
@@ -152,101 +124,11 @@ def remove_part(
     return n0, np.where(gone, 0.0, new_mean), np.where(gone, 0.0, new_residual), left
 
 
-class Shapes:
-    """Methods of :class:`bayesieve.Moments` that read no data and merge nothing."""
-
-    __slots__ = ()
-
-    def take(self: Moments, places: Any) -> Moments:  # type: ignore[misc]
-        """Moments of some features, by position or as a slice, in the order given.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [3.0, 5.0]], ["a", "b"])
-        >>> moments.take([1]).mean.tolist()
-        [[2.0], [5.0]]
-        """
-        count = self.count if self.count.ndim == 1 else self.count[:, places]
-        arrays = (array[:, places] for array in (self.mean, self.centred_squares, np.asarray(self.residual)))
-        return self.trusted(self.classes, count, *arrays)
-
-    def renamed(self: Moments, classes: Sequence[Label]) -> Moments:  # type: ignore[misc]
-        """Return the same moments under other class labels.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"]).renamed(["x", "y"]).classes
-        ('x', 'y')
-        """
-        arrays = (self.count, self.mean, self.centred_squares, np.asarray(self.residual))
-        return self.trusted(tuple(classes), *arrays)
-
-    @staticmethod
-    def join(parts: Sequence[Moments]) -> Moments:
-        """Put the features of several moments of the same classes side by side.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
-        >>> bs.Moments.join([moments, moments]).mean.tolist()
-        [[1.0, 1.0], [3.0, 3.0]]
-        """
-        first = parts[0]
-        counts = [np.broadcast_to(part.counts, part.mean.shape) for part in parts]
-        arrays = [
-            np.concatenate([np.asarray(getattr(part, name)) for part in parts], axis=1)
-            for name in ("mean", "centred_squares", "residual")
-        ]
-        return first.trusted(first.classes, np.concatenate(counts, axis=1), *arrays)
-
-    def with_resolution(self: Moments, resolution: npt.ArrayLike) -> Moments:  # type: ignore[misc]
-        r"""Add the rounding variance of values recorded to the nearest ``resolution``.
-
-        Every group of :math:`n` values gains :math:`n \delta^2 / 12` centred squares.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[1.0], [1.0]], ["a", "a"])
-        >>> moments.with_resolution(6.0).centred_squares.tolist()
-        [[6.0]]
-        """
-        delta = checked_resolution(resolution, self.n_features)
-        extra = self.counts * (delta * delta / 12.0)
-        squares = self.centred_squares + extra
-        return self.trusted(self.classes, self.count, self.mean, squares, np.asarray(self.residual))
-
-    def describe(self: Moments, labels: Sequence[str]) -> dict[str, Any]:  # type: ignore[misc]
-        """Count, mean and standard deviation of every class, and how the second of two differs from the first.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[0.0], [2.0], [4.0], [8.0]], ["a", "a", "b", "b"])
-        >>> moments.describe(["a", "b"])["mean_difference"].tolist()
-        [5.0]
-        """
-        counts, variance = np.broadcast_to(self.counts, self.mean.shape), self.variance
-        columns: dict[str, Any] = {}
-        for k, label in enumerate(labels):
-            columns[f"n_{label}"] = counts[k]
-            columns[f"mean_{label}"] = np.where(counts[k] > 0, self.mean[k], np.nan)
-            columns[f"sd_{label}"] = np.sqrt(variance[k])
-        if len(self.classes) == 2:
-            columns["mean_difference"] = np.where((counts > 0).all(axis=0), self.mean_difference, np.nan)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                columns["log_variance_ratio"] = np.log(variance[1]) - np.log(variance[0])
-        return columns
-
-
 _ARRAYS = ("count", "mean", "centred_squares", "residual")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments(Shapes):
+class Moments:
     r"""Everything the Gaussian model needs to know about each class of samples.
 
     Moments merge: those of two parts of the data, in any order and however they were split, give
@@ -456,6 +338,90 @@ class Moments(Shapes):
         parts = [remove_part(label, self._part(label), other._part(label)) for label in self.classes]
         return self._from_parts(self.classes, parts)
 
+    def take(self, places: Any) -> Moments:
+        """Moments of some features, by position or as a slice, in the order given.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [3.0, 5.0]], ["a", "b"])
+        >>> moments.take([1]).mean.tolist()
+        [[2.0], [5.0]]
+        """
+        count = self.count if self.count.ndim == 1 else self.count[:, places]
+        arrays = (array[:, places] for array in (self.mean, self.centred_squares, np.asarray(self.residual)))
+        return self.trusted(self.classes, count, *arrays)
+
+    def renamed(self, classes: Sequence[Label]) -> Moments:
+        """Return the same moments under other class labels.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"]).renamed(["x", "y"]).classes
+        ('x', 'y')
+        """
+        arrays = (self.count, self.mean, self.centred_squares, np.asarray(self.residual))
+        return self.trusted(tuple(classes), *arrays)
+
+    @staticmethod
+    def join(parts: Sequence[Moments]) -> Moments:
+        """Put the features of several moments of the same classes side by side.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "b"])
+        >>> bs.Moments.join([moments, moments]).mean.tolist()
+        [[1.0, 1.0], [3.0, 3.0]]
+        """
+        first = parts[0]
+        counts = [np.broadcast_to(part.counts, part.mean.shape) for part in parts]
+        arrays = [
+            np.concatenate([np.asarray(getattr(part, name)) for part in parts], axis=1)
+            for name in ("mean", "centred_squares", "residual")
+        ]
+        return first.trusted(first.classes, np.concatenate(counts, axis=1), *arrays)
+
+    def with_resolution(self, resolution: npt.ArrayLike) -> Moments:
+        r"""Add the rounding variance of values recorded to the nearest ``resolution``.
+
+        Every group of :math:`n` values gains :math:`n \delta^2 / 12` centred squares.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [1.0]], ["a", "a"])
+        >>> moments.with_resolution(6.0).centred_squares.tolist()
+        [[6.0]]
+        """
+        delta = checked_resolution(resolution, self.n_features)
+        extra = self.counts * (delta * delta / 12.0)
+        squares = self.centred_squares + extra
+        return self.trusted(self.classes, self.count, self.mean, squares, np.asarray(self.residual))
+
+    def describe(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Count, mean and standard deviation of every class, and how the second of two differs from the first.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[0.0], [2.0], [4.0], [8.0]], ["a", "a", "b", "b"])
+        >>> moments.describe(["a", "b"])["mean_difference"].tolist()
+        [5.0]
+        """
+        counts, variance = np.broadcast_to(self.counts, self.mean.shape), self.variance
+        columns: dict[str, Any] = {}
+        for k, label in enumerate(labels):
+            columns[f"n_{label}"] = counts[k]
+            columns[f"mean_{label}"] = np.where(counts[k] > 0, self.mean[k], np.nan)
+            columns[f"sd_{label}"] = np.sqrt(variance[k])
+        if len(self.classes) == 2:
+            columns["mean_difference"] = np.where((counts > 0).all(axis=0), self.mean_difference, np.nan)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                columns["log_variance_ratio"] = np.log(variance[1]) - np.log(variance[0])
+        return columns
+
     @property
     def _residual(self) -> FloatArray:
         assert self.residual is not None
@@ -506,16 +472,7 @@ class Moments(Shapes):
 
 
 def plain_counts(moments: Moments) -> Moments:
-    """Hold one count per class where all features have the same.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.moments.moments import plain_counts
-    >>> moments = bs.Moments(["a"], [[2, 2]], [[0.0, 1.0]], [[1.0, 2.0]])
-    >>> plain_counts(moments).count.tolist()
-    [2]
-    """
+    """Hold one count per class where all features have the same."""
     count = moments.count
     if count.ndim == 2 and (count == count[:, :1]).all():
         count = count[:, 0].copy()
@@ -523,18 +480,7 @@ def plain_counts(moments: Moments) -> Moments:
 
 
 def split_blocks(cells: Any, classes: Sequence[Label]) -> tuple[Any, dict[Any, Any]]:
-    """Take statistics of (block, class) apart into those of blocks, and together into those of classes.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.stats.moments.moments import split_blocks
-    >>> cells = bs.Moments.from_matrix([[1.0], [3.0], [5.0]], [("p", "a"), ("p", "b"), ("q", "a")],
-    ...                                classes=[("p", "a"), ("p", "b"), ("q", "a"), ("q", "b")])
-    >>> whole, blocks = split_blocks(cells, ["a", "b"])
-    >>> whole.mean.tolist(), list(blocks)
-    ([[3.0], [3.0]], ['p', 'q'])
-    """
+    """Take statistics of (block, class) apart into those of blocks, and together into those of classes."""
     names = dict.fromkeys(label[0] for label in cells.classes)
     blocks = {name: _plain(cells.pick([(name, label) for label in classes]).renamed(classes)) for name in names}
     return _plain(functools.reduce(lambda first, second: first.merge(second), blocks.values())), blocks
@@ -555,13 +501,6 @@ def complete_moments(matrix: LabelledMatrix, why: str, *, n_threads: int | None 
         Why all values are needed, for the message if they are not there.
     n_threads
         Threads, all cores by default.
-
-    Examples
-    --------
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.stats.moments.moments import complete_moments
-    >>> complete_moments(LabelledMatrix.from_arrays([[1.0], [3.0]], ["a", "a"]), "Of course").mean.tolist()
-    [[2.0]]
     """
     try:
         return Moments.from_labelled(matrix, n_threads=n_threads)

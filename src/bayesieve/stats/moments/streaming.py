@@ -27,16 +27,6 @@ class MomentStream:
         Number of features of every piece.
     n_threads
         Threads, all cores by default.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.moments.streaming import MomentStream
-    >>> stream = MomentStream(1)
-    >>> stream.add(np.array([[1.0], [3.0]]), np.array([0, 1]), 2)
-    >>> stream.add(np.array([[5.0], [9.0]]), np.array([1, -1]), 2)
-    >>> stream.moments(["a", "b"]).mean.tolist()
-    [[1.0], [4.0]]
     """
 
     def __init__(self, n_features: int, n_threads: int | None = None) -> None:
@@ -102,16 +92,6 @@ class FeatureStream:
     ----------
     n_threads
         Threads, all cores by default.
-
-    Examples
-    --------
-    >>> from bayesieve.data import LabelledMatrix
-    >>> from bayesieve.stats.moments.streaming import FeatureStream
-    >>> stream = FeatureStream()
-    >>> for column in ([[1.0], [3.0]], [[5.0], [6.0]]):
-    ...     stream.add(LabelledMatrix.from_arrays(column, ["a", "b"]))
-    >>> stream.moments().mean.tolist()
-    [[1.0, 5.0], [3.0, 6.0]]
     """
 
     def __init__(self, n_threads: int | None = None) -> None:

@@ -15,15 +15,7 @@ _TIE = 1e-9
 
 
 def reach(values: FloatArray) -> FloatArray:
-    """Return the least numbers that count as reaching these: equal but for rounding.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.resampling.exceedances import reach
-    >>> bool(reach(np.array([3.0]))[0] < 3.0)
-    True
-    """
+    """Return the least numbers that count as reaching these: equal but for rounding."""
     return values - _TIE * (1.0 + np.abs(values))
 
 
@@ -36,13 +28,6 @@ def share_by_chance(values: FloatArray, by_chance: npt.NDArray[Any]) -> FloatArr
         What there is.
     by_chance
         How many are expected to reach each of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.resampling.exceedances import share_by_chance
-    >>> share_by_chance(np.array([3.0, 1.0, 2.0]), np.array([0.1, 3.0, 2.4])).tolist()
-    [0.1, 1.0, 1.0]
     """
     order = np.argsort(values, kind="stable")
     found = order.size - np.searchsorted(values[order], reach(values), side="left")
@@ -63,13 +48,6 @@ class Thresholds:
         How many numbers lie in earlier cells of a regular grid; numbers beyond its ends are in the cells there.
     low, per_unit
         The start of the grid, and the number of its cells per unit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.resampling.exceedances import Thresholds
-    >>> Thresholds.of(np.array([3.0, 1.0, 2.0])).values.tolist()
-    [1.0, 2.0, 3.0]
     """
 
     values: FloatArray
@@ -124,16 +102,6 @@ def count_exceedances(
     into
         Four arrays to add to: the permutations that reach ``own``, per feature; how many values reach exactly so
         many of the thresholds; features that pass, and the largest value, per permutation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.resampling.exceedances import Thresholds, count_exceedances
-    >>> into = np.zeros(1, int), np.zeros(3, int), np.zeros(2, int), np.full(2, -np.inf)
-    >>> shown = Thresholds.of(np.array([0.5, 1.5]))
-    >>> count_exceedances(np.array([[0.2, 0.7]]), np.array([0.5]), np.array([-0.4]), 0.0, shown, into)
-    >>> [each.tolist() for each in into]
-    [[1], [1, 1, 0], [0, 1], [0.2, 0.7]]
     """
     grid = thresholds.values, thresholds.starts, thresholds.low, thresholds.per_unit
     _count(values, own, odds, cut, grid, *into)

@@ -40,14 +40,7 @@ class Neighbours:
 
     @classmethod
     def nothing(cls, n_classes: int, n_features: int) -> Neighbours:
-        """Before any value has been seen.
-
-        Examples
-        --------
-        >>> from bayesieve.stats.resampling.leave_one_out import Neighbours
-        >>> Neighbours.nothing(2, 1).values[0, :, 0].tolist()
-        [-inf, inf, -inf, inf]
-        """
+        """Before any value has been seen."""
         values = np.empty((n_classes, 4, n_features))
         values[:, 0::2], values[:, 1::2] = -np.inf, np.inf
         return cls(values, np.full(values.shape, -1.0))
@@ -69,16 +62,6 @@ class Neighbours:
             Column ``lo`` of the values is feature ``at`` of this object.
         sample
             Number of the first sample.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.stats.resampling.leave_one_out import Neighbours, whole_plan
-        >>> found, plan = Neighbours.nothing(2, 1), whole_plan(np.array([0, 0, 0, 1]), 2)
-        >>> thresholds = np.array([[[3.0], [np.inf]], [[0.0], [9.0]]])
-        >>> found.look(np.array([[1.0], [5.0], [2.0], [8.0]]), plan, thresholds)
-        >>> found.values[0, :, 0].tolist(), found.positions[0, :, 0].tolist()
-        ([2.0, 5.0, 5.0, inf], [2.0, 1.0, 1.0, -1.0])
         """
         for first in range(lo, min(values.shape[1], lo + thresholds.shape[2] - at), TILE):
             width = min(TILE, values.shape[1] - first, thresholds.shape[2] - at - (first - lo))
@@ -90,28 +73,12 @@ class Neighbours:
 
 
 def whole_plan(codes: IntArray, n_classes: int) -> RowPlan:
-    """Plan to look at all samples class by class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.resampling.leave_one_out import whole_plan
-    >>> whole_plan(np.array([1, 0, 1]), 2).rows.tolist()
-    [1, 0, 2]
-    """
+    """Plan to look at all samples class by class."""
     return RowPlan.build(codes, n_classes, max(1, codes.size))
 
 
 def readable(values: Any, lo: int, hi: int) -> npt.NDArray[Any]:
-    """Return the whole table where kernels can read it as it lies, otherwise a copy of columns ``lo : hi``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.resampling.leave_one_out import readable
-    >>> readable(np.ones((2, 5)), 1, 3).shape, readable(np.ones((5, 2)).T, 1, 3).shape
-    ((2, 5), (2, 2))
-    """
+    """Return the whole table where kernels can read it as it lies, otherwise a copy of columns ``lo : hi``."""
     view: npt.NDArray[Any]
     if is_sparse(values):
         view = values[:, lo:hi].toarray(order="C").astype(np.float64, copy=False)

@@ -31,14 +31,7 @@ Codes = npt.NDArray[np.integer[Any]]
 
 
 def n_labellings(counts: Sequence[int]) -> int:
-    """Return in how many ways samples can be dealt to classes of these sizes.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.resampling.permuted import n_labellings
-    >>> n_labellings([3, 3]), n_labellings([2, 2, 2])
-    (20, 90)
-    """
+    """Return in how many ways samples can be dealt to classes of these sizes."""
     return math.prod(math.comb(sum(counts[: k + 1]), n) for k, n in enumerate(counts))
 
 
@@ -79,14 +72,6 @@ class Relabellings:
             How many are wanted.
         seed
             Of NumPy's generator, or a generator.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.stats.resampling.permuted import Relabellings
-        >>> few = Relabellings.draw(np.array([0, 1, 1]), 2, 1000)
-        >>> few.codes.tolist(), few.complete
-        ([[1, 0, 1], [1, 1, 0]], True)
         """
         counts = np.bincount(codes, minlength=n_classes)
         own = codes.astype(np.min_scalar_type(n_classes))
@@ -118,15 +103,7 @@ class Relabellings:
         return np.array([*(k for k in range(self.counts.size) if k != largest), largest])
 
     def members(self, which: slice) -> list[FloatArray]:
-        """Say who belongs to each class but the largest: ``(n_samples, n_permutations)``, 1 or 0.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.stats.resampling.permuted import Relabellings
-        >>> Relabellings.draw(np.array([0, 1, 1]), 2, 1000).members(slice(0, 2))[0].tolist()
-        [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
-        """
+        """Say who belongs to each class but the largest: ``(n_samples, n_permutations)``, 1 or 0."""
         codes = np.ascontiguousarray(self.codes[which].T)
         return [np.asarray(codes == k, dtype=np.float64) for k in self.order[:-1]]
 
@@ -163,13 +140,6 @@ class CentredValues:
         What was subtracted from each feature.
     present
         1 where there is a value, 0 elsewhere; None if none is missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.stats.resampling.permuted import CentredValues
-    >>> CentredValues.of(np.array([[1.0], [5.0], [np.nan]])).values.tolist()
-    [[-2.0], [2.0], [0.0]]
     """
 
     values: FloatArray
@@ -196,17 +166,6 @@ class CentredValues:
             The permutations.
         which
             Those to look at.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.stats.resampling.permuted import CentredValues
-        >>> from bayesieve.stats.resampling.permuted import Relabellings
-        >>> others = Relabellings.draw(np.array([0, 1, 1]), 2, 1000)
-        >>> sums = CentredValues.of(np.array([[1.0], [2.0], [6.0]])).sums(others, slice(0, 2))
-        >>> moments, unsure = sums.moments(("a", "b"), slice(0, 1))
-        >>> (moments.mean + moments.residual).tolist()
-        [[2.0, 6.0], [3.5, 1.5]]
         """
         members = relabellings.members(which)
         powers = [self.values, self.values * self.values]
@@ -253,16 +212,6 @@ class PermutedSums:
         unsure
             ``(n_features, n_permutations)``: sums of squares that lost more than three digits, and classes
             with fewer than two values because others are missing.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.stats.resampling.permuted import CentredValues
-        >>> from bayesieve.stats.resampling.permuted import Relabellings
-        >>> others = Relabellings.draw(np.array([0, 0, 1, 1]), 2, 1000)
-        >>> sums = CentredValues.of(np.array([[1.0], [2.0], [6.0], [6.0]])).sums(others, slice(0, 5))
-        >>> sums.moments(("a", "b"), slice(0, 1))[0].centred_squares[0].tolist()
-        [12.5, 12.5, 8.0, 8.0, 0.0]
         """
         sums, totals = self.sums[:, :, rows], self.totals[:, rows]
         n_features, n_permutations = sums.shape[2:]
