@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from moments import ratio, read_dense, read_sparse
 
-from bayesieve.models.categorical import CategoricalModel
-from bayesieve.stats.categories.category_counts import CategoryCounts
+from bayesieve.models import CategoricalModel
+from bayesieve.stats import CategoryCounts
 
 
 def evidence(X: Any, y: Any) -> Any:

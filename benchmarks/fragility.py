@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import bayesieve as bs
-from bayesieve.screening.fragility import fragility
+from bayesieve.screening import fragility
 
 BAR = 6.0
 

@@ -15,11 +15,8 @@ from typing import Any
 import numpy as np
 
 import bayesieve as bs
-from bayesieve.posterior.null.distribution import (
-    log_null_probability,
-    null_quantile,
-    tabulated_log_null_probability,
-)
+from bayesieve.posterior import tabulated_log_null_probability
+from bayesieve.posterior.null.distribution import log_null_probability, null_quantile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "posterior"))
 import test_null_law  # the mpmath reference, beside its tests

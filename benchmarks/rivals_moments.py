@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 import bayesieve as bs
-from bayesieve.rivals.registry import rival
+from bayesieve.rivals import rival
 
 METHODS = (
     ("welch", {}),

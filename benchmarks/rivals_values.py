@@ -13,8 +13,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.rivals.registry import rival
-from bayesieve.rivals.sorted_values import sorted_scores
+from bayesieve.rivals import rival, sorted_scores
 
 N_FEATURES, BAR = 20_000, 1.0  # seconds, for 200 samples
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from bayesieve.cli.simulate import write_data
-from bayesieve.simulation import SynergeticModel
-from bayesieve.simulation.data_model import data_model, data_model_names
+from bayesieve.simulation import SynergeticModel, data_model
+from bayesieve.simulation.data_model import data_model_names
 
 SHAPE = (1000, 20_000)
 RATIO_BAR, MOMENTS_BAR = 3.0, 20.0

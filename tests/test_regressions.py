@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from posteriors import posterior_of
 
 import bayesieve as bs
-from bayesieve.io.results.write import write_results
+from bayesieve.io import write_results
 
 LAYOUTS = {
     "C": np.asarray,

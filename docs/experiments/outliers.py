@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.screening.fragility import fragility
+from bayesieve.screening import fragility
 
 N_FEATURES = 100_000
 OUTLIER = 8.0

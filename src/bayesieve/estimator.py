@@ -13,20 +13,13 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayesieve.data import encode_labels
-from bayesieve.data.labels import checked_classes
+from bayesieve.data import checked_classes, encode_labels
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.categorical import CategoricalModel
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.findings.fragility import Fragility
-from bayesieve.posterior.findings.kinds import kinds
-from bayesieve.screening import screen
-from bayesieve.screening.fragility import fragility
-from bayesieve.screening.inputs import checked_model
+from bayesieve.models import CategoricalModel, GaussianModel, Model
+from bayesieve.posterior import FeaturePosterior, Fragility, kinds
+from bayesieve.screening import checked_model, fragility, screen
 from bayesieve.selection import Rule, as_rule
-from bayesieve.stats import Moments
-from bayesieve.stats.statistics import largest_counts
+from bayesieve.stats import Moments, largest_counts
 
 
 class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]

@@ -20,7 +20,7 @@ import zstandard
 from commands import gene_names, halves, in_columns, in_rows, inside, label_file, numbers, outside, sample_names
 
 import bayesieve as bs
-from bayesieve.io.statistics_file import write_statistics
+from bayesieve.io import write_statistics
 
 VALUES = numbers()
 LABELS = halves(12)

@@ -13,8 +13,7 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.cli.simulate import run_simulate, write_data
-from bayesieve.simulation import SynergeticModel, SyntheticData
-from bayesieve.simulation.data_model import data_model
+from bayesieve.simulation import SynergeticModel, SyntheticData, data_model
 
 SMALL = ["low_variance_blocks=2", "high_variance_features=3"]
 MODEL = SynergeticModel(low_variance_blocks=2, high_variance_features=3)

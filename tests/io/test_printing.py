@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from bayesieve.io.results.printing import number_bytes, side_by_side
-from bayesieve.io.results.write import text_chunks, write_results
+from bayesieve.io import number_bytes, text_chunks, write_results
+from bayesieve.io.results.printing import side_by_side
 
 
 def texts(values):

@@ -10,10 +10,8 @@ import pytest
 from tables import dense
 
 import bayesieve as bs
-from bayesieve.io.tables.read_table import read_table
-from bayesieve.models.categorical import CategoricalModel
-from bayesieve.models.counts.poisson import PoissonModel
-from bayesieve.models.model import Model
+from bayesieve.io import read_table
+from bayesieve.models import CategoricalModel, Model, PoissonModel
 
 N, P = 24, 7
 RNG = np.random.default_rng(3)

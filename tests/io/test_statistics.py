@@ -10,14 +10,13 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import bayesieve as bs
-from bayesieve.io import statistics_file
-from bayesieve.io.statistics_file import is_statistics_file, read_statistics, seal, write_statistics
-from bayesieve.stats.sites import SiteStatistics, StatisticsSet, merge_statistics, suppress
+from bayesieve.io import is_statistics_file, read_statistics, statistics_file, write_statistics
+from bayesieve.io.statistics_file import seal
+from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
 
 CLASSES = ("well", "sick")
 ARRAYS = ("count", "mean", "residual", "centred_squares")

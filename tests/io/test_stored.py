@@ -11,12 +11,9 @@ import pytest
 from commands import gene_names, in_rows, inside
 
 import bayesieve as bs
-from bayesieve.io.results.read import read_manifest, read_result
-from bayesieve.io.results.stored_parts import StoredModel
+from bayesieve.io import StoredModel, read_manifest, read_result, write_results
 from bayesieve.io.results.stored_statistics import class_columns, stored_prior
-from bayesieve.io.results.write import write_results
-from bayesieve.posterior.findings.fragility import Fragility
-from bayesieve.posterior.logistic import checked_log_odds
+from bayesieve.posterior import Fragility, checked_log_odds
 
 ENDINGS = ("csv", "tsv", "parquet", "json")
 CLASSES = ("n_old", "sd_case")  # names like those of columns

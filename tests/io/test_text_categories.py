@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import bayesieve as bs
-from bayesieve.io.tables.read_table import read_table
-from bayesieve.models.categorical import CategoricalModel
+from bayesieve.io import read_table
+from bayesieve.models import CategoricalModel
 
 N, P = 30, 6
 RNG = np.random.default_rng(11)

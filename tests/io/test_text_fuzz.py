@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 import zstandard
 from commands import gene_names, halves, in_columns, in_rows, label_file, numbers, sample_names
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import bayesieve as bs
 from bayesieve.io.tables.table import ReadOptions

@@ -14,9 +14,8 @@ from scipy.special import betaln
 
 import bayesieve as bs
 from bayesieve.errors import DataError, LabelError, PriorError
-from bayesieve.models.categorical import CategoricalModel
-from bayesieve.stats import Moments
-from bayesieve.stats.categories.category_counts import CategoryCounts
+from bayesieve.models import CategoricalModel
+from bayesieve.stats import CategoryCounts, Moments
 
 SPEC = CategoryCounts([0, 1], [0, 1, 2], [[[4], [1], [0]], [[1], [3], [2]]])
 

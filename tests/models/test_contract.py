@@ -13,8 +13,7 @@ from scipy import integrate, stats
 from scipy.special import gammaln
 
 import bayesieve as bs
-from bayesieve.models.evidences import compare
-from bayesieve.models.patterns import Patterns
+from bayesieve.models import Patterns, compare
 
 
 class ExponentialModel(bs.Model):

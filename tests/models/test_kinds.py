@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.models.gaussian.kinds import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
-from bayesieve.posterior.findings.kinds import Kinds, kinds
+from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
+from bayesieve.posterior import Kinds, kinds
 
 X0, X1 = [0.1, -0.4, 0.3, 0.8], [1.2, 0.7, 2.1, 1.5, 0.9]
 GAUSS = np.arange(-8.5, 8.6, 0.5)  # a trapezoidal sum over a normal density on this grid is exact to 1e-15

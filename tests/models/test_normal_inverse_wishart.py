@@ -10,8 +10,9 @@ from exact_blocks import block_log_marginal
 from scipy import integrate, stats
 
 import bayesieve as bs
-from bayesieve.models.normal_inverse_wishart import KnownBlock, block_log_evidence, subset_log_evidence
-from bayesieve.stats.scatter import Scatter
+from bayesieve.models import KnownBlock, subset_log_evidence
+from bayesieve.models.normal_inverse_wishart import block_log_evidence
+from bayesieve.stats import Scatter
 
 PRIOR = bs.NormalInverseGamma(variance_dof=3.0, variance_scale=0.5, mean_strength=0.1, mean_location=0.2)
 JEFFREYS = bs.NormalInverseGamma()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.models.gaussian.prior_ratio import jeffreys_constant, log_prior_ratio
+from bayesieve.models import jeffreys_constant, log_prior_ratio
 
 
 def log_lambda(X, y):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.models.gaussian.prior_ratio import NAMED_LOG_RATIOS, power_of_n
+from bayesieve.models import NAMED_LOG_RATIOS, power_of_n
 
 
 def with_ratio(function):

@@ -10,7 +10,8 @@ import pytest
 import scipy.stats
 
 import bayesieve as bs
-from bayesieve.posterior.findings.effects import BehrensFisher, effects
+from bayesieve.posterior import effects
+from bayesieve.posterior.findings.effects import BehrensFisher
 
 MODELS = [bs.GaussianModel.proper(), bs.GaussianModel.jeffreys()]
 

@@ -10,14 +10,9 @@ import pytest
 from scipy import integrate, optimize, special, stats
 
 import bayesieve as bs
-from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
-from bayesieve.posterior.null.distribution import (
-    log_null_moment,
-    log_null_probability,
-    null_mean,
-    null_quantile,
-    tabulated_log_null_probability,
-)
+from bayesieve.models import jeffreys_constant
+from bayesieve.posterior import null_mean, tabulated_log_null_probability
+from bayesieve.posterior.null.distribution import log_null_moment, log_null_probability, null_quantile
 
 SIZES = [
     (2, 2),

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.io.results.read import read_result
-from bayesieve.io.results.write import write_results
+from bayesieve.io import read_result, write_results
+from bayesieve.report import Story
 from bayesieve.report.encoding import encoded_number, script_json
 from bayesieve.report.payload import column_content, payload
-from bayesieve.report.story import Story
 
 
 def array(content):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.io.results.stored_parts import StoredColumns
-from bayesieve.report.discreet import manifest_without_samples, nameless, without_ids
+from bayesieve.io import StoredColumns
+from bayesieve.report import Story, manifest_without_samples
+from bayesieve.report.discreet import nameless, without_ids
 from bayesieve.report.page import page
 from bayesieve.report.payload import payload
-from bayesieve.report.story import Story
 
 N = 24
 IDS = [f"Patient, most {i} (Oslo)" for i in range(N)]

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
-from bayesieve.posterior.composition import composition_of
-from bayesieve.posterior.effect_size import effect_of
+from bayesieve.models import jeffreys_constant
+from bayesieve.posterior import composition_of, effect_of
 
 Y = ["a", "b"] * 30
 BLOCKS = ["p"] * 24 + ["q"] * 36

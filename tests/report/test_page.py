@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.report import page as pages
+from bayesieve.report import Story, page as pages
 from bayesieve.report.page import SCRIPTS, STYLES, page
-from bayesieve.report.story import Story
 
 ROOM = Path(pages.__file__).parent
 HOSTILE = "</script><img src=x onerror=alert(1)>"

@@ -12,10 +12,9 @@ import scipy.sparse as sp
 
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
+from bayesieve.report import Story, ratio_state
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text, script_json
 from bayesieve.report.payload import payload
-from bayesieve.report.prior_state import ratio_state
-from bayesieve.report.story import Story
 from bayesieve.report.words import facts
 
 HOSTILE = [

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 import bayesieve as bs
-from bayesieve.posterior.predictive import predictive
+from bayesieve.posterior import predictive
 
 
 def by_integration(x, values, dof, scale, strength, location):

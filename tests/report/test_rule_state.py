@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
+from bayesieve.report import Story
 from bayesieve.report.rule_state import RuleState, chosen
-from bayesieve.report.story import Story
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from scipy import integrate, stats
 import bayesieve as bs
 from bayesieve.report.encoding import decoded
 from bayesieve.report.payload import sites_payload
-from bayesieve.screening.sites import SiteView
-from bayesieve.stats.sites import merge_statistics
+from bayesieve.screening import SiteView
+from bayesieve.stats import merge_statistics
 
 SITES = {"Oslo": 24, "Bonn": 16, "Lyon": 30}
 NAMES = tuple(f"g{j}" for j in range(70))

@@ -7,7 +7,7 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.cli.words import for_the_command_line
-from bayesieve.report.story import Story
+from bayesieve.report import Story
 from bayesieve.report.telling import method, told
 from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.report.story import Story
-from bayesieve.report.writing import write_story
+from bayesieve.report import Story, write_story
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import scipy.stats
 from sklearn.metrics import jaccard_score
 
 import bayesieve as bs
-from bayesieve.rivals import comparison as module
+from bayesieve.rivals import comparison as module, register, rival
 from bayesieve.rivals.method_comparison import (
     average_overlap,
     checked_lengths,
@@ -27,7 +27,6 @@ from bayesieve.rivals.method_comparison import (
     variance_alone,
     variance_z,
 )
-from bayesieve.rivals.registry import register, rival
 
 MOMENTS = ("obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman")
 VALUES = ("mi", "nmc", "wilcoxon")

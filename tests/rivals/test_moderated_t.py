@@ -13,6 +13,7 @@ from scipy import stats
 
 import bayesieve as bs
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
+from bayesieve.rivals import score
 from bayesieve.rivals.moderated_t import (
     VariancePrior,
     fit_variance_prior,
@@ -20,7 +21,6 @@ from bayesieve.rivals.moderated_t import (
     natural_spline,
     trigamma_inverse,
 )
-from bayesieve.rivals.registry import score
 
 FOLDER = Path(__file__).parents[1] / "reference" / "limma"
 TABLES = sorted(file.stem for file in FOLDER.glob("*.csv") if not file.stem.endswith(".limma"))

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
-from bayesieve.posterior.null.distribution import log_null_probability, null_mean, null_quantile
+from bayesieve.models import jeffreys_constant
+from bayesieve.posterior import null_mean
+from bayesieve.posterior.null.distribution import log_null_probability, null_quantile
 from bayesieve.rivals.pearson_neyman import log_lambda
 
 

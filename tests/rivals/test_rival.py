@@ -14,8 +14,7 @@ from scipy import sparse
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
-from bayesieve.rivals import registry
-from bayesieve.rivals.registry import Rival, register, rival, rival_names, score
+from bayesieve.rivals import Rival, register, registry, rival, rival_names, score
 
 MOMENT_METHODS = ["obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
 VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info"]

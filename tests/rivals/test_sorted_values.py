@@ -8,8 +8,7 @@ from scipy import sparse
 
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
-from bayesieve.rivals.registry import rival, score
-from bayesieve.rivals.sorted_values import SORTED_RIVALS, sorted_scores
+from bayesieve.rivals import SORTED_RIVALS, rival, score, sorted_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*hold many equal values")  # wanted here
 

@@ -12,13 +12,13 @@ import exact
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import bayesieve as bs
 from bayesieve.models.gaussian.leave_one_out import turning_points
-from bayesieve.screening.fragility import fragility, one_by_one
+from bayesieve.screening import fragility
+from bayesieve.screening.fragility import one_by_one
 
 SCREEN = sys.modules["bayesieve.screening.screen"]  # the module; the package gives the function
 RNG = np.random.default_rng(20240611)

@@ -12,7 +12,8 @@ import pytest
 from exact import JEFFREYS, Hyper, log_marginal, log_odds
 
 import bayesieve as bs
-from bayesieve.models.patterns import Patterns, growths_of
+from bayesieve.models import Patterns
+from bayesieve.models.patterns import growths_of
 
 BELL = {2: 2, 3: 5, 4: 15, 5: 52, 6: 203, 7: 877, 8: 4140}
 

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.models.gaussian.paired import PAIR_CONSTANT, paired_log_bayes_factor
+from bayesieve.models import PAIR_CONSTANT
+from bayesieve.models.gaussian.paired import paired_log_bayes_factor
 
 
 def pairs(n=20, p=30, seed=0):

@@ -15,7 +15,7 @@ from scipy import stats
 
 import bayesieve as bs
 from bayesieve.posterior.null.distribution import log_null_probability
-from bayesieve.stats.resampling.permuted import Relabellings
+from bayesieve.stats import Relabellings
 
 SCREEN, ENGINE, TILES = (  # the modules; the package gives the functions
     importlib.import_module(f"bayesieve.screening.{name}") for name in ("screen", "permutations", "relabelled")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.simulation import SynergeticModel, SyntheticData, tiles
-from bayesieve.simulation.data_model import class_sizes_of, data_model, data_model_names
+from bayesieve.simulation import SynergeticModel, SyntheticData, class_sizes_of, data_model, tiles
+from bayesieve.simulation.data_model import data_model_names
 from bayesieve.simulation.tiles import COLUMNS, ROWS, generator, seed_sequence
 
 SMALL = {"low_variance_blocks": 60, "high_variance_features": 300}

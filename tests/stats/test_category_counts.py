@@ -7,14 +7,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from bayesieve.data import LabelledMatrix
-from bayesieve.data.categories import encode_categories, labelled_categories
+from bayesieve.data import LabelledMatrix, labelled_categories
+from bayesieve.data.categories import encode_categories
 from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.stats import CategoryCounts
 from bayesieve.stats.categories import tables as category_tables
-from bayesieve.stats.categories.category_counts import CategoryCounts
 
 
 def brute(X, y, levels):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
-from bayesieve.stats.events.event_totals import EventTotals, size_factors
+from bayesieve.stats import EventTotals, size_factors
 
 Y = np.array(["b", "a", "c", "a", "b", "a", "b", "c", "a", "a", "b"])
 

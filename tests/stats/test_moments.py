@@ -191,7 +191,7 @@ def test_calls_from_several_python_threads_at_once(rng):
 
 
 def test_an_error_in_a_thread_reaches_the_caller():
-    from bayesieve.utils.threads import for_each  # noqa: PLC0415
+    from bayesieve.utils import for_each  # noqa: PLC0415
 
     def work(i):
         if i == 3:

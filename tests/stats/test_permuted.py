@@ -6,12 +6,19 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bayesieve as bs
-from bayesieve.stats.resampling.exceedances import Thresholds, count_exceedances, reach, share_by_chance
-from bayesieve.stats.resampling.permuted import CentredValues, Relabellings, deal, n_labellings
+from bayesieve.stats import (
+    CentredValues,
+    Relabellings,
+    Thresholds,
+    count_exceedances,
+    deal,
+    reach,
+    share_by_chance,
+)
+from bayesieve.stats.resampling.permuted import n_labellings
 
 CLASSES = ("a", "b", "c")
 

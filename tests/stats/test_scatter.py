@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import bayesieve as bs
-from bayesieve.stats.scatter import Scatter, cross_products
+from bayesieve.stats import Scatter, cross_products
 
 
 def exact_products(X):

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from bayesieve.data import LabelledMatrix, Labels
-from bayesieve.stats.moments.streaming import FeatureStream, MomentStream
+from bayesieve.stats import FeatureStream, MomentStream
 
 
 def expected(values, codes, n_classes):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayesieve.study import built_in, run_study
-from bayesieve.study.design import StudyDesign
+from bayesieve.study import StudyDesign, built_in, run_study
 from bayesieve.study.measures import EDGES, bin_names
 
 ITERATIONS = 60

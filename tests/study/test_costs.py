@@ -6,8 +6,7 @@ import pytest
 from small_studies import CONSTANTS, reproducible, small_study
 
 from bayesieve.errors import OptionError
-from bayesieve.study import StudyDesign, built_in, run_study
-from bayesieve.study.methods import relative_costs
+from bayesieve.study import StudyDesign, built_in, relative_costs, run_study
 
 
 def test_table_1_small(tmp_path):

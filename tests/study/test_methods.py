@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import false_discovery_control
 from small_studies import CONSTANTS, small_study
 
 import bayesieve as bs
 from bayesieve.errors import BayesieveError, OptionError
-from bayesieve.simulation.data_model import data_model
+from bayesieve.simulation import data_model
 from bayesieve.study import Method
 from bayesieve.study.methods import Scored, Scoring, Unit, check_runnable, drawn, rivals_of, run_unit, select
 

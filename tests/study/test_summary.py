@@ -14,7 +14,7 @@ from made_studies import as_in_the_specification, results_of
 from small_studies import small_study
 
 from bayesieve.errors import DataError, FileError, MissingExtraError
-from bayesieve.study import Method, StudyDesign, run_study
+from bayesieve.study import Method, StudyDesign, run_study, write_report
 from bayesieve.study.page import (
     Bullets,
     Command,
@@ -26,7 +26,7 @@ from bayesieve.study.page import (
     in_markdown,
     markdown_page,
 )
-from bayesieve.study.report import means_table, write_report
+from bayesieve.study.report import means_table
 from bayesieve.study.summary import study_page
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"

@@ -12,8 +12,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from exact import JEFFREYS, PROPER, Hyper
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 import bayesieve as bs
 from bayesieve.simulation.rates import FeatureKind

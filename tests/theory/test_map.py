@@ -26,7 +26,7 @@ def home(path: str) -> Path:
 
 def test_the_map_mentions_all_rooms_of_the_theory():
     rooms = {path.split("/")[0] for path, _ in modules()}
-    assert {"feature_sets", "rivals", "models", "posterior", "selection", "simulation", "screening"} <= rooms
+    assert {"sets", "rivals", "models", "posterior", "selection", "simulation", "screening"} <= rooms
 
 
 @pytest.mark.parametrize("path", sorted({path for path, _ in modules()}))

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 import bayesieve
-from bayesieve.cli import compared as c
-from bayesieve.cli import options as o
+from bayesieve.cli import compared as c, options as o
 from bayesieve.cli.console import endings
 from bayesieve.cli.enums import BlockModel, DegeneratePolicy, Join, MissingPolicy, ModelName, Transform
 from bayesieve.cli.options import plain_params

@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import OptionError
-from bayesieve.io.priors import read_model
-from bayesieve.io.tables.columns import is_reference, numbers_by_feature
+from bayesieve.io import is_reference, numbers_by_feature, read_model
 from bayesieve.models import GaussianModel, Model
-from bayesieve.selection import FalseDiscovery, FixedSize, MinimalRisk, MostProbable, NeymanPearson
-from bayesieve.selection.rules import Rule
+from bayesieve.selection import FalseDiscovery, FixedSize, MinimalRisk, MostProbable, NeymanPearson, Rule
 
 _TAKES = {
     "map": (),
@@ -92,15 +90,15 @@ def model_of_values(settings: Mapping[str, Any]) -> Model:
         return GaussianModel.jeffreys()
     _check_plain(name, settings)
     if name == "categorical":
-        from bayesieve.models.categorical import CategoricalModel  # noqa: PLC0415 - loaded when asked for
+        from bayesieve.models import CategoricalModel  # noqa: PLC0415 - loaded when asked for
 
         declared = None if levels is None else [_level(part) for part in levels.split(",") if part.strip()]
         return CategoricalModel(1.0 if settings["prior"] == "uniform" else 0.5, levels=declared)
     if name == "poisson":
-        from bayesieve.models.counts.poisson import PoissonModel  # noqa: PLC0415
+        from bayesieve.models import PoissonModel  # noqa: PLC0415
 
         return PoissonModel()
-    from bayesieve.models.counts.negative_binomial import NegativeBinomialModel  # noqa: PLC0415
+    from bayesieve.models import NegativeBinomialModel  # noqa: PLC0415
 
     return NegativeBinomialModel()
 

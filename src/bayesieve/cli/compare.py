@@ -15,9 +15,8 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.outputs import check_targets
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io.results.write import check_ending, text_chunks, write_results
-from bayesieve.rivals.comparison import checked_methods, compare_methods
-from bayesieve.rivals.method_comparison import MethodComparison
+from bayesieve.io import check_ending, text_chunks, write_results
+from bayesieve.rivals import MethodComparison, checked_methods, compare_methods
 
 _WIDTH = 79
 _SHOWN = 10  # at most so many of every method

@@ -9,8 +9,7 @@ from typing import Any
 
 from bayesieve import __version__
 from bayesieve.errors import OptionError
-from bayesieve.utils.files import read_toml, replacing
-from bayesieve.utils.messages import did_you_mean
+from bayesieve.utils import did_you_mean, read_toml, replacing
 
 _NOT_KEPT = {"config", "config_out"}
 _NOT_REPEATED = {

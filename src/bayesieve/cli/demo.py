@@ -11,16 +11,14 @@ from rich.console import Console
 from rich.table import Table
 
 from bayesieve.cli.screen_report import check_report
-from bayesieve.cli.simulate import check_out, truth_path
-from bayesieve.cli.simulate import write_data as write_practice
+from bayesieve.cli.simulate import check_out, truth_path, write_data as write_practice
 from bayesieve.errors import DataError, OptionError
 from bayesieve.models import GaussianModel
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.feature_posterior import class_statistics
+from bayesieve.posterior import FeaturePosterior, class_statistics
 from bayesieve.screening import screen
 from bayesieve.selection import MinimalRisk, Selection
 from bayesieve.simulation import Kind, SynergeticModel, SyntheticData
-from bayesieve.utils.files import check_writable
+from bayesieve.utils import check_writable
 
 _PRIOR_PROBABILITY = 0.005
 
@@ -80,9 +78,11 @@ def run_demo(
 
 def _write_report(selection: Selection, data: SyntheticData, path: Path, seed: int) -> None:
     """Write the report, with the truth as a column beside the features."""
-    from bayesieve.report.commands import Commands  # noqa: PLC0415 - only for reports
-    from bayesieve.report.story import Story  # noqa: PLC0415
-    from bayesieve.report.writing import write_story  # noqa: PLC0415
+    from bayesieve.report import (  # noqa: PLC0415 - slow to import
+        Commands,
+        Story,
+        write_story,
+    )
 
     n = data.labels.size
     usual = Commands.of_arrays(selection.posterior)

@@ -10,11 +10,11 @@ from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import describe, read_input
 from bayesieve.cli.outputs import check_targets
-from bayesieve.data.transform import NEEDS_ALL_SAMPLES
+from bayesieve.data import NEEDS_ALL_SAMPLES
 from bayesieve.errors import OptionError
-from bayesieve.io.statistics_file import is_statistics_file, read_statistics, write_statistics
-from bayesieve.stats.sites import SiteStatistics, StatisticsSet, merge_statistics, suppress
-from bayesieve.utils.files import check_file, check_writable
+from bayesieve.io import is_statistics_file, read_statistics, write_statistics
+from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
+from bayesieve.utils import check_file, check_writable
 
 
 def run_stats(settings: Mapping[str, Any]) -> None:

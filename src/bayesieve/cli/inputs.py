@@ -14,16 +14,13 @@ import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io.tables.read_table import read_table
-from bayesieve.io.tables.summary import Summary
-from bayesieve.io.tables.table import Progress
-from bayesieve.selection.selection import counted
-from bayesieve.utils.files import check_file
+from bayesieve.io import Progress, Summary, read_table
+from bayesieve.selection import counted
+from bayesieve.utils import check_file
 
 if TYPE_CHECKING:
     from bayesieve.models import Model
-    from bayesieve.stats import Moments
-    from bayesieve.stats.sites import StatisticsSet
+    from bayesieve.stats import Moments, StatisticsSet
 
 _ONLY_FOR_TABLES = (
     "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer", "pairs",
@@ -76,7 +73,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = No
     check_file(settings["table"])
     path = os.fspath(settings["table"])
     if path.lower().endswith((".parquet", ".pq")):
-        from bayesieve.io.statistics_file import is_statistics_file  # noqa: PLC0415 - most tables are no Parquet
+        from bayesieve.io import is_statistics_file  # noqa: PLC0415 - most tables are no Parquet
 
         if is_statistics_file(path):
             return _from_statistics(path, settings)
@@ -216,7 +213,7 @@ def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
             f"{path} is a statistics file, to which --{given[0].replace('_', '-')} does not apply: labels and "
             "values were fixed when it was written. Leave the option out."
         )
-    from bayesieve.io.statistics_file import read_statistics  # noqa: PLC0415
+    from bayesieve.io import read_statistics  # noqa: PLC0415
 
     found = read_statistics(path)
     if settings["transform"] not in ("none", found.transform):
@@ -241,7 +238,7 @@ def from_set(path: str, found: StatisticsSet, classes: str | None, *, apart: boo
     """Pool the sites of a statistics set, or keep them apart as blocks."""
     moments, blocks = found.pooled(), found.by_site() if apart else None
     if classes is not None:
-        from bayesieve.io.tables.classes import ClassMap  # noqa: PLC0415
+        from bayesieve.io import ClassMap  # noqa: PLC0415
 
         wanted = ClassMap.parse(classes)
         if any(label != name for label, name in wanted.members.items()):

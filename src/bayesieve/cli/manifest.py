@@ -17,10 +17,9 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.outputs import files_read
 from bayesieve.cli.words import for_the_command_line
-from bayesieve.io.results.read import note_kind
-from bayesieve.selection import Selection
-from bayesieve.selection.selection import results_hash
-from bayesieve.utils.files import replacing
+from bayesieve.io import note_kind
+from bayesieve.selection import Selection, results_hash
+from bayesieve.utils import replacing
 
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
 _NOT_RESULTS = {"memory", "threads", "quiet", "verbose", "json_log", "out", "report", "report_values", "manifest",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesieve.errors import FileError, OptionError
-from bayesieve.io.tables.columns import read_columns, split_reference
-from bayesieve.utils.files import check_writable
+from bayesieve.io import read_columns, split_reference
+from bayesieve.utils import check_writable
 
 Annotations = dict[str, dict[str, str | None]]
 

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayesieve.cli import compared as c
-from bayesieve.cli import options as o
+from bayesieve.cli import compared as c, options as o
 from bayesieve.cli.console import endings
 from bayesieve.cli.options import CHOICE, INPUT, OUTPUT, option, plain_params
 

@@ -15,9 +15,8 @@ from bayesieve.cli.screen_report import VALUES_SHOWN, check_report
 from bayesieve.cli.sources import Source, source_of
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import FileError, OptionError
-from bayesieve.selection import Selection
-from bayesieve.selection.selection import counted
-from bayesieve.utils.files import check_file, check_writable
+from bayesieve.selection import Selection, counted
+from bayesieve.utils import check_file, check_writable
 
 _WIDTH = 79
 _ENDINGS = (".stats.parquet", ".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".json")
@@ -32,8 +31,10 @@ def run_report(settings: Mapping[str, Any]) -> None:
     check_report(out, "--out")
     _check_before(settings, out)
     source = _annotated(settings, source_of(settings, talk))
-    from bayesieve.report.story import Story  # noqa: PLC0415 - loaded when there is something to tell
-    from bayesieve.report.writing import write_story  # noqa: PLC0415
+    from bayesieve.report import (  # noqa: PLC0415 - slow to import
+        Story,
+        write_story,
+    )
 
     with talk.timed("report"):
         story = Story.of(
@@ -74,9 +75,11 @@ def run_figures(settings: Mapping[str, Any]) -> None:
     formats = [part.strip() for part in settings["format"].split(",") if part.strip()]
     _check_folder(folder)
     _check_before(settings, None)
-    from bayesieve.report.figures import save_all  # noqa: PLC0415 - loaded when asked for
-    from bayesieve.report.figures.saving import FORMATS  # noqa: PLC0415
-    from bayesieve.utils.plotting import load_matplotlib  # noqa: PLC0415
+    from bayesieve.report import (  # noqa: PLC0415 - slow to import
+        FORMATS,
+        save_all,
+    )
+    from bayesieve.utils import load_matplotlib  # noqa: PLC0415
 
     odd = [name for name in formats if name.lower() not in FORMATS]
     if odd or not formats:

@@ -24,9 +24,8 @@ from bayesieve.cli.manifest import file_hash
 from bayesieve.cli.options import plain_params
 from bayesieve.cli.screen import selected
 from bayesieve.errors import DataWarning, FileError
-from bayesieve.selection import Rule, Selection
-from bayesieve.selection.selection import results_hash
-from bayesieve.utils.messages import listed
+from bayesieve.selection import Rule, Selection, results_hash
+from bayesieve.utils import listed
 
 
 def screen_defaults() -> dict[str, Any]:

@@ -28,12 +28,11 @@ from bayesieve.cli.outputs import Annotations, annotation_file, check_targets
 from bayesieve.cli.screen_report import check_report, write_report
 from bayesieve.cli.summary import summary_lines
 from bayesieve.errors import FileError
-from bayesieve.io.results.write import check_ending, text_chunks, write_results
+from bayesieve.io import check_ending, text_chunks, write_results
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import screen
-from bayesieve.selection import Rule, Selection
-from bayesieve.selection.selection import results_hash
+from bayesieve.selection import Rule, Selection, results_hash
 
 
 def run_screen(settings: Mapping[str, Any]) -> None:
@@ -95,7 +94,7 @@ def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule
         selection = rule.select(posterior)
     if not (settings["fragility"] or settings["robust"]):
         return selection
-    from bayesieve.screening.fragility import fragility  # noqa: PLC0415 - compiles kernels of its own
+    from bayesieve.screening import fragility  # noqa: PLC0415 - compiles kernels of its own
 
     found = fragility(given.data, posterior=posterior, cut=selection.cut, n_threads=settings["threads"])
     chosen = found.posterior() if settings["robust"] else posterior
@@ -104,7 +103,7 @@ def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule
 
 def _relabelled(settings: Mapping[str, Any], given: Input, selection: Selection, talk: Talk) -> FeaturePosterior:
     """Add what permuted labels say about the list."""
-    from bayesieve.screening.permutations import permutations  # noqa: PLC0415 - compiles kernels of its own
+    from bayesieve.screening import permutations  # noqa: PLC0415 - compiles kernels of its own
 
     with talk.progress("relabelling", counted=True) as progress:
         found = permutations(
@@ -123,15 +122,15 @@ def _relabelled(settings: Mapping[str, Any], given: Input, selection: Selection,
 def with_findings(posterior: FeaturePosterior, settings: Mapping[str, Any]) -> FeaturePosterior:
     """Add kinds of difference, effect sizes and p-values where they were asked for."""
     if settings["kinds"]:
-        from bayesieve.posterior.findings.kinds import kinds  # noqa: PLC0415 - compiles kernels of its own
+        from bayesieve.posterior import kinds  # noqa: PLC0415 - compiles kernels of its own
 
         posterior = posterior.with_finding(kinds(posterior))
     if settings["effects"]:
-        from bayesieve.posterior.findings.effects import effects  # noqa: PLC0415
+        from bayesieve.posterior import effects  # noqa: PLC0415
 
         posterior = posterior.with_finding(effects(posterior))
     if settings["p_values"]:
-        from bayesieve.rivals.pearson_neyman import pearson_neyman  # noqa: PLC0415 - SciPy is slow to import
+        from bayesieve.rivals import pearson_neyman  # noqa: PLC0415 - SciPy is slow to import
 
         posterior = posterior.with_finding(pearson_neyman(posterior))
     return posterior

@@ -29,9 +29,11 @@ def write_report(
     """Write the report that ``--report`` asks for; the values shown take one more reading of their features."""
     from bayesieve.cli.rerun import screen_defaults  # noqa: PLC0415 - knows this module's caller
     from bayesieve.cli.sources import sites_of  # noqa: PLC0415
-    from bayesieve.report.commands import Commands  # noqa: PLC0415 - loaded when there is something to tell
-    from bayesieve.report.story import Story  # noqa: PLC0415
-    from bayesieve.report.writing import write_story  # noqa: PLC0415
+    from bayesieve.report import (  # noqa: PLC0415 - slow to import
+        Commands,
+        Story,
+        write_story,
+    )
 
     n_values = VALUES_SHOWN if settings["report_values"] is None else settings["report_values"]
     story = Story.of(

@@ -13,10 +13,9 @@ import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.errors import OptionError
-from bayesieve.io.results.printing import number_bytes
-from bayesieve.io.results.write import text_chunks
-from bayesieve.simulation.data_model import Kind, SyntheticData, class_sizes_of, data_model
-from bayesieve.utils.files import check_writable, replacing
+from bayesieve.io import number_bytes, text_chunks
+from bayesieve.simulation import Kind, SyntheticData, class_sizes_of, data_model
+from bayesieve.utils import check_writable, replacing
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 _PARQUET = {".parquet", ".pq"}

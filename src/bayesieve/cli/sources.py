@@ -24,19 +24,20 @@ from bayesieve.cli.rerun import (
     screened,
 )
 from bayesieve.errors import BayesieveError, OptionError
-from bayesieve.io.results.read import read_manifest, read_result
-from bayesieve.io.results.stored_table import read_json
-from bayesieve.io.statistics_file import is_statistics_file, read_statistics
-from bayesieve.io.text.files import plain_suffix
+from bayesieve.io import is_statistics_file, plain_suffix, read_json, read_manifest, read_result, read_statistics
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report.commands import Commands
-from bayesieve.report.discreet import manifest_without_samples
-from bayesieve.report.prior_state import prior_probability, ratio_state
-from bayesieve.report.python_lines import CANNOT, FEATURE_NUMBERS, numbers_of
-from bayesieve.screening.sites import SiteView
-from bayesieve.selection import MinimalRisk, Rule, Selection
-from bayesieve.selection.selection import counted
-from bayesieve.utils.files import check_file
+from bayesieve.report import (
+    CANNOT,
+    FEATURE_NUMBERS,
+    Commands,
+    manifest_without_samples,
+    numbers_of,
+    prior_probability,
+    ratio_state,
+)
+from bayesieve.screening import SiteView
+from bayesieve.selection import MinimalRisk, Rule, Selection, counted
+from bayesieve.utils import check_file
 
 _FOR_STATISTICS = ("classes", "blocks")
 

@@ -13,9 +13,16 @@ from typing import Any
 from bayesieve.cli.console import EndingError, Talk
 from bayesieve.cli.study_tables import study_lines
 from bayesieve.errors import FileError, MissingExtraError, OptionError
-from bayesieve.study import StudyDesign, StudyResults, built_in, built_in_names, run_study
-from bayesieve.study.runner import due_units, n_workers
-from bayesieve.study.store import FILE_NAME
+from bayesieve.study import (
+    FILE_NAME,
+    StudyDesign,
+    StudyResults,
+    built_in,
+    built_in_names,
+    due_units,
+    n_workers,
+    run_study,
+)
 
 _MINUTE = 60.0
 
@@ -157,7 +164,7 @@ def _duration(seconds: float) -> str:
 
 def _report(results: StudyResults, folder: Path, talk: Talk) -> None:
     """Write figures, tables and a summary; where figures cannot be drawn, the rest."""
-    from bayesieve.study.report import write_report  # noqa: PLC0415 - loads matplotlib
+    from bayesieve.study import write_report  # noqa: PLC0415 - loads matplotlib
 
     try:
         files = write_report(results, folder, command=shlex.join(["bayesieve", *sys.argv[1:]]))

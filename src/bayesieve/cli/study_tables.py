@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bayesieve.study import StudyResults
-from bayesieve.study.methods import model_of, relative_costs
+from bayesieve.study import StudyResults, model_of, relative_costs
 
 _MOST_COLUMNS = 4
 

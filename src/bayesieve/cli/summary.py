@@ -8,10 +8,8 @@ from typing import Any
 
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.words import for_the_command_line
-from bayesieve.posterior.feature_posterior import class_statistics
-from bayesieve.selection import Selection
-from bayesieve.selection.selection import listed
-from bayesieve.selection.selection import summary_lines as lines_of_selection
+from bayesieve.posterior import class_statistics
+from bayesieve.selection import Selection, listed, summary_lines as lines_of_selection
 
 _WIDTH = 79
 _BEST, _BORDERLINE = 5, 2

@@ -1,7 +1,5 @@
 """The door: values, labels and names are checked here once, and nowhere else."""
 
-from bayesieve.data.labels import Label, Labels, encode_labels
-from bayesieve.data.matrix import LabelledMatrix
-from bayesieve.data.values import Values, is_sparse
+import lazy_loader as _lazy
 
-__all__ = ["Label", "LabelledMatrix", "Labels", "Values", "encode_labels", "is_sparse"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

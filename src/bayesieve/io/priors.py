@@ -12,8 +12,7 @@ import numpy as np
 from bayesieve.errors import PriorError
 from bayesieve.io.tables.columns import numbers_by_feature
 from bayesieve.models import GaussianModel, NormalInverseGamma
-from bayesieve.utils.files import read_toml
-from bayesieve.utils.messages import did_you_mean
+from bayesieve.utils import did_you_mean, read_toml
 
 _PARAMETERS = ("variance_dof", "variance_scale", "mean_strength", "mean_location")
 _KEYS = ("class", "classes", "pooled", "prior_ratio")

@@ -34,9 +34,8 @@ import numpy.typing as npt
 
 from bayesieve import __version__
 from bayesieve.errors import BayesieveError, DataError, FileError
-from bayesieve.stats import Moments
-from bayesieve.stats.sites import SiteStatistics, StatisticsSet
-from bayesieve.utils.files import replacing
+from bayesieve.stats import Moments, SiteStatistics, StatisticsSet
+from bayesieve.utils import replacing
 
 if TYPE_CHECKING:
     import polars as pl

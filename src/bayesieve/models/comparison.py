@@ -11,7 +11,7 @@ import numpy as np
 from bayesieve.models.evidences import Evidences, PatternShares, SumOfEvidences, compare
 from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.stats import ClassStatistics
 from bayesieve.utils import BoolArray, FloatArray
 
 _NUMBERS_HELD = 2**24  # evidences of groups that are in memory at the same time

@@ -19,9 +19,8 @@ import numpy.typing as npt
 from bayesieve.data import Label
 from bayesieve.models.gaussian.prior_ratio import checked_prior_ratio
 from bayesieve.models.patterns import Patterns
-from bayesieve.stats.statistics import ClassStatistics, Parts
-from bayesieve.utils import FloatArray
-from bayesieve.utils.threads import for_each, n_threads_for
+from bayesieve.stats import ClassStatistics, Parts
+from bayesieve.utils import FloatArray, for_each, n_threads_for
 
 
 class Evidences(abc.ABC):

@@ -17,7 +17,7 @@ import numpy as np
 from bayesieve.data import Label, LabelledMatrix
 from bayesieve.errors import DataError
 from bayesieve.models.evidences import Evidences, GroupEvidences
-from bayesieve.stats.statistics import ClassStatistics, Parts, side_by_side
+from bayesieve.stats import ClassStatistics, Parts, side_by_side
 from bayesieve.utils import FloatArray
 
 _VALUES_AT_ONCE = 2**22

@@ -17,10 +17,8 @@ import numpy.typing as npt
 
 from bayesieve.errors import DataError, PriorError
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma
-from bayesieve.stats import Moments
-from bayesieve.stats.scatter import Scatter
-from bayesieve.utils import FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.stats import Moments, Scatter
+from bayesieve.utils import FloatArray, compiled
 
 
 def sums_over_sets(inside: npt.ArrayLike, outside: npt.ArrayLike = 0.0) -> FloatArray:

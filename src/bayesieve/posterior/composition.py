@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.comparison import Comparison
-from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
-from bayesieve.posterior import FeaturePosterior
+from bayesieve.models import Comparison, jeffreys_constant
+from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.null.expected import is_jeffreys
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.gaussian.prior_ratio import PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
+from bayesieve.models import GaussianModel, Model, PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
 from bayesieve.posterior.logistic import checked_log_odds
 from bayesieve.utils import FloatArray, IntArray
 

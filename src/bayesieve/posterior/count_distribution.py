@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import RuleError
-from bayesieve.utils import FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import FloatArray, compiled
 
 
 @dataclass(frozen=True, slots=True, eq=False)

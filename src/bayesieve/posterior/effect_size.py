@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.labels import told_apart
-from bayesieve.models.comparison import Comparison
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.stats import Moments
-from bayesieve.stats.categories.category_counts import CategoryCounts
-from bayesieve.stats.events.event_totals import EventTotals
+from bayesieve.data import told_apart
+from bayesieve.models import Comparison
+from bayesieve.posterior.feature_posterior import FeaturePosterior
+from bayesieve.stats import CategoryCounts, EventTotals, Moments
 from bayesieve.utils import FloatArray
 
 _HALF = 0.5  # events added to each class, so that a class without any has a place on the map

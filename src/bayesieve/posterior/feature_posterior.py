@@ -8,18 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.labels import told_apart
+from bayesieve.data import told_apart
 from bayesieve.errors import DataError
-from bayesieve.models import Model
-from bayesieve.models.comparison import Compared
-from bayesieve.models.gaussian.degenerate import Degeneracy
+from bayesieve.models import Compared, Degeneracy, Model
 from bayesieve.posterior.findings.block_evidence import BlockEvidence
 from bayesieve.posterior.findings.differences import Differences
 from bayesieve.posterior.findings.finding import Finding, OfThePrior
 from bayesieve.posterior.logistic import checked_log_odds, log_expit
 from bayesieve.posterior.marginals import Marginals
-from bayesieve.stats import Moments
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.stats import ClassStatistics, Moments
 from bayesieve.utils import BoolArray, FloatArray
 
 

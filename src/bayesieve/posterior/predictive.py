@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.paired import PairedComparison
-from bayesieve.posterior import FeaturePosterior
+from bayesieve.models import GaussianModel, PairedComparison
+from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray
 

@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.paired import PairedComparison
-from bayesieve.models.gaussian.shared_shift import ShiftComparison
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.null.expected import is_jeffreys
+from bayesieve.models import GaussianModel, PairedComparison, ShiftComparison
+from bayesieve.posterior import FeaturePosterior, is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.python_lines import MODEL, python_lines
 from bayesieve.report.rule_state import RuleState

@@ -8,10 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayesieve.io.results.stored_parts import StoredColumns
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.findings.finding import Finding
-from bayesieve.posterior.findings.fragility import Fragility
+from bayesieve.io import StoredColumns
+from bayesieve.posterior import FeaturePosterior, Finding, Fragility
 from bayesieve.selection import Selection
 
 _BEFORE_IDS = (", most often sample ", ", for example ")

@@ -10,19 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve import __version__
-from bayesieve.data.labels import told_apart
-from bayesieve.io.results.stored_parts import of_the_prior
-from bayesieve.models.evidences import pairs_of
-from bayesieve.models.gaussian.degenerate import Degeneracy
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.composition import composition_of
-from bayesieve.posterior.feature_posterior import class_statistics
-from bayesieve.posterior.findings.fragility import Fragility
-from bayesieve.posterior.predictive import predictive
+from bayesieve.data import told_apart
+from bayesieve.io import of_the_prior
+from bayesieve.models import Degeneracy, pairs_of
+from bayesieve.posterior import FeaturePosterior, Fragility, class_statistics, composition_of, predictive
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text, finite
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
-from bayesieve.screening.sites import SiteView
+from bayesieve.screening import SiteView
 from bayesieve.stats import Moments
 from bayesieve.utils import IntArray
 

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.io.results.stored_parts import StoredModel, Unrepeatable
-from bayesieve.io.results.stored_statistics import rounded_probabilities
-from bayesieve.models import GaussianModel
-from bayesieve.models.comparison import Comparison, Part
-from bayesieve.models.gaussian.paired import PairedComparison
-from bayesieve.models.gaussian.prior_ratio import NAMED_LOG_RATIOS, depends_on_sizes
-from bayesieve.models.gaussian.shared_shift import ShiftComparison
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.logistic import checked_log_odds
+from bayesieve.io import StoredModel, Unrepeatable, rounded_probabilities
+from bayesieve.models import (
+    NAMED_LOG_RATIOS,
+    Comparison,
+    GaussianModel,
+    PairedComparison,
+    Part,
+    ShiftComparison,
+    depends_on_sizes,
+)
+from bayesieve.posterior import FeaturePosterior, checked_log_odds
 
 
 def prior_probability(posterior: FeaturePosterior) -> float | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.paired import PairedComparison
+from bayesieve.models import GaussianModel, PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.prior_state import prior_probability, ratio_state
 

@@ -8,19 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, encode_labels
-from bayesieve.data.labels import told_apart
-from bayesieve.data.matrix import ValueBlocks
-from bayesieve.data.values import as_values
+from bayesieve.data import LabelledMatrix, ValueBlocks, as_values, encode_labels, told_apart
 from bayesieve.errors import DataError, LabelError, OptionError
-from bayesieve.models.categorical import CategoricalModel
-from bayesieve.models.gaussian.paired import PairedComparison
+from bayesieve.models import CategoricalModel, PairedComparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.screening.inputs import Summarised
-from bayesieve.screening.removals import values_of
-from bayesieve.stats import Moments
-from bayesieve.stats.events.event_totals import EventTotals
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.screening import Summarised, values_of
+from bayesieve.stats import ClassStatistics, EventTotals, Moments
 from bayesieve.utils import FloatArray, IntArray
 
 _CLOSE = 1e-6  # of a standard deviation, or of a total

@@ -11,19 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data.labels import told_apart
+from bayesieve.data import told_apart
 from bayesieve.errors import DataError, OptionError
-from bayesieve.models.gaussian.paired import PairedComparison
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.effect_size import Effect, effect_of
-from bayesieve.posterior.null.expected import chance_curve, chance_resolution, least_log_odds
+from bayesieve.models import PairedComparison
+from bayesieve.posterior import (
+    Effect,
+    FeaturePosterior,
+    chance_curve,
+    chance_resolution,
+    effect_of,
+    least_log_odds,
+)
 from bayesieve.report.commands import Commands
 from bayesieve.report.discreet import manifest_without_samples, without_ids, without_samples
 from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
 from bayesieve.report.rule_state import RuleState, chosen
-from bayesieve.screening.sites import SiteView
+from bayesieve.screening import SiteView
 from bayesieve.selection import Rule, Selection
-from bayesieve.stats.statistics import largest_counts
+from bayesieve.stats import largest_counts
 from bayesieve.utils import FloatArray
 
 

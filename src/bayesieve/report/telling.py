@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 
 from bayesieve import __version__
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.paired import PAIR_CONSTANT
-from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
-from bayesieve.models.gaussian.shared_shift import ShiftComparison
-from bayesieve.posterior.null.expected import follows_lambda, is_jeffreys
+from bayesieve.models import PAIR_CONSTANT, GaussianModel, ShiftComparison, jeffreys_constant
+from bayesieve.posterior import follows_lambda, is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
 from bayesieve.report.words import (
@@ -29,7 +26,7 @@ from bayesieve.report.words import (
     ratio_said,
     warnings_said,
 )
-from bayesieve.selection.selection import by_chance_said, chance_unknown, results_hash
+from bayesieve.selection import by_chance_said, chance_unknown, results_hash
 from bayesieve.stats import Moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from bayesieve.models import GaussianModel
-from bayesieve.posterior.findings.fragility import Fragility
-from bayesieve.posterior.logistic import expit
-from bayesieve.posterior.null.expected import is_jeffreys
+from bayesieve.posterior import Fragility, expit, is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
-from bayesieve.selection.selection import by_chance_said, counted, flagged_lines, found_lines, listed
+from bayesieve.selection import by_chance_said, counted, flagged_lines, found_lines, listed
 
 _SMALL_CLASS = 10
 _IF_NOTHING = (

@@ -11,7 +11,7 @@ from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.page import page
 from bayesieve.report.story import Story
 from bayesieve.selection import Rule, Selection
-from bayesieve.utils.files import check_writable, replacing
+from bayesieve.utils import check_writable, replacing
 
 
 def write(

@@ -23,7 +23,7 @@ from bayesieve.rivals.method_comparison import (
     variance_z,
 )
 from bayesieve.rivals.registry import Rival, rival
-from bayesieve.screening.inputs import Summarised
+from bayesieve.screening import Summarised
 from bayesieve.stats import Moments
 
 DEFAULT_METHODS = ("obf-jp", "welch", "limma", "bd")

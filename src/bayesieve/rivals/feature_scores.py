@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.matrix import checked_names
+from bayesieve.data import checked_names
 from bayesieve.errors import DataError, RuleError
-from bayesieve.posterior.findings.finding import check_same_features
-from bayesieve.posterior.null.permutation_null import benjamini_hochberg
+from bayesieve.posterior import benjamini_hochberg, check_same_features
 from bayesieve.utils import FloatArray
 
 if TYPE_CHECKING:

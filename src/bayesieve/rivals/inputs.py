@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.data.labels import Labels
+from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.screening.inputs import Summarised, given
-from bayesieve.stats import Moments
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.screening import Summarised, given
+from bayesieve.stats import ClassStatistics, Moments
 
 _VALUES_AT_ONCE = 1 << 22
 

@@ -17,8 +17,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import FloatArray, compiled
 
 _MANY_DOF = 30.0  # degrees of freedom from which the expansion for many of them is used
 _NORMAL_DOF = 1e150  # degrees of freedom from which squares overflow; the normal law to all digits

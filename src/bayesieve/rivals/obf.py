@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.prior_ratio import PriorRatio
+from bayesieve.models import GaussianModel, PriorRatio
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import Rival

@@ -14,15 +14,11 @@ import numpy as np
 
 from bayesieve.data import Label
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.degenerate import Degeneracy
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.null.distribution import null_mean, tabulated_log_null_probability
-from bayesieve.posterior.null.permutation_null import benjamini_hochberg
+from bayesieve.models import Degeneracy, GaussianModel
+from bayesieve.posterior import FeaturePosterior, benjamini_hochberg, null_mean, tabulated_log_null_probability
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import Rival
-from bayesieve.screening.degenerate import check_range
-from bayesieve.screening.inputs import given
+from bayesieve.screening import check_range, given
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray
 

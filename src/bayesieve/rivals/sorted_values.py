@@ -20,9 +20,7 @@ from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import DegenerateFeatureWarning, LabelError, OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import rival
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.compiled import compiled
-from bayesieve.utils.threads import for_each, n_threads_for
+from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for
 
 LARGEST = 1e150  # sums and squares of values beyond it would overflow
 _EPSILON = float(np.finfo(np.float64).eps)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
-from bayesieve.posterior.null.permutation_null import benjamini_hochberg
+from bayesieve.posterior import benjamini_hochberg
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.log_tails import log_student_tails
 from bayesieve.rivals.registry import Rival

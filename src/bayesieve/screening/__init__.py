@@ -1,5 +1,5 @@
 """From a table to the log-odds of every feature."""
 
-from bayesieve.screening.screen import screen
+import lazy_loader as _lazy
 
-__all__ = ["screen"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import is_sparse
-from bayesieve.data.matrix import ValueBlocks
+from bayesieve.data import ValueBlocks, is_sparse
 from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning, OptionError
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Part
-from bayesieve.models.evidences import Evidences
-from bayesieve.models.gaussian.degenerate import Degeneracy, find_degenerate, repair
-from bayesieve.models.patterns import Patterns
-from bayesieve.stats import Moments
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.models import Degeneracy, Evidences, GaussianModel, Model, Part, Patterns, find_degenerate, repair
+from bayesieve.stats import ClassStatistics, Moments
 from bayesieve.utils import BoolArray
 
 _TINY, _FEW_LEVELS = 1e-150, 8

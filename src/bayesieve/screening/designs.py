@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.labels import told_apart
+from bayesieve.data import told_apart
 from bayesieve.errors import (
     DataError,
     DataWarning,
@@ -20,20 +20,22 @@ from bayesieve.errors import (
     OptionError,
     PriorError,
 )
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Comparison, Part
-from bayesieve.models.evidences import PatternShares
-from bayesieve.models.gaussian.degenerate import Degeneracy
-from bayesieve.models.gaussian.paired import PAIR_CONSTANT, PairedComparison
-from bayesieve.models.gaussian.prior_ratio import log_prior_ratio
-from bayesieve.models.patterns import Patterns
-from bayesieve.posterior.findings.block_evidence import BlockEvidence, within_blocks
-from bayesieve.posterior.findings.finding import Finding, Remark
-from bayesieve.posterior.null.expected import is_jeffreys
+from bayesieve.models import (
+    PAIR_CONSTANT,
+    Comparison,
+    Degeneracy,
+    GaussianModel,
+    Model,
+    PairedComparison,
+    Part,
+    Patterns,
+    PatternShares,
+    log_prior_ratio,
+)
+from bayesieve.posterior import BlockEvidence, Finding, Remark, is_jeffreys, within_blocks
 from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepared
 from bayesieve.screening.inputs import Given
-from bayesieve.stats import Moments
-from bayesieve.stats.statistics import ClassStatistics, largest_counts
+from bayesieve.stats import ClassStatistics, Moments, largest_counts
 from bayesieve.utils import FloatArray
 
 Flags = npt.NDArray[np.int8]
@@ -135,7 +137,7 @@ def screen_shift(
     model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, pooled: FloatArray
 ) -> tuple[Any, FloatArray, Flags, BlockEvidence]:
     """Compare blocks that have their own location and share the class shift and the variances."""
-    from bayesieve.models.gaussian.shared_shift import ShiftComparison  # noqa: PLC0415 - compiles kernels of its own
+    from bayesieve.models import ShiftComparison  # noqa: PLC0415 - compiles kernels of its own
 
     if len(patterns.classes) != 2 or not isinstance(model, GaussianModel) or not is_jeffreys(model):
         raise OptionError(
@@ -265,8 +267,8 @@ def absence(samples: npt.NDArray[np.int64] | None, statistics: ClassStatistics) 
     statistics
         Their statistics, with a count of values per feature where some are missing.
     """
-    from bayesieve.models.categorical import CategoricalModel  # noqa: PLC0415 - most screens do without
-    from bayesieve.stats.categories.category_counts import CategoryCounts  # noqa: PLC0415
+    from bayesieve.models import CategoricalModel  # noqa: PLC0415 - most screens do without
+    from bayesieve.stats import CategoryCounts  # noqa: PLC0415
 
     if samples is None:
         raise DataError(

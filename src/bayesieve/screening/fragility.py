@@ -9,19 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, Labels
-from bayesieve.data.matrix import ValueBlocks
+from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Comparison
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.findings.fragility import Fragility
+from bayesieve.models import Comparison, GaussianModel, Model
+from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import Handling, prepared
 from bayesieve.screening.inputs import Summarised
 from bayesieve.screening.removals import Removals, leave_one_out, values_of
 from bayesieve.screening.screen import screen
-from bayesieve.stats.events.event_totals import checked_exposures
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.stats import ClassStatistics, checked_exposures
 
 
 def fragility(  # noqa: PLR0913 - what screen() takes

@@ -10,15 +10,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix
-from bayesieve.data.design import differences, in_blocks, one_each
-from bayesieve.data.matrix import ValueBlocks, checked_names
+from bayesieve.data import LabelledMatrix, ValueBlocks, checked_names, differences, in_blocks, one_each
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError
 from bayesieve.models import GaussianModel, Model
-from bayesieve.stats import Moments
-from bayesieve.stats.events.event_totals import checked_exposures
-from bayesieve.stats.moments.moments import split_blocks
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.stats import ClassStatistics, Moments, checked_exposures, split_blocks
 
 
 @functools.cache

@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix
-from bayesieve.data.matrix import ValueBlocks
+from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.errors import CalibrationWarning, DataError, LabelError, OptionError
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Comparison
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.null.permutation_null import PermutationNull
+from bayesieve.models import Comparison, GaussianModel, Model
+from bayesieve.posterior import FeaturePosterior, PermutationNull
 from bayesieve.screening.inputs import Summarised, checked_model
 from bayesieve.screening.relabelled import Counts, Lot, Question
 from bayesieve.screening.removals import values_of
 from bayesieve.screening.screen import screen
-from bayesieve.stats import Moments
-from bayesieve.stats.resampling.permuted import Relabellings
-from bayesieve.stats.statistics import ClassStatistics
-from bayesieve.utils.threads import n_threads_for
+from bayesieve.stats import ClassStatistics, Moments, Relabellings
+from bayesieve.utils import n_threads_for
 
 Progress = Callable[[int, int], None]
 

@@ -9,19 +9,26 @@ import numpy as np
 
 from bayesieve.data import LabelledMatrix, Labels
 from bayesieve.errors import OptionError
-from bayesieve.models.comparison import Comparison
-from bayesieve.models.evidences import compare
-from bayesieve.models.gaussian.degenerate import Degeneracy
-from bayesieve.models.patterns import Patterns
-from bayesieve.posterior import FeaturePosterior, expected_by_chance
-from bayesieve.posterior.null.expected import by_chance
-from bayesieve.posterior.null.permutation_null import PermutationNull, benjamini_hochberg
+from bayesieve.models import Comparison, Degeneracy, Patterns, compare
+from bayesieve.posterior import (
+    FeaturePosterior,
+    PermutationNull,
+    benjamini_hochberg,
+    by_chance,
+    expected_by_chance,
+)
 from bayesieve.screening.degenerate import Handling, prepared
-from bayesieve.stats import Moments
-from bayesieve.stats.resampling.exceedances import Thresholds, count_exceedances, reach, share_by_chance
-from bayesieve.stats.resampling.permuted import CentredValues, Relabellings, deal
-from bayesieve.utils import BoolArray, FloatArray, IntArray
-from bayesieve.utils.threads import for_each
+from bayesieve.stats import (
+    CentredValues,
+    Moments,
+    Relabellings,
+    Thresholds,
+    count_exceedances,
+    deal,
+    reach,
+    share_by_chance,
+)
+from bayesieve.utils import BoolArray, FloatArray, IntArray, for_each
 
 _VALUES_AT_ONCE = 2**22  # dealt anew together
 _TILE = 2**15  # features x permutations compared together, so that they stay in the processor's cache

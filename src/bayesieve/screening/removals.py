@@ -9,22 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, Labels, is_sparse
-from bayesieve.data.matrix import ValueBlocks
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.leave_one_out import (
-    CONSTANT,
-    Downdates,
-    choose_least,
-    evaluate_all,
-    find_thresholds,
-)
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.findings.fragility import Fragility
-from bayesieve.stats import Moments
-from bayesieve.stats.resampling.leave_one_out import TILE, Neighbours, whole_plan
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.threads import for_each, n_threads_for
+from bayesieve.data import LabelledMatrix, Labels, ValueBlocks, is_sparse
+from bayesieve.models import CONSTANT, Downdates, GaussianModel, choose_least, evaluate_all, find_thresholds
+from bayesieve.posterior import FeaturePosterior, Fragility
+from bayesieve.stats import TILE, Moments, Neighbours, whole_plan
+from bayesieve.utils import FloatArray, IntArray, for_each, n_threads_for
 
 _VALUES_AT_ONCE = 2**23  # held in memory when all samples of some features are looked at
 _COLUMNS_AT_ONCE = 256

@@ -12,21 +12,22 @@ import numpy.typing as npt
 
 from bayesieve.data import Label
 from bayesieve.errors import CalibrationWarning, OptionError, PriorWarning
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Compared, Comparison, Part
-from bayesieve.models.evidences import PatternShares, compare
-from bayesieve.models.gaussian.prior_ratio import warn_unless_semi_proper
-from bayesieve.models.patterns import Patterns
-from bayesieve.posterior import FeaturePosterior, expected_by_chance
-from bayesieve.posterior.findings.differences import Differences
-from bayesieve.posterior.findings.finding import Finding
-from bayesieve.posterior.logistic import checked_log_odds
+from bayesieve.models import (
+    Compared,
+    Comparison,
+    GaussianModel,
+    Model,
+    Part,
+    Patterns,
+    PatternShares,
+    compare,
+    warn_unless_semi_proper,
+)
+from bayesieve.posterior import Differences, FeaturePosterior, Finding, checked_log_odds, expected_by_chance
 from bayesieve.screening.degenerate import Handling, prepared, settled
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import Given, checked_model, given
-from bayesieve.stats import Moments
-from bayesieve.stats.moments.moments import checked_resolution
-from bayesieve.stats.statistics import largest_counts
+from bayesieve.stats import Moments, checked_resolution, largest_counts
 
 _FEW_SAMPLES = 5
 _FEW_IN_A_BLOCK, _MANY_BY_CHANCE = 15, 0.005

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import BayesieveError, DataError
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Comparison
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.findings.effects import effects
-from bayesieve.screening import screen
+from bayesieve.models import Comparison, GaussianModel, Model
+from bayesieve.posterior import FeaturePosterior, effects
+from bayesieve.screening.screen import screen
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray
 

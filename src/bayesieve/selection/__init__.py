@@ -1,23 +1,5 @@
 """One rule per criterion of section 3: a posterior goes in, a selection comes out."""
 
-from bayesieve.selection.rules import (
-    FalseDiscovery,
-    FixedSize,
-    MinimalRisk,
-    MostProbable,
-    NeymanPearson,
-    Rule,
-    as_rule,
-)
-from bayesieve.selection.selection import Selection
+import lazy_loader as _lazy
 
-__all__ = [
-    "FalseDiscovery",
-    "FixedSize",
-    "MinimalRisk",
-    "MostProbable",
-    "NeymanPearson",
-    "Rule",
-    "Selection",
-    "as_rule",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import RuleError
-from bayesieve.posterior import FeaturePosterior, Loss
-from bayesieve.posterior.count_distribution import convolve_coin
+from bayesieve.posterior import FeaturePosterior, Loss, convolve_coin
 from bayesieve.selection.selection import Selection, checked_posterior, prefix
-from bayesieve.utils import BoolArray, FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import BoolArray, FloatArray, compiled
 
 ROUNDING = 1e-12  # objectives and sums that agree to this are equal
 _TINY = 1e-300

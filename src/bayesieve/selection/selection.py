@@ -11,11 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import RuleError
-from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance
-from bayesieve.posterior.logistic import expit
-from bayesieve.posterior.null.expected import chance_resolution
-from bayesieve.stats import Moments
-from bayesieve.stats.statistics import ClassStatistics, largest_counts
+from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, chance_resolution, expected_by_chance, expit
+from bayesieve.stats import ClassStatistics, Moments, largest_counts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,5 @@
 """Data with known truth: the synthetic model of section 6, its variants, and designs drawn from a prior."""
 
-from bayesieve.simulation.data_model import DataModel, Kind, SyntheticData, SyntheticMoments
-from bayesieve.simulation.synergetic import SynergeticModel
+import lazy_loader as _lazy
 
-__all__ = ["DataModel", "Kind", "SynergeticModel", "SyntheticData", "SyntheticMoments"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import DataError, OptionError, RuleError
 from bayesieve.models import GaussianModel
-from bayesieve.posterior.consistency import consistency_report
-from bayesieve.posterior.logistic import checked_log_odds, log_expit
+from bayesieve.posterior import checked_log_odds, consistency_report, log_expit
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, IntArray
 

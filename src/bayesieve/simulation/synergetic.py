@@ -26,8 +26,7 @@ from bayesieve.simulation.synergetic_layout import (
     settle,
 )
 from bayesieve.simulation.tiles import LAYOUT, STATISTICS, generator, pieces, seed_sequence, whole
-from bayesieve.stats import Moments
-from bayesieve.stats.moments.kernels import merge
+from bayesieve.stats import Moments, merge
 from bayesieve.utils import FloatArray, IntArray
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from bayesieve.errors import DataError
 from bayesieve.simulation.data_model import Kind, KindArray, frozen
 from bayesieve.simulation.tiles import STRIP, TILE, Range, TileMaker, generator
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import FloatArray, IntArray, compiled
 
 if TYPE_CHECKING:
     from bayesieve.simulation.synergetic import SynergeticModel

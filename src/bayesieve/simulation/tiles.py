@@ -15,8 +15,7 @@ import numpy as np
 from bayesieve.errors import OptionError
 from bayesieve.simulation.data_model import KindArray, Seed, SyntheticData, SyntheticMoments
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
-from bayesieve.utils.threads import for_each, n_threads_for
+from bayesieve.utils import FloatArray, for_each, n_threads_for
 
 ROWS, COLUMNS = 32, 2048
 LAYOUT, STRIP, TILE, STATISTICS = range(4)

@@ -1,5 +1,5 @@
 """Mergeable sufficient statistics: all that the data say about a feature, in a few numbers per class."""
 
-from bayesieve.stats.moments.moments import Moments
+import lazy_loader as _lazy
 
-__all__ = ["Moments"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -8,13 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesieve.data import Label, LabelledMatrix, is_sparse
-from bayesieve.data.labels import checked_classes, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, checked_classes, is_sparse, union_of_classes
 from bayesieve.errors import DataError, LabelError
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.stats.moments.moments import Moments, check_same_features, checked_moments, complete_moments
-from bayesieve.utils import CountArray, FloatArray, IntArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import CountArray, FloatArray, IntArray, compiled
 
 
 def cross_products(

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, LabelError, OptionError
-from bayesieve.stats import Moments
-from bayesieve.utils.messages import did_you_mean, listed
+from bayesieve.stats.moments.moments import Moments
+from bayesieve.utils import did_you_mean, listed
 
 
 def canonical(moments: Moments) -> Moments:

@@ -9,8 +9,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label
-from bayesieve.data.labels import union_of_classes
+from bayesieve.data import Label, union_of_classes
 from bayesieve.errors import DataError, LabelError
 
 

@@ -1,8 +1,5 @@
 """Simulation studies: many data sets of known truth, several methods, one store that survives interruptions."""
 
-from bayesieve.study.catalogue import built_in, built_in_names
-from bayesieve.study.design import Method, StudyDesign
-from bayesieve.study.runner import run_study
-from bayesieve.study.store import StudyResults
+import lazy_loader as _lazy
 
-__all__ = ["Method", "StudyDesign", "StudyResults", "built_in", "built_in_names", "run_study"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from bayesieve.errors import OptionError
-from bayesieve.selection import FalseDiscovery, MinimalRisk, MostProbable, NeymanPearson
-from bayesieve.selection.rules import Rule
+from bayesieve.selection import FalseDiscovery, MinimalRisk, MostProbable, NeymanPearson, Rule
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*")
 

@@ -12,8 +12,7 @@ from bayesieve.errors import DataError
 from bayesieve.study.drawing import Look, drawn, looks
 from bayesieve.study.measures import CONFIDENCE, EDGES, bin_names
 from bayesieve.study.scene import PAPER, Estimate, Measured, Scene, spread
-from bayesieve.utils import FloatArray
-from bayesieve.utils.plotting import BLACK, BLUE, GREY, round_numbers
+from bayesieve.utils import BLACK, BLUE, GREY, FloatArray, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance
-from bayesieve.posterior.null.expected import is_jeffreys
+from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance, is_jeffreys
 from bayesieve.utils import BoolArray
 
 LABELS = ("correct", "n_selected", "true_positives", "false_positives")

@@ -17,11 +17,17 @@ import numpy as np
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import BayesieveError, BayesieveWarning, OptionError
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.obf import OBF_MODELS, obf_posterior
-from bayesieve.rivals.registry import Rival, is_built_in, rival
-from bayesieve.rivals.sorted_values import SORTED_RIVALS, sorted_scores
-from bayesieve.simulation.data_model import DataModel, data_model
+from bayesieve.rivals import (
+    OBF_MODELS,
+    SORTED_RIVALS,
+    FeatureScores,
+    Rival,
+    is_built_in,
+    obf_posterior,
+    rival,
+    sorted_scores,
+)
+from bayesieve.simulation import DataModel, data_model
 from bayesieve.stats import Moments
 from bayesieve.study.design import Method, StudyDesign, parsed_rule, rule_of_posterior
 from bayesieve.study.measures import PEAK, SECONDS, error_measures, label_measures, reliability_measures

@@ -18,7 +18,7 @@ from bayesieve.errors import BayesieveError, OptionError
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.methods import Row, Unit, check_runnable, rivals_of, run_unit
 from bayesieve.study.store import Database, StudyResults
-from bayesieve.utils.threads import n_threads_for
+from bayesieve.utils import n_threads_for
 
 Progress = Callable[[int, int], None]
 Batch = tuple[int, float, list[Row]]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesieve.errors import FileError, OptionError
-from bayesieve.rivals.registry import rival
+from bayesieve.rivals import rival
 from bayesieve.study.design import Method, StudyDesign, parsed_rule
 
 _STUDY = tuple(each.name for each in fields(StudyDesign))

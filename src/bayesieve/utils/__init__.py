@@ -1,5 +1,5 @@
 """Helpers beneath every room: array types, checks of arguments, words for messages."""
 
-from bayesieve.utils.typing import BoolArray, CountArray, FloatArray, IntArray
+import lazy_loader as _lazy
 
-__all__ = ["BoolArray", "CountArray", "FloatArray", "IntArray"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -17,7 +17,7 @@ import bayesieve as bs
 from bayesieve.report import figures
 from bayesieve.report.figures.effects import name_points
 from bayesieve.report.figures.style import said
-from bayesieve.screening.sites import SiteView
+from bayesieve.screening import SiteView
 
 OF_ALL = (
     figures.effect_map,

@@ -29,8 +29,7 @@ from bayesieve.io.tables.table import (
     label_text,
     samples_per_piece,
 )
-from bayesieve.utils.files import check_file
-from bayesieve.utils.messages import did_you_mean, listed
+from bayesieve.utils import check_file, did_you_mean, listed
 
 SUFFIXES = (".h5ad",)
 

@@ -39,8 +39,7 @@ from bayesieve.io.tables.table import (
     take_samples,
     without_words,
 )
-from bayesieve.utils import IntArray
-from bayesieve.utils.files import check_file
+from bayesieve.utils import IntArray, check_file
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}

@@ -11,7 +11,7 @@ from bayesieve.io.text.files import TextBytes
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.reader import Source, as_table
 from bayesieve.io.text.sniffing import Form, split
-from bayesieve.utils.messages import did_you_mean
+from bayesieve.utils import did_you_mean
 
 _BEGIN = "!series_matrix_table_begin"
 _END = b"!series_matrix_table_end"

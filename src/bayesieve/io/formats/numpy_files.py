@@ -28,9 +28,7 @@ from bayesieve.io.tables.table import (
     take_samples,
     without_words,
 )
-from bayesieve.utils import IntArray
-from bayesieve.utils.files import check_file
-from bayesieve.utils.messages import listed
+from bayesieve.utils import IntArray, check_file, listed
 
 SPARSE_ROWS = 8192
 _BYTES_PER_ENTRY = 16  # of a sparse matrix: a value and its place

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data.categories import MOST_LEVELS, outside_levels
+from bayesieve.data import MOST_LEVELS, outside_levels
 from bayesieve.errors import DataError
 from bayesieve.io.tables.chunks import Slab
 from bayesieve.io.tables.table import FeaturePiece, SamplePiece, samples_per_piece

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.io.text.fields import FIRST_POWER, LAST_POWER, POWERS_OF_FIVE, product, scaled
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import compiled
 
 _LONGEST = 26  # bytes of one number and its newline
 _NEWLINE, _POINT, _MINUS, _PLUS, _ZERO, _E = 10, 46, 45, 43, 48, 101

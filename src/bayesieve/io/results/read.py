@@ -17,15 +17,11 @@ from bayesieve.io.results.stored_parts import OF_FRAGILITY, StoredColumns, Unrep
 from bayesieve.io.results.stored_statistics import class_columns, stored_prior, stored_statistics
 from bayesieve.io.results.stored_table import StoredTable, read_json, read_stored_table
 from bayesieve.io.tables.roles import check_distinct
-from bayesieve.models.gaussian.degenerate import Degeneracy
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.findings.block_evidence import BlockEvidence
-from bayesieve.posterior.findings.finding import Finding
-from bayesieve.posterior.findings.fragility import Fragility
+from bayesieve.models import Degeneracy
+from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility
 from bayesieve.selection import FixedSize, MinimalRisk, Selection
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
-from bayesieve.utils.messages import listed
+from bayesieve.utils import FloatArray, listed
 
 _TURNED = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # marks that show a text in another order
 

@@ -13,10 +13,7 @@ import numpy as np
 from bayesieve.errors import BayesieveError
 from bayesieve.io.priors import read_model
 from bayesieve.io.results.stored_parts import StoredModel, Unrepeatable
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Compared, Comparison, Part
-from bayesieve.models.gaussian.paired import PairedComparison
-from bayesieve.models.patterns import Patterns
+from bayesieve.models import Compared, Comparison, GaussianModel, Model, PairedComparison, Part, Patterns
 from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, FloatArray
 
@@ -205,15 +202,15 @@ def model_of_counts(settings: Mapping[str, Any]) -> Model:
     """Return the model that the settings name, for its words: no evidence can be worked out from the table."""
     name = settings.get("model")
     if name == "poisson":
-        from bayesieve.models.counts.poisson import PoissonModel  # noqa: PLC0415 - loaded when asked for
+        from bayesieve.models import PoissonModel  # noqa: PLC0415 - loaded when asked for
 
         return PoissonModel()
     if name == "negative-binomial":
-        from bayesieve.models.counts.negative_binomial import NegativeBinomialModel  # noqa: PLC0415
+        from bayesieve.models import NegativeBinomialModel  # noqa: PLC0415
 
         return NegativeBinomialModel()
     if name == "categorical":
-        from bayesieve.models.categorical import CategoricalModel  # noqa: PLC0415
+        from bayesieve.models import CategoricalModel  # noqa: PLC0415
 
         return CategoricalModel(1.0 if settings.get("prior") == "uniform" else 0.5)
     return StoredModel()

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from bayesieve.data import Label
 from bayesieve.errors import DataError
 from bayesieve.models import Model
-from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.posterior.findings.fragility import Fragility
+from bayesieve.posterior import FeaturePosterior, Fragility
 
 OF_FRAGILITY = ("least_log_odds", "culprit", "n_fragile_removals")
 _OF_THE_PRIOR = (

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayesieve.errors import DataError, FileError, LabelError
 from bayesieve.io.results.stored_parts import StoredStatistics
 from bayesieve.io.results.stored_table import StoredTable
-from bayesieve.posterior.logistic import checked_log_odds, expit
+from bayesieve.posterior import checked_log_odds, expit
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray
 

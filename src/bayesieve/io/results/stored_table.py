@@ -17,9 +17,7 @@ from bayesieve.io.formats.columnar import ColumnarFile
 from bayesieve.io.formats.damage import reading
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
-from bayesieve.utils import FloatArray
-from bayesieve.utils.files import check_file
-from bayesieve.utils.messages import did_you_mean, listed
+from bayesieve.utils import FloatArray, check_file, did_you_mean, listed
 
 if TYPE_CHECKING:
     import polars as pl

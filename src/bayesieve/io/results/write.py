@@ -15,9 +15,7 @@ import numpy as np
 
 from bayesieve.errors import OptionError
 from bayesieve.io.results.printing import number_bytes, side_by_side
-from bayesieve.utils import IntArray
-from bayesieve.utils.files import replacing
-from bayesieve.utils.threads import n_threads_for, run
+from bayesieve.utils import IntArray, n_threads_for, replacing, run
 
 Columns = Mapping[str, Any]
 Part = Callable[[IntArray], Columns]

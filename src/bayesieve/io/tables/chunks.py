@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import is_sparse
-from bayesieve.data.transform import NEEDS_ALL_SAMPLES, transformed
+from bayesieve.data import NEEDS_ALL_SAMPLES, is_sparse, transformed
 from bayesieve.errors import DataError
 from bayesieve.io.tables.pairing import Chosen, choose
 from bayesieve.io.tables.samples import Samples

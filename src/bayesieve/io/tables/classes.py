@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.utils.messages import did_you_mean
+from bayesieve.utils import did_you_mean
 
 _MOST = 1000  # distinct labels after which they are no classes
 _REST = "*"

@@ -14,7 +14,7 @@ from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.io.text.sniffing import named_delimiter, sniff
-from bayesieve.utils.messages import did_you_mean, listed
+from bayesieve.utils import did_you_mean, listed
 
 _BLOCK = 2**22
 _SUFFIXES = {".parquet", ".pq"}

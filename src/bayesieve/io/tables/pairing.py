@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import is_sparse
-from bayesieve.data.design import match_pairs
+from bayesieve.data import is_sparse, match_pairs
 from bayesieve.errors import LabelError
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.tables.samples import Samples, Seen
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.messages import listed
+from bayesieve.utils import FloatArray, IntArray, listed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

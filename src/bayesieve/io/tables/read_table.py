@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bayesieve.data.transform import checked_transform
+from bayesieve.data import checked_transform
 from bayesieve.errors import DataError, OptionError
 from bayesieve.io.tables.chunks import Slabs
 from bayesieve.io.tables.classes import ClassMap, Encoder
@@ -15,8 +15,7 @@ from bayesieve.io.tables.samples import Samples
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import Progress, ReadOptions
 from bayesieve.io.text.sniffing import named_delimiter
-from bayesieve.models import GaussianModel
-from bayesieve.models.model import Model
+from bayesieve.models import GaussianModel, Model
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -173,7 +172,7 @@ def _categories(model: Model | None, transform: str) -> str:
 def _is_categorical(model: Model | None) -> bool:
     if model is None or isinstance(model, GaussianModel):
         return False
-    from bayesieve.models.categorical import CategoricalModel  # noqa: PLC0415 - most screens are Gaussian
+    from bayesieve.models import CategoricalModel  # noqa: PLC0415 - most screens are Gaussian
 
     return isinstance(model, CategoricalModel)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from bayesieve.errors import FileError, LabelError, OptionError
 from bayesieve.io.tables.table import ReadOptions
-from bayesieve.utils.messages import did_you_mean, listed
+from bayesieve.utils import did_you_mean, listed
 
 _NAMELESS = (
     "",

@@ -17,8 +17,7 @@ from bayesieve.io.tables.samples import Labeller, no_ids, spellings
 from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import label_from_text
-from bayesieve.utils.files import check_file
-from bayesieve.utils.messages import did_you_mean
+from bayesieve.utils import check_file, did_you_mean
 
 WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure"}
 

@@ -15,8 +15,7 @@ from bayesieve.data import Label
 from bayesieve.errors import DataError, DataWarning, LabelError
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.text.parsing import COMMA
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.messages import listed
+from bayesieve.utils import FloatArray, IntArray, listed
 
 _WHOLE = re.compile(r"[0-9]+(\.0+)?")
 

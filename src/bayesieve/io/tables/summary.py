@@ -9,18 +9,21 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.data.matrix import Block
+from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError, FileError, MissingValueError
 from bayesieve.io.tables.chunks import Missing, Slab, Slabs
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.tables.samples import Labeller, Samples
-from bayesieve.models.model import Model
-from bayesieve.stats import Moments
-from bayesieve.stats.moments.accumulate import SMALLEST_SQUARES
-from bayesieve.stats.moments.moments import plain_counts, split_blocks
-from bayesieve.stats.moments.streaming import FeatureStream, MomentStream
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.models import Model
+from bayesieve.stats import (
+    SMALLEST_SQUARES,
+    ClassStatistics,
+    FeatureStream,
+    Moments,
+    MomentStream,
+    plain_counts,
+    split_blocks,
+)
 from bayesieve.utils import FloatArray, IntArray
 
 

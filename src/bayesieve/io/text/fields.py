@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import compiled
 
 FIRST_POWER, LAST_POWER = -300, 300  # powers of ten with a table entry; beyond, Python decides
 _EXACT = 9007199254740992  # 2**53

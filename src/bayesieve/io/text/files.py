@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesieve.errors import FileError
-from bayesieve.utils.files import check_file
+from bayesieve.utils import check_file
 
 _MAGIC = {
     "gzip": b"\x1f\x8b",

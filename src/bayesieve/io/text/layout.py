@@ -16,7 +16,7 @@ from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.parsing import COMMA, THOUSANDS, Codes, Parser
 from bayesieve.io.text.records import Batch
-from bayesieve.utils.messages import listed
+from bayesieve.utils import listed
 
 _MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")

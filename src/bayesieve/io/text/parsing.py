@@ -16,8 +16,7 @@ from bayesieve.io.tables.table import (
 from bayesieve.io.text.fields import SKIP, gather_texts, read_fields
 from bayesieve.io.text.records import Batch
 from bayesieve.io.text.sniffing import split
-from bayesieve.utils import FloatArray
-from bayesieve.utils.threads import for_each, n_threads_for, share
+from bayesieve.utils import FloatArray, for_each, n_threads_for, share
 
 Codes = npt.NDArray[np.int32]
 

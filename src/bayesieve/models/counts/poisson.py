@@ -20,7 +20,7 @@ from bayesieve.models.counts.terms import (
     totals_of_group,
 )
 from bayesieve.models.model import Model
-from bayesieve.stats.events.event_totals import EventTotals, wide
+from bayesieve.stats import EventTotals, wide
 from bayesieve.utils import FloatArray
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.errors import PriorError
-from bayesieve.stats.events.event_totals import EventTotals
+from bayesieve.stats import EventTotals
 from bayesieve.utils import FloatArray
 
 _LARGEST_MEAN = 9e18  # beyond, NumPy draws no Poisson numbers

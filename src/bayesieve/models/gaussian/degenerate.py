@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import is_sparse
-from bayesieve.data.matrix import ValueBlocks
+from bayesieve.data import ValueBlocks, is_sparse
 from bayesieve.errors import PriorError
 from bayesieve.models.gaussian.gaussian import Cell, GaussianModel
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import FloatArray, compiled
 
 
 def nearest_distance(table: ValueBlocks, which: npt.NDArray[np.int64], constants: FloatArray) -> FloatArray:

@@ -32,8 +32,7 @@ import numpy.typing as npt
 from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, any_nonzero, kernel_of, single_group
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import BoolArray, FloatArray, compiled
 
 POWER, HALF_DOF, WEIGHT, LONE, CONSTANT = range(5)  # rows of sizes
 _POOL = 2

@@ -20,8 +20,7 @@ from bayesieve.errors import DataError, LabelError
 from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.prior_ratio import PriorRatio, checked_prior_ratio, log_prior_ratio
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
-from bayesieve.stats import Moments
-from bayesieve.stats.moments.moments import check_same_features
+from bayesieve.stats import Moments, check_same_features
 from bayesieve.utils import FloatArray
 
 

@@ -27,9 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import FloatArray
-from bayesieve.utils.compiled import compiled
-from bayesieve.utils.threads import for_each, n_threads_for
+from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
 _CUT = 42.0  # heights further below the highest are left out: exp(-42) is 6e-19
 _AGREE = 1e-8  # two grids that differ by this leave an error of about its square in their mean

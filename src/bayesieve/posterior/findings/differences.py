@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.labels import told_apart
-from bayesieve.models.evidences import PatternShares
+from bayesieve.data import told_apart
+from bayesieve.models import PatternShares
 from bayesieve.utils import FloatArray
 
 if TYPE_CHECKING:

@@ -31,13 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import OptionError
-from bayesieve.models import GaussianModel
-from bayesieve.models.gaussian.normal_inverse_gamma import any_nonzero
+from bayesieve.models import GaussianModel, any_nonzero
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.kinds import gaussian_moments
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
-from bayesieve.utils.threads import for_each, n_threads_for
+from bayesieve.utils import FloatArray, for_each, n_threads_for
 
 _ONE_AT_A_TIME = threading.Lock()  # up to SciPy 1.11, quantiles of Student's t are not safe in threads
 

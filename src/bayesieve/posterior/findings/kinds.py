@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import OptionError, PriorError
-from bayesieve.models.gaussian.kinds import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
+from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds, log_expit
 from bayesieve.stats import Moments

@@ -25,8 +25,7 @@ from numpy.polynomial import Chebyshev
 from scipy.special import bernoulli, digamma, loggamma
 
 from bayesieve.errors import DataError
-from bayesieve.utils import FloatArray
-from bayesieve.utils.threads import for_each, n_threads_for
+from bayesieve.utils import FloatArray, for_each, n_threads_for
 
 _N_NODES, _REACH, _ANGLE = 60, 5.25, math.pi / 4.0
 _ROWS = 256  # values inverted together

@@ -10,10 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models import GaussianModel, Model
-from bayesieve.models.comparison import Comparison, Part
-from bayesieve.models.gaussian.prior_ratio import jeffreys_constant
-from bayesieve.models.patterns import Patterns
+from bayesieve.models import Comparison, GaussianModel, Model, Part, Patterns, jeffreys_constant
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.utils import FloatArray
 

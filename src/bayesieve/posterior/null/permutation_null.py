@@ -12,7 +12,7 @@ from bayesieve.errors import OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.finding import check_same_features
-from bayesieve.stats.resampling.exceedances import reach
+from bayesieve.stats import reach
 from bayesieve.utils import FloatArray, IntArray
 
 

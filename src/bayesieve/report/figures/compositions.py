@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.composition import composition_of
+from bayesieve.posterior import FeaturePosterior, composition_of
 from bayesieve.report.figures.style import (
     BLACK,
     BLUE,

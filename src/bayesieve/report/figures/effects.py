@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.effect_size import Effect, effect_of
+from bayesieve.posterior import Effect, FeaturePosterior, effect_of
 from bayesieve.report.figures.style import (
     BLACK,
     COLUMN,

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.data.labels import told_apart
+from bayesieve.data import told_apart
 from bayesieve.errors import DataError, LabelError
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.findings.fragility import Fragility
-from bayesieve.posterior.predictive import predictive
+from bayesieve.posterior import FeaturePosterior, Fragility, predictive
 from bayesieve.report.figures.style import (
     BLACK,
     CLASS_COLOURS,
@@ -31,10 +29,7 @@ from bayesieve.report.figures.style import (
 )
 from bayesieve.report.raw_values import RawValues, raw_values
 from bayesieve.selection import Selection
-from bayesieve.stats import Moments
-from bayesieve.stats.categories.category_counts import CategoryCounts
-from bayesieve.stats.events.event_totals import EventTotals
-from bayesieve.stats.statistics import largest_counts
+from bayesieve.stats import CategoryCounts, EventTotals, Moments, largest_counts
 from bayesieve.utils import FloatArray
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesieve.errors import DataError
 from bayesieve.report.figures.style import BLACK, BLUE, COLUMN, drawing_on, plain, said, titles, write
-from bayesieve.screening.sites import SiteView
+from bayesieve.screening import SiteView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

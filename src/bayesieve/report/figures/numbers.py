@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.null.expected import chance_resolution
+from bayesieve.posterior import FeaturePosterior, chance_resolution
 from bayesieve.report.figures.style import (
     BLACK,
     BLUE,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.roc import expected_roc as roc_of
+from bayesieve.posterior import FeaturePosterior, expected_roc as roc_of
 from bayesieve.report.figures.style import (
     BLACK,
     BLUE,
@@ -24,8 +23,7 @@ from bayesieve.report.figures.style import (
     write,
 )
 from bayesieve.selection import Selection
-from bayesieve.utils import FloatArray
-from bayesieve.utils.plotting import round_numbers
+from bayesieve.utils import FloatArray, round_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,8 +18,7 @@ from bayesieve.report.figures.numbers import false_positives, probabilities
 from bayesieve.report.figures.ranks import expected_roc, false_discovery, log_odds_by_rank
 from bayesieve.report.figures.style import STYLE, on_paper, places_of, selected
 from bayesieve.selection import Selection
-from bayesieve.utils.files import replacing
-from bayesieve.utils.plotting import load_matplotlib
+from bayesieve.utils import load_matplotlib, replacing
 
 FORMATS = ("svg", "pdf", "png")
 _DPI = 300

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from bayesieve.errors import DataError, RuleError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.selection import MinimalRisk, Selection
-from bayesieve.utils import FloatArray
-from bayesieve.utils.plotting import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, load_matplotlib
+from bayesieve.utils import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, FloatArray, load_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

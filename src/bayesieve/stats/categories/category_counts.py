@@ -15,21 +15,23 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, is_sparse
-from bayesieve.data.categories import (
+from bayesieve.data import (
     MOST_LEVELS,
+    Label,
+    LabelledMatrix,
     Levels,
+    checked_classes,
     checked_levels,
+    is_sparse,
     labelled_categories,
     outside_levels,
     place,
     plain,
+    union_of_classes,
 )
-from bayesieve.data.labels import checked_classes, union_of_classes
 from bayesieve.errors import DataError, LabelError, MissingValueError
 from bayesieve.stats.categories.tables import CountableTable, DenseTable, SparseTable, Table
-from bayesieve.utils import CountArray, IntArray
-from bayesieve.utils.threads import n_threads_for
+from bayesieve.utils import CountArray, IntArray, n_threads_for
 
 _MORE = 6  # values outside the declared levels that are worth finding
 

@@ -14,9 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Labels, Values
-from bayesieve.utils import IntArray
-from bayesieve.utils.compiled import compiled
-from bayesieve.utils.threads import for_each, share
+from bayesieve.utils import IntArray, compiled, for_each, share
 
 TILE = 4096
 _MOST_ROWS = 248  # a multiple of 8 that a byte holds

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix
-from bayesieve.data.labels import checked_classes, union_of_classes
-from bayesieve.data.values import as_values
+from bayesieve.data import Label, LabelledMatrix, as_values, checked_classes, union_of_classes
 from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.stats.events.kernels import event_sums
 from bayesieve.stats.moments.moments import Moments, check_same_features

@@ -14,9 +14,7 @@ from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import DataError
 from bayesieve.stats.moments.accumulate import RowPlan, tile_width
 from bayesieve.stats.moments.kernels import MAX_TILE
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.compiled import compiled
-from bayesieve.utils.threads import for_each, n_threads_for, share
+from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, share
 
 Totals = tuple[IntArray, FloatArray, FloatArray]  # count, total, exposure
 

@@ -3,7 +3,3 @@
 ``moments`` the statistic and its algebra, ``kernels`` the compiled loops, ``accumulate`` from a table to
 the statistic, ``streaming`` the same in parts.
 """
-
-from bayesieve.stats.moments.moments import Moments
-
-__all__ = ["Moments"]

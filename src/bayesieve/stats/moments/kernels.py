@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import compiled
 
 
 def merge_parts(

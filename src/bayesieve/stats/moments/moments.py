@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix
-from bayesieve.data.categories import place
-from bayesieve.data.labels import checked_classes, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, checked_classes, place, union_of_classes
 from bayesieve.errors import DataError, LabelError, MissingValueError
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.kernels import merge

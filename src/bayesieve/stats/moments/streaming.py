@@ -11,8 +11,7 @@ from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.stats.moments.accumulate import RowPlan, Sums, accumulate, add_rows_present
 from bayesieve.stats.moments.kernels import ROW_BLOCK
 from bayesieve.stats.moments.moments import Moments, plain_counts
-from bayesieve.utils import IntArray
-from bayesieve.utils.threads import n_threads_for
+from bayesieve.utils import IntArray, n_threads_for
 
 
 class MomentStream:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import FloatArray, compiled
 
 _TIE = 1e-9
 

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from bayesieve.data import is_sparse
 from bayesieve.stats.moments.accumulate import RowPlan
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import FloatArray, IntArray, compiled
 
 TILE = 1024  # columns swept together
 _PARTS = 10  # of the buffer of a tile: two thresholds, four values, four positions

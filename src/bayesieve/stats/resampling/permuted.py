@@ -24,8 +24,7 @@ import numpy.typing as npt
 from bayesieve.data import Label
 from bayesieve.errors import OptionError
 from bayesieve.stats.moments.moments import Moments
-from bayesieve.utils import BoolArray, FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.utils import BoolArray, FloatArray, compiled
 
 Codes = npt.NDArray[np.integer[Any]]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bayesieve.errors import BayesieveError, OptionError, PriorError
-from bayesieve.models.normal_inverse_wishart import set_sizes, sums_over_sets
-from bayesieve.posterior.consistency import MOST_FEATURES
+from bayesieve.models import set_sizes, sums_over_sets
+from bayesieve.posterior import MOST_FEATURES
 from bayesieve.utils import FloatArray
 
 __all__ = [

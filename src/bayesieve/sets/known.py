@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix
-from bayesieve.data.matrix import checked_names
+from bayesieve.data import Label, LabelledMatrix, checked_names
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError, PriorWarning
-from bayesieve.feature_sets.known_comparison import BesideKnown, KnownComparison, in_units_of, log_mean
-from bayesieve.feature_sets.masks import is_whole
-from bayesieve.feature_sets.tables import TwoClasses
-from bayesieve.models import GaussianModel
-from bayesieve.models.normal_inverse_wishart import check_proper, checked_family
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.logistic import checked_log_odds, expit
+from bayesieve.models import GaussianModel, check_proper, checked_family
+from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
 from bayesieve.screening import screen
-from bayesieve.stats import Moments
-from bayesieve.stats.scatter import Scatter, cross_products
-from bayesieve.utils import FloatArray, IntArray
-from bayesieve.utils.threads import n_threads_for, run
+from bayesieve.sets.known_comparison import BesideKnown, KnownComparison, in_units_of, log_mean
+from bayesieve.sets.masks import is_whole
+from bayesieve.sets.tables import TwoClasses
+from bayesieve.stats import Moments, Scatter, cross_products
+from bayesieve.utils import FloatArray, IntArray, n_threads_for, run
 
 _SHOWN = 5
 

@@ -13,7 +13,7 @@ from scipy import special, stats
 
 import bayesieve as bs
 from bayesieve.models.normal_inverse_wishart import block_log_evidence
-from bayesieve.stats.scatter import Scatter
+from bayesieve.stats import Scatter
 
 LOCATIONS = (0.0, 0.2)
 
@@ -314,7 +314,7 @@ def test_files_are_read_again_in_any_number_of_slabs(rng, tmp_path, monkeypatch,
                                     partners=partners, model=PAPER)  # fmt: skip
     table = bs.read_table(_written(tmp_path / "genes.csv", X, labels, columns=columns), labels="stage")
     for at_once in (2**25, 7 * 25):
-        monkeypatch.setattr("bayesieve.feature_sets.tables._VALUES_OF_A_FILE", at_once)
+        monkeypatch.setattr("bayesieve.sets.tables._VALUES_OF_A_FILE", at_once)
         found = bs.screen_with_known(table, None, ["g20", "g4"], partners=partners, model=PAPER)
         assert found.names == expected.names
         np.testing.assert_allclose(found.log_odds, expected.log_odds, rtol=1e-11, atol=1e-11)

@@ -10,14 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError, PriorError, RuleError
-from bayesieve.feature_sets.size_prior import SizePrior, about_size, running_sum
-from bayesieve.feature_sets.symmetric import SymmetricSums
-from bayesieve.posterior import CountLaw, ErrorAnalysis, FeaturePosterior
-from bayesieve.posterior.error_analysis import as_mask
-from bayesieve.posterior.findings.finding import PriorRemark
-from bayesieve.posterior.marginals import Marginals
-from bayesieve.selection import FalseDiscovery, MostProbable, Rule, Selection, as_rule
-from bayesieve.selection.selection import prefix
+from bayesieve.posterior import CountLaw, ErrorAnalysis, FeaturePosterior, Marginals, PriorRemark, as_mask
+from bayesieve.selection import FalseDiscovery, MostProbable, Rule, Selection, as_rule, prefix
+from bayesieve.sets.size_prior import SizePrior, about_size, running_sum
+from bayesieve.sets.symmetric import SymmetricSums
 from bayesieve.utils import BoolArray, FloatArray
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.feature_sets.size_prior import log_choose, running_sum
+from bayesieve.sets.size_prior import log_choose, running_sum
 
 PRIORS = {
     "uniform": bs.SizePrior.uniform(),

@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from posteriors import posterior_of
 from scipy import stats
 
 import bayesieve as bs
-from bayesieve.feature_sets.set_posterior import FeatureSet
-from bayesieve.posterior.logistic import expit
+from bayesieve.posterior import expit
+from bayesieve.sets import FeatureSet
 
 
 def literal(posterior, value):

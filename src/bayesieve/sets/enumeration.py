@@ -18,25 +18,15 @@ import numpy.typing as npt
 
 from bayesieve.data import Label
 from bayesieve.errors import OptionError, PriorError
-from bayesieve.feature_sets.masks import (
-    check_number,
-    is_number,
-    is_whole,
-    mask_of,
-    members,
-    set_sizes,
-    sums_over_sets,
-)
-from bayesieve.feature_sets.priors import SetPrior, as_prior
-from bayesieve.feature_sets.set_posterior import SetPosterior
-from bayesieve.feature_sets.tables import TwoClasses
-from bayesieve.models import GaussianModel, Model, NormalInverseGamma
-from bayesieve.models.normal_inverse_wishart import subset_log_evidence
-from bayesieve.posterior.consistency import MOST_FEATURES
+from bayesieve.models import GaussianModel, Model, NormalInverseGamma, subset_log_evidence
+from bayesieve.posterior import MOST_FEATURES
 from bayesieve.screening import screen
-from bayesieve.stats.scatter import Scatter
-from bayesieve.utils import FloatArray
-from bayesieve.utils.compiled import compiled
+from bayesieve.sets.masks import check_number, is_number, is_whole, mask_of, members, set_sizes, sums_over_sets
+from bayesieve.sets.priors import SetPrior, as_prior
+from bayesieve.sets.set_posterior import SetPosterior
+from bayesieve.sets.tables import TwoClasses
+from bayesieve.stats import Scatter
+from bayesieve.utils import FloatArray, compiled
 
 _MOST_AVERAGED = 16
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.feature_sets.priors import CallablePrior, SetPrior, as_prior
+from bayesieve.sets import CallablePrior, SetPrior
+from bayesieve.sets.priors import as_prior
 
 
 def sets(n):

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
-from bayesieve.feature_sets.masks import (
+from bayesieve.posterior import checked_log_odds
+from bayesieve.sets.masks import (
     asked_of_sets,
     check_number,
     given_for_sets,
@@ -29,7 +30,6 @@ from bayesieve.feature_sets.masks import (
     sums_over_sets,
     written,
 )
-from bayesieve.posterior.logistic import checked_log_odds
 from bayesieve.utils import FloatArray
 
 
@@ -41,7 +41,7 @@ class SetPrior(abc.ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.feature_sets.priors import SetPrior
+    >>> from bayesieve.sets.priors import SetPrior
     >>> class AllEqual(SetPrior):
     ...     def log_weights(self, n_features):
     ...         return np.zeros(2**n_features)
@@ -306,7 +306,7 @@ class CallablePrior(SetPrior):
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.feature_sets.priors import CallablePrior
+    >>> from bayesieve.sets.priors import CallablePrior
     >>> at_most_one = CallablePrior(lambda features: len(features) <= 1)
     >>> np.exp(at_most_one.log_probability(2)).round(6).tolist()
     [0.333333, 0.333333, 0.333333, 0.0]
@@ -320,7 +320,7 @@ class CallablePrior(SetPrior):
 
         Examples
         --------
-        >>> from bayesieve.feature_sets.priors import CallablePrior
+        >>> from bayesieve.sets.priors import CallablePrior
         >>> CallablePrior(lambda features: 1.0 - 2.0 * len(features), log=True).log_weights(1).tolist()
         [1.0, -1.0]
         """

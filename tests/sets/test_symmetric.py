@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.feature_sets.symmetric import SymmetricSums, cover, tilt_to
-from bayesieve.posterior.logistic import expit
+from bayesieve.posterior import expit
+from bayesieve.sets.symmetric import SymmetricSums, cover, tilt_to
 
 P = 40
 _DRAW = np.random.default_rng(1)

@@ -30,13 +30,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.feature_sets.masks import log_sum
-from bayesieve.feature_sets.size_prior import log_choose
-from bayesieve.posterior.count_distribution import PoissonBinomial
-from bayesieve.posterior.logistic import expit
-from bayesieve.utils import BoolArray, FloatArray
-from bayesieve.utils.compiled import compiled
-from bayesieve.utils.threads import for_each, n_threads_for, share
+from bayesieve.posterior import PoissonBinomial, expit
+from bayesieve.sets.masks import log_sum
+from bayesieve.sets.size_prior import log_choose
+from bayesieve.utils import BoolArray, FloatArray, compiled, for_each, n_threads_for, share
 
 LOG_NEGLIGIBLE = -45.0
 _MIDDLE = 1e-3
@@ -275,7 +272,7 @@ class SymmetricSums:
     log_per_set
         Log prior probability of one set of 0, 1, ... markers.
     windows, reference, log_polynomial
-        From :func:`bayesieve.feature_sets.symmetric.cover`.
+        From :func:`bayesieve.sets.symmetric.cover`.
     """
 
     log_factor: FloatArray

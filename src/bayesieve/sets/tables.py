@@ -11,11 +11,8 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
-from bayesieve.screening.inputs import Summarised
-from bayesieve.screening.removals import values_of
-from bayesieve.stats import Moments
-from bayesieve.stats.moments.moments import complete_moments
-from bayesieve.stats.statistics import ClassStatistics
+from bayesieve.screening import Summarised, values_of
+from bayesieve.stats import ClassStatistics, Moments, complete_moments
 from bayesieve.utils import IntArray
 
 _VALUES_OF_A_FILE = 2**25  # held in memory together; a file is read again for each slab

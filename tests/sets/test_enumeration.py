@@ -9,7 +9,7 @@ import pytest
 from scipy import special, stats
 
 import bayesieve as bs
-from bayesieve.feature_sets.enumeration import Average, Diagonal, partition_sums
+from bayesieve.sets.enumeration import Average, Diagonal, partition_sums
 
 PROPER = bs.GaussianModel.proper()
 

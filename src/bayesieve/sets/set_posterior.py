@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.matrix import checked_names
+from bayesieve.data import checked_names
 from bayesieve.errors import DataError, PriorError, RuleError
-from bayesieve.feature_sets import masks
-from bayesieve.feature_sets import masks as given
-from bayesieve.feature_sets.masks import log_sums_over_sets, members, set_sizes, sums_over_sets
-from bayesieve.feature_sets.priors import as_prior
-from bayesieve.posterior import CountLaw, FeaturePosterior
-from bayesieve.posterior.error_analysis import ExpectedErrors, as_mask
-from bayesieve.posterior.logistic import expit, log_expit
-from bayesieve.posterior.marginals import Marginals
+from bayesieve.posterior import CountLaw, ExpectedErrors, FeaturePosterior, Marginals, as_mask, expit, log_expit
 from bayesieve.selection import (
+    ROUNDING,
     FalseDiscovery,
     FixedSize,
     MinimalRisk,
@@ -30,8 +24,12 @@ from bayesieve.selection import (
     NeymanPearson,
     Rule,
     as_rule,
+    within_number,
+    within_share,
 )
-from bayesieve.selection.rules import ROUNDING, within_number, within_share
+from bayesieve.sets import masks, masks as given
+from bayesieve.sets.masks import log_sums_over_sets, members, set_sizes, sums_over_sets
+from bayesieve.sets.priors import as_prior
 from bayesieve.utils import BoolArray, FloatArray, IntArray
 
 
@@ -76,7 +74,7 @@ class FeatureSet(ExpectedErrors):
         --------
         >>> import numpy as np
         >>> import bayesieve as bs
-        >>> from bayesieve.feature_sets.set_posterior import FeatureSet
+        >>> from bayesieve.sets.set_posterior import FeatureSet
         >>> posterior = bs.SetPosterior.of_log_likelihood(np.zeros(4), 0.5)
         >>> FeatureSet.of(posterior, ["x1"]).indices.tolist()
         [1]

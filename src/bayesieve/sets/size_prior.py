@@ -18,11 +18,10 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from bayesieve.errors import PriorError
-from bayesieve.feature_sets.masks import check_number, checked_whole, is_number, is_whole, log_sum, set_sizes
-from bayesieve.feature_sets.priors import SetPrior
 from bayesieve.models import GaussianModel, Model
-from bayesieve.posterior import CountLaw
-from bayesieve.posterior.findings.finding import PriorRemark
+from bayesieve.posterior import CountLaw, PriorRemark
+from bayesieve.sets.masks import check_number, checked_whole, is_number, is_whole, log_sum, set_sizes
+from bayesieve.sets.priors import SetPrior
 from bayesieve.utils import FloatArray
 
 

@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.feature_sets.masks import log_sum
-from bayesieve.models import GaussianModel, NormalInverseGamma
-from bayesieve.models.normal_inverse_wishart import KnownBlock
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.posterior.logistic import checked_log_odds, expit
-from bayesieve.stats import Moments
-from bayesieve.stats.scatter import Scatter
+from bayesieve.models import GaussianModel, KnownBlock, NormalInverseGamma
+from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
+from bayesieve.sets.masks import log_sum
+from bayesieve.stats import Moments, Scatter
 from bayesieve.utils import FloatArray, IntArray
 
 _SHOWN = 5

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesieve as bs
-from bayesieve.posterior.logistic import expit, log_expit
+from bayesieve.posterior import expit, log_expit
 
 PRIORS = {
     "uniform": bs.SizePrior.uniform(),

@@ -1,0 +1,97 @@
+from . import (
+    data as data,
+    errors as errors,
+    models as models,
+    posterior as posterior,
+    report as report,
+    rivals as rivals,
+    selection as selection,
+    sets as sets,
+    simulation as simulation,
+    stats as stats,
+    study as study,
+)
+from .errors import (
+    BayesieveError as BayesieveError,
+    BayesieveWarning as BayesieveWarning,
+    CalibrationWarning as CalibrationWarning,
+    DataError as DataError,
+    DataWarning as DataWarning,
+    DegenerateFeatureError as DegenerateFeatureError,
+    DegenerateFeatureWarning as DegenerateFeatureWarning,
+    FileError as FileError,
+    LabelError as LabelError,
+    MissingExtraError as MissingExtraError,
+    MissingValueError as MissingValueError,
+    OptionError as OptionError,
+    PriorError as PriorError,
+    PriorWarning as PriorWarning,
+    RuleError as RuleError,
+)
+from .estimator import OBFSelector as OBFSelector
+from .io.results.read import StoredResult as StoredResult, read_result as read_result
+from .io.statistics_file import read_statistics as read_statistics, write_statistics as write_statistics
+from .io.tables.read_table import read_table as read_table
+from .models import (
+    GaussianModel as GaussianModel,
+    Model as Model,
+    NormalInverseGamma as NormalInverseGamma,
+    log_evidence as log_evidence,
+)
+from .models.categorical import CategoricalModel as CategoricalModel
+from .models.counts.negative_binomial import NegativeBinomialModel as NegativeBinomialModel
+from .models.counts.poisson import PoissonModel as PoissonModel
+from .models.patterns import Patterns as Patterns
+from .posterior import (
+    CountLaw as CountLaw,
+    ErrorAnalysis as ErrorAnalysis,
+    ExpectedROC as ExpectedROC,
+    FeaturePosterior as FeaturePosterior,
+    Loss as Loss,
+    PoissonBinomial as PoissonBinomial,
+    expected_by_chance as expected_by_chance,
+    expected_roc as expected_roc,
+)
+from .posterior.consistency import ConsistencyReport as ConsistencyReport, consistency_report as consistency_report
+from .posterior.findings.effects import Effects as Effects, effects as effects
+from .posterior.findings.fragility import Fragility as Fragility
+from .posterior.findings.kinds import Kinds as Kinds, kinds as kinds
+from .posterior.null.permutation_null import PermutationNull as PermutationNull
+from .rivals.comparison import compare_methods as compare_methods
+from .rivals.feature_scores import FeatureScores as FeatureScores
+from .rivals.method_comparison import MethodComparison as MethodComparison
+from .rivals.pearson_neyman import pearson_neyman as pearson_neyman
+from .rivals.registry import Rival as Rival, score as score
+from .screening import screen as screen
+from .screening.fragility import fragility as fragility
+from .screening.permutations import permutations as permutations
+from .selection import (
+    FalseDiscovery as FalseDiscovery,
+    FixedSize as FixedSize,
+    MinimalRisk as MinimalRisk,
+    MostProbable as MostProbable,
+    NeymanPearson as NeymanPearson,
+    Selection as Selection,
+)
+from .sets.enumeration import enumerate_sets as enumerate_sets
+from .sets.known import known_markers as known_markers, screen_with_known as screen_with_known
+from .sets.priors import (
+    CallablePrior as CallablePrior,
+    IsingPrior as IsingPrior,
+    ProductPrior as ProductPrior,
+    SetPrior as SetPrior,
+    SetTable as SetTable,
+)
+from .sets.set_posterior import FeatureSet as FeatureSet, SetPosterior as SetPosterior
+from .sets.size_posterior import SizePosterior as SizePosterior, with_size_prior as with_size_prior
+from .sets.size_prior import SizePrior as SizePrior
+from .stats import Moments as Moments
+from .stats.categories.category_counts import CategoryCounts as CategoryCounts
+from .stats.events.event_totals import EventTotals as EventTotals, size_factors as size_factors
+from .stats.sites import (
+    SiteStatistics as SiteStatistics,
+    StatisticsSet as StatisticsSet,
+    merge_statistics as merge_statistics,
+)
+
+__version__: str

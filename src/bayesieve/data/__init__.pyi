@@ -1,0 +1,35 @@
+from .categories import (
+    MOST_LEVELS as MOST_LEVELS,
+    Levels as Levels,
+    checked_levels as checked_levels,
+    labelled_categories as labelled_categories,
+    outside_levels as outside_levels,
+    place as place,
+    plain as plain,
+)
+from .design import (
+    differences as differences,
+    in_blocks as in_blocks,
+    match_pairs as match_pairs,
+    one_each as one_each,
+)
+from .labels import (
+    Label as Label,
+    Labels as Labels,
+    checked_classes as checked_classes,
+    encode_labels as encode_labels,
+    told_apart as told_apart,
+    union_of_classes as union_of_classes,
+)
+from .matrix import (
+    Block as Block,
+    LabelledMatrix as LabelledMatrix,
+    ValueBlocks as ValueBlocks,
+    checked_names as checked_names,
+)
+from .transform import (
+    NEEDS_ALL_SAMPLES as NEEDS_ALL_SAMPLES,
+    checked_transform as checked_transform,
+    transformed as transformed,
+)
+from .values import Values as Values, as_values as as_values, is_sparse as is_sparse

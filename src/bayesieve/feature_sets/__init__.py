@@ -1,1 +1,0 @@
-"""Posteriors over sets of features: the general Bayesian model of section 2.1."""

@@ -1,0 +1,50 @@
+from .categorical import CategoricalModel as CategoricalModel
+from .comparison import Compared as Compared, Comparison as Comparison, Part as Part
+from .counts.negative_binomial import NegativeBinomialModel as NegativeBinomialModel
+from .counts.poisson import PoissonModel as PoissonModel
+from .evidences import (
+    Evidences as Evidences,
+    PatternShares as PatternShares,
+    compare as compare,
+    pairs_of as pairs_of,
+)
+from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as find_degenerate, repair as repair
+from .gaussian.gaussian import GaussianModel as GaussianModel
+from .gaussian.kinds import (
+    MEAN_CONSTANT as MEAN_CONSTANT,
+    VARIANCE_CONSTANT as VARIANCE_CONSTANT,
+    log_evidence_of_kinds as log_evidence_of_kinds,
+)
+from .gaussian.leave_one_out import (
+    CONSTANT as CONSTANT,
+    Downdates as Downdates,
+    choose_least as choose_least,
+    evaluate_all as evaluate_all,
+    find_thresholds as find_thresholds,
+)
+from .gaussian.normal_inverse_gamma import (
+    NormalInverseGamma as NormalInverseGamma,
+    any_nonzero as any_nonzero,
+    log_evidence as log_evidence,
+)
+from .gaussian.paired import PAIR_CONSTANT as PAIR_CONSTANT, PairedComparison as PairedComparison
+from .gaussian.prior_ratio import (
+    NAMED_LOG_RATIOS as NAMED_LOG_RATIOS,
+    PriorRatio as PriorRatio,
+    depends_on_sizes as depends_on_sizes,
+    jeffreys_constant as jeffreys_constant,
+    log_prior_ratio as log_prior_ratio,
+    power_of_n as power_of_n,
+    warn_unless_semi_proper as warn_unless_semi_proper,
+)
+from .gaussian.shared_shift import ShiftComparison as ShiftComparison
+from .model import Model as Model
+from .normal_inverse_wishart import (
+    KnownBlock as KnownBlock,
+    check_proper as check_proper,
+    checked_family as checked_family,
+    set_sizes as set_sizes,
+    subset_log_evidence as subset_log_evidence,
+    sums_over_sets as sums_over_sets,
+)
+from .patterns import Patterns as Patterns

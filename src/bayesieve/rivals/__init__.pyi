@@ -1,0 +1,14 @@
+from .comparison import checked_methods as checked_methods, compare_methods as compare_methods
+from .feature_scores import FeatureScores as FeatureScores
+from .method_comparison import MethodComparison as MethodComparison
+from .obf import OBF_MODELS as OBF_MODELS, obf_posterior as obf_posterior
+from .pearson_neyman import pearson_neyman as pearson_neyman
+from .registry import (
+    Rival as Rival,
+    is_built_in as is_built_in,
+    register as register,
+    rival as rival,
+    rival_names as rival_names,
+    score as score,
+)
+from .sorted_values import SORTED_RIVALS as SORTED_RIVALS, sorted_scores as sorted_scores

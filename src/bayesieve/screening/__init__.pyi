@@ -1,0 +1,7 @@
+from .degenerate import check_range as check_range
+from .fragility import fragility as fragility
+from .inputs import Summarised as Summarised, checked_model as checked_model, given as given
+from .permutations import permutations as permutations
+from .removals import values_of as values_of
+from .screen import screen as screen
+from .sites import SiteView as SiteView

@@ -1,0 +1,24 @@
+from .rules import (
+    ROUNDING as ROUNDING,
+    FalseDiscovery as FalseDiscovery,
+    FixedSize as FixedSize,
+    MinimalRisk as MinimalRisk,
+    MostProbable as MostProbable,
+    NeymanPearson as NeymanPearson,
+    Rule as Rule,
+    as_rule as as_rule,
+    within_number as within_number,
+    within_share as within_share,
+)
+from .selection import (
+    Selection as Selection,
+    by_chance_said as by_chance_said,
+    chance_unknown as chance_unknown,
+    counted as counted,
+    flagged_lines as flagged_lines,
+    found_lines as found_lines,
+    listed as listed,
+    prefix as prefix,
+    results_hash as results_hash,
+    summary_lines as summary_lines,
+)

@@ -1,0 +1,9 @@
+from .data_model import (
+    DataModel as DataModel,
+    Kind as Kind,
+    SyntheticData as SyntheticData,
+    SyntheticMoments as SyntheticMoments,
+    class_sizes_of as class_sizes_of,
+    data_model as data_model,
+)
+from .synergetic import SynergeticModel as SynergeticModel

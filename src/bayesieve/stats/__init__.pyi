@@ -1,0 +1,39 @@
+from .categories.category_counts import CategoryCounts as CategoryCounts
+from .events.event_totals import (
+    EventTotals as EventTotals,
+    checked_exposures as checked_exposures,
+    size_factors as size_factors,
+    wide as wide,
+)
+from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
+from .moments.kernels import merge as merge
+from .moments.moments import (
+    Moments as Moments,
+    check_same_features as check_same_features,
+    checked_resolution as checked_resolution,
+    complete_moments as complete_moments,
+    plain_counts as plain_counts,
+    split_blocks as split_blocks,
+)
+from .moments.streaming import FeatureStream as FeatureStream, MomentStream as MomentStream
+from .resampling.exceedances import (
+    Thresholds as Thresholds,
+    count_exceedances as count_exceedances,
+    reach as reach,
+    share_by_chance as share_by_chance,
+)
+from .resampling.leave_one_out import TILE as TILE, Neighbours as Neighbours, whole_plan as whole_plan
+from .resampling.permuted import CentredValues as CentredValues, Relabellings as Relabellings, deal as deal
+from .scatter import Scatter as Scatter, cross_products as cross_products
+from .sites import (
+    SiteStatistics as SiteStatistics,
+    StatisticsSet as StatisticsSet,
+    merge_statistics as merge_statistics,
+    suppress as suppress,
+)
+from .statistics import (
+    ClassStatistics as ClassStatistics,
+    Parts as Parts,
+    largest_counts as largest_counts,
+    side_by_side as side_by_side,
+)
