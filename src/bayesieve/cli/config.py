@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from bayesieve import __version__
 from bayesieve.errors import OptionError
-from bayesieve.utils import did_you_mean, read_toml, replacing
+from bayesieve.utils import did_you_mean, read_toml, replacing, toml_line
 
 _NOT_KEPT = {"config", "config_out"}
 _NOT_REPEATED = {
@@ -46,12 +45,8 @@ def read_settings(path: str | os.PathLike[str], known: Collection[str], command:
 
 def write_settings(path: str | os.PathLike[str], command: str, settings: Mapping[str, Any]) -> None:
     """Write settings so that they can be read again, without what is not set and without names of outputs."""
-    lines = [f"bayesieve_version = {toml_value(__version__)}", f"command = {toml_value(command)}"]
-    lines += [
-        f"{key.replace('_', '-')} = {toml_value(value)}"
-        for key, value in settings.items()
-        if key not in _NOT_REPEATED
-    ]
+    kept = {key.replace("_", "-"): value for key, value in settings.items() if key not in _NOT_REPEATED}
+    lines = [toml_line(*pair) for pair in {"bayesieve_version": __version__, "command": command, **kept}.items()]
     with replacing(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
 
@@ -63,14 +58,3 @@ def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in settings.items()
         if value is not None and value not in ([], ()) and key not in _NOT_KEPT
     }
-
-
-def toml_value(value: Any) -> str:
-    """Write one value as TOML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, list):
-        return "[" + ", ".join(toml_value(item) for item in value) + "]"
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

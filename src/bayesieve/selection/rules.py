@@ -223,16 +223,22 @@ class MostProbable:
 
 
 def as_rule(rule: Rule | str) -> Rule:
-    """Return the rule itself, or the one named by the paper's acronym where it needs no number."""
+    """Return the rule itself, or that of the paper's acronym with its numbers: ``"MNC"``, ``"np:5"``."""
     if isinstance(rule, str):
-        named: dict[str, Rule] = {"mnc": MinimalRisk(0.5), "map": MostProbable()}
-        if rule.lower() in named:
-            return named[rule.lower()]
-        raise RuleError(
-            f"Unknown rule {rule!r}. 'MNC' and 'MAP' need no number; the others are given as objects: "
-            "MinimalRisk(0.9) for MR, FixedSize(100) for CMNC, NeymanPearson(5) for NP, "
-            "MostProbable(size=100) for CMAP, FalseDiscovery(0.1)."
-        )
+        acronym, *texts = rule.strip().lower().split(":")
+        make, kinds = _BY_ACRONYM.get(acronym, (None, ()))
+        try:
+            numbers = [kind(text) for kind, text in zip(kinds, texts, strict=True)]
+        except ValueError:
+            make = None
+        if make is None:
+            raise RuleError(
+                f"Unknown rule {rule!r}. 'MNC' and 'MAP' need no number; the others take theirs behind a colon, "
+                "as in 'NP:5' or 'FDP:0.1:0.9', or are given as objects: MinimalRisk(0.9) for MR, FixedSize(100) "
+                "for CMNC, NeymanPearson(5) for NP, MostProbable(size=100) for CMAP, FalseDiscovery(0.1) for FDR."
+            )
+        named: Rule = make(*numbers)
+        return named
     if not isinstance(rule, Rule) or isinstance(rule, type):
         raise RuleError(f"A rule must have a method select(posterior); {rule!r} has none. Try MinimalRisk(0.5).")
     return rule
@@ -334,3 +340,16 @@ def _longest_sure_prefix(null: Any, marker: Any, proportion: float, confidence: 
         if reached >= confidence:
             longest = i + 1
     return longest
+
+
+_BY_ACRONYM: dict[str, tuple[type[Any], tuple[type[float], ...]]] = {
+    "mnc": (MinimalRisk, ()),
+    "map": (MostProbable, ()),
+    "mr": (MinimalRisk, (float,)),
+    "cmnc": (FixedSize, (int,)),
+    "cmap": (MostProbable, (int,)),
+    "np": (NeymanPearson, (float,)),
+    "fdr": (FalseDiscovery, (float,)),
+    "fdp": (FalseDiscovery, (float, float)),
+}
+"""Rules by the paper's acronyms and the numbers that they take; FDR and FDP are extensions."""

@@ -1,6 +1,11 @@
-from .catalogue import built_in as built_in, built_in_names as built_in_names
-from .design import Method as Method, StudyDesign as StudyDesign
-from .methods import model_of as model_of, relative_costs as relative_costs
+from .design import (
+    Method as Method,
+    StudyDesign as StudyDesign,
+    built_in as built_in,
+    built_in_names as built_in_names,
+)
+from .methods import model_of as model_of
 from .report import write_report as write_report
+from .results_view import relative_costs as relative_costs
 from .runner import due_units as due_units, n_workers as n_workers, run_study as run_study
 from .store import FILE_NAME as FILE_NAME, StudyResults as StudyResults

@@ -1,18 +1,29 @@
-"""Design of a simulation study: data, numbers of samples, methods with their rules, iterations and a seed."""
+"""Design of a simulation study: data, numbers of samples, methods with their rules; in Python or as TOML."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from bayesieve.errors import OptionError
-from bayesieve.selection import FalseDiscovery, MinimalRisk, MostProbable, NeymanPearson, Rule
+from bayesieve.errors import OptionError, RuleError
+from bayesieve.rivals import rival
+from bayesieve.selection import Rule, as_rule
+from bayesieve.utils import did_you_mean, read_toml, toml_line
+
+MEASURES = ("labels", "errors", "reliability", "costs")
+"""What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*")
+_STEPS = ("from", "to", "step")
+_BUILT_IN = ("figure-1a", "figure-1b", "table-1", "calibration", "sensitivity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,51 +65,48 @@ class Method:
     iterations: int | None = None
 
     def __post_init__(self) -> None:
-        check_name("method", self.name)
+        _check_name("method", self.name)
         if not isinstance(self.title, str):
             raise OptionError(f"The title of {self.name} must be a text, not {self.title!r}.")
-        check_rule(self.rule)
-        check_whole(f"n_selected of {self.name}", self.n_selected, 0)
+        parse_rule(self.rule)
+        _check_whole(f"n_selected of {self.name}", self.n_selected, 0)
         if not isinstance(self.options, Mapping):
             raise OptionError(f"options of {self.name} must be a table of names and values, not {self.options!r}.")
         if self.sizes is not None:
-            object.__setattr__(self, "sizes", checked_sizes(self.sizes))
+            object.__setattr__(self, "sizes", _as_sizes(self.sizes))
         if self.iterations is not None:
-            check_whole(f"iterations of {self.name}", self.iterations, 1)
+            _check_whole(f"iterations of {self.name}", self.iterations, 1)
 
     @property
     def definition(self) -> dict[str, Any]:
         """What decides the method's numbers, as plain values."""
-        return plain({name: getattr(self, name) for name in ("scores", "rule", "n_selected", "options")})
+        return _as_plain({name: getattr(self, name) for name in ("scores", "rule", "n_selected", "options")})
 
 
-def checked_sizes(sizes: Any) -> tuple[int, ...]:
+def _as_sizes(sizes: Any) -> tuple[int, ...]:
     """Numbers of samples, increasing and without repetition."""
-    try:
-        given = list(sizes)
-    except TypeError:
-        given = [sizes]
-    for n in given:
-        check_whole("A number of samples", n, 4)
-    odd = [n for n in given if n % 2]
+    numbers = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    for n in numbers:
+        _check_whole("A number of samples", n, 4)
+    odd = [n for n in numbers if n % 2]
     if odd:
         raise OptionError(f"Numbers of samples must be even, for two equal classes; {odd[0]} is not.")
-    return tuple(sorted({int(n) for n in given}))
+    return tuple(sorted(set(numbers)))
 
 
-def check_name(what: str, name: Any) -> None:
+def _check_name(what: str, name: Any) -> None:
     """Raise unless a name can stand in files and on the command line."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"The name of a {what} is made of letters, digits and . _ = + -, not {name!r}.")
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
+def _check_whole(name: str, value: Any, least: int) -> None:
     """Raise unless a number is whole and large enough."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
-def plain(value: dict[str, Any]) -> dict[str, Any]:
+def _as_plain(value: dict[str, Any]) -> dict[str, Any]:
     """Turn tuples to lists and the like, as JSON does."""
     try:
         made: dict[str, Any] = json.loads(json.dumps(value))
@@ -107,52 +115,21 @@ def plain(value: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-_NUMBERS = {"top": 0, "mnc": 0, "map": 0, "mr": 1, "np": 1, "fdr": 1, "fdp": 2, "bh": 1}
-"""How many numbers a rule takes."""
-
-_EXAMPLES = "top, mnc, map, mr:0.9, np:5, fdr:0.1, fdp:0.1:0.9 and bh:0.05"
-
-
-def check_rule(rule: str) -> None:
-    """Raise if a rule is not understood."""
-    name, numbers = parsed_rule(rule)
-    if name == "bh":
-        if not 0.0 <= numbers[0] <= 1.0:
-            raise OptionError(f"The level of the rule {rule!r} must lie between 0 and 1.")
-    elif name != "top":
-        rule_of_posterior(rule)
-
-
-def parsed_rule(rule: str) -> tuple[str, tuple[float, ...]]:
-    """Return the name of a rule and its numbers."""
-    name, *texts = str(rule).strip().lower().split(":")
-    if name not in _NUMBERS or len(texts) != _NUMBERS[name]:
-        raise OptionError(f"The rule {rule!r} is not understood. Rules are {_EXAMPLES}.")
+def parse_rule(rule: str) -> Rule | float | None:
+    """Return None for ``top``, the level of ``bh:LEVEL``, or the rule on log-odds that a text names."""
+    name, colon, number = str(rule).strip().lower().partition(":")
+    if name == "top" and not colon:
+        return None
     try:
-        return name, tuple(float(text) for text in texts)
+        if name != "bh":
+            return as_rule(str(rule))
+        if not 0.0 <= (level := float(number)) <= 1.0:
+            raise ValueError
+    except RuleError as error:
+        raise OptionError(f"{error} A study also takes 'top' and, for p-values, 'bh:0.05'.") from None
     except ValueError:
-        raise OptionError(f"The rule {rule!r} needs a number behind the colon. Rules are {_EXAMPLES}.") from None
-
-
-def rule_of_posterior(rule: str) -> Rule:
-    """Return the rule that reads log-odds."""
-    name, numbers = parsed_rule(rule)
-    makers = {
-        "mnc": MinimalRisk,
-        "map": MostProbable,
-        "mr": MinimalRisk,
-        "np": NeymanPearson,
-        "fdr": FalseDiscovery,
-        "fdp": FalseDiscovery,
-    }
-    made: Rule = makers[name](*numbers)
-    return made
-
-
-MEASURES = ("labels", "errors", "reliability", "costs")
-"""What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory."""
-
-__all__ = ["MEASURES", "Method", "StudyDesign"]
+        raise OptionError(f"The rule {rule!r} needs a level between 0 and 1, for example bh:0.05.") from None
+    return level
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +155,7 @@ class StudyDesign:
         Name of a data model (see :func:`bayesieve.simulation.data_model`) and its constants.
     raw
         Whether values are drawn, as methods that use values need; otherwise means and variances are drawn from
-        their exact law, at a cost that does not depend on the number of samples.
+        their exact distribution, at a cost that does not depend on the number of samples.
     measures
         What is measured besides the labels: see :data:`MEASURES`.
     title
@@ -204,12 +181,12 @@ class StudyDesign:
     title: str = ""
 
     def __post_init__(self) -> None:
-        check_name("study", self.name)
+        _check_name("study", self.name)
         object.__setattr__(self, "methods", tuple(self.methods))
         object.__setattr__(self, "measures", tuple(self.measures))
-        object.__setattr__(self, "sizes", checked_sizes(self.sizes))
-        check_whole("iterations", self.iterations, 1)
-        check_whole("seed", self.seed, 0)
+        object.__setattr__(self, "sizes", _as_sizes(self.sizes))
+        _check_whole("iterations", self.iterations, 1)
+        _check_whole("seed", self.seed, 0)
         self._check_methods()
         unknown = [name for name in self.measures if name not in MEASURES]
         if unknown:
@@ -228,7 +205,7 @@ class StudyDesign:
     @property
     def definition(self) -> dict[str, Any]:
         """What decides the data and the measures, as plain values; it may not change when a study goes on."""
-        return plain({name: getattr(self, name) for name in ("data", "constants", "seed", "raw", "measures")})
+        return _as_plain({name: getattr(self, name) for name in ("data", "constants", "seed", "raw", "measures")})
 
     @property
     def units(self) -> int:
@@ -276,7 +253,7 @@ class StudyDesign:
         """
         chosen = self.methods if methods is None else tuple(self.method(name) for name in methods)
         if iterations is not None:
-            check_whole("iterations", iterations, 1)
+            _check_whole("iterations", iterations, 1)
             chosen = tuple(
                 each if each.iterations is None else replace(each, iterations=min(each.iterations, iterations))
                 for each in chosen
@@ -291,7 +268,7 @@ class StudyDesign:
             self,
             methods=chosen,
             iterations=self.iterations if iterations is None else iterations,
-            sizes=self.sizes if sizes is None else checked_sizes(sizes),
+            sizes=self.sizes if sizes is None else _as_sizes(sizes),
             seed=self.seed if seed is None else seed,
         )
 
@@ -308,7 +285,7 @@ class StudyDesign:
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "methods"}
         methods = [{each.name: getattr(method, each.name) for each in fields(method)} for method in self.methods]
         given = [{key: value for key, value in method.items() if value is not None} for method in methods]
-        return plain({**own, "methods": given})
+        return _as_plain({**own, "methods": given})
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], where: str = "The study") -> StudyDesign:
@@ -323,13 +300,25 @@ class StudyDesign:
         >>> design.methods[0].name, design.methods[0].title
         ('welch', 'Welch t')
         """
-        from bayesieve.study.toml import design_from  # noqa: PLC0415 - it builds designs
-
-        return design_from(settings, where)
+        given = {key.replace("-", "_"): value for key, value in settings.items()}
+        _check_settings(cls, given, where)
+        absent = [key for key in ("sizes", "methods") if key not in given]
+        if absent:
+            raise OptionError(
+                f"{where} does not say {' and '.join(absent)}. Look at bayesieve study figure-1b --list."
+            )
+        methods = given.pop("methods")
+        if not isinstance(methods, list) or not all(isinstance(each, dict) for each in methods):
+            raise OptionError(f"{where}: methods are tables, each under a line [[methods]].")
+        given["sizes"] = _from_steps(given["sizes"], where)
+        made = [_method_from(each, f"{where}, method {k + 1}") for k, each in enumerate(methods)]
+        titles = [method.title for method in made]
+        told_apart = (replace(m, title=f"{m.title} ({m.name})") if titles.count(m.title) > 1 else m for m in made)
+        return cls(methods=tuple(told_apart), **given)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> StudyDesign:
-        """Read a study from a TOML file, such as :meth:`to_toml` writes.
+        """Read a study from a TOML file, such as :meth:`to_toml` writes; its name is the file's if it has none.
 
         Examples
         --------
@@ -340,9 +329,7 @@ class StudyDesign:
         >>> StudyDesign.from_toml(path).name
         'mine'
         """
-        from bayesieve.study.toml import read_design  # noqa: PLC0415
-
-        return read_design(path)
+        return cls.from_dict({"name": Path(path).stem, **read_toml(path)}, os.fspath(path))
 
     def to_toml(self) -> str:
         """Write the study as TOML.
@@ -353,6 +340,89 @@ class StudyDesign:
         >>> print(built_in("figure-1b").to_toml().splitlines()[0])
         name = "figure-1b"
         """
-        from bayesieve.study.toml import design_text  # noqa: PLC0415
+        settings = self.to_dict()
+        methods, constants = settings.pop("methods"), settings.pop("constants")
+        lines = [*_toml_lines(settings), "", "[constants]", *_toml_lines(constants)]
+        for method in methods:
+            filled = {key: value for key, value in method.items() if value not in ({}, [])}
+            lines += ["", "[[methods]]", *_toml_lines(filled)]
+        return "\n".join(lines) + "\n"
 
-        return design_text(self)
+
+def built_in_names() -> tuple[str, ...]:
+    """Names of the studies that come with the package.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in_names
+    >>> built_in_names()
+    ('figure-1a', 'figure-1b', 'table-1', 'calibration', 'sensitivity')
+    """
+    return _BUILT_IN
+
+
+def built_in(name: str) -> StudyDesign:
+    """Return a study that comes with the package.
+
+    Examples
+    --------
+    >>> from bayesieve.study import built_in
+    >>> built_in("figure-1b").sizes[:3], built_in("figure-1b").iterations
+    ((100, 200, 300), 600)
+    """
+    if name not in _BUILT_IN:
+        raise OptionError(f"There is no study {name!r}. Studies are {', '.join(_BUILT_IN)}, or a TOML file.")
+    text = resources.files("bayesieve.study").joinpath("studies", f"{name}.toml").read_text(encoding="utf-8")
+    return StudyDesign.from_dict(tomllib.loads(text), name)
+
+
+def _method_from(settings: Mapping[str, Any], where: str) -> Method:
+    """Build a method from plain values; name and title follow from scores and rule where they are not given."""
+    given = {key.replace("-", "_"): value for key, value in settings.items()}
+    _check_settings(Method, given, where)
+    if not isinstance(given.get("scores"), str):
+        raise OptionError(f'{where} does not say where its scores come from, for example scores = "welch".')
+    rule = given.get("rule", "top")
+    plain = given["scores"].rpartition("/")[2].partition(":")[0].removesuffix(".py")
+    is_top = parse_rule(rule) is None
+    given.setdefault("name", plain if is_top else f"{str(rule).replace(':', '-')}-{plain}")
+    if "title" not in given:
+        own = ":" in given["scores"] or given["scores"].endswith(".py")  # not run merely to be listed
+        title = plain if own else rival(given["scores"]).title
+        given["title"] = title if is_top else f"{title}, {str(rule).upper().replace(':', ' ')}"
+    if given.get("sizes") is not None:
+        given["sizes"] = _from_steps(given["sizes"], where)
+    return Method(**given)
+
+
+def _from_steps(sizes: Any, where: str) -> Any:
+    """Numbers of samples from a list, or from the first, the last and the step."""
+    if not isinstance(sizes, dict):
+        return sizes
+    if set(sizes) != set(_STEPS) or not all(type(value) is int for value in sizes.values()) or sizes["step"] < 1:
+        raise OptionError(f"{where}: give sizes as a list, or as {{ from = 100, to = 1000, step = 100 }}.")
+    return range(sizes["from"], sizes["to"] + 1, sizes["step"])
+
+
+def _check_settings(kind: type[Method | StudyDesign], given: Mapping[str, Any], where: str) -> None:
+    """Raise unless settings are known and, those of a study, of the right type."""
+    known = tuple(each.name for each in fields(kind))
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
+            raise OptionError(f"{where}: there is no setting {name!r}.{hint}")
+    if kind is Method:
+        return
+    kinds = {"name": str, "title": str, "data": str, "constants": dict, "raw": bool, "measures": list}
+    words = {str: "a text", dict: "a table", bool: "true or false", list: "a list"}
+    for name, wanted in kinds.items():
+        if name in given and not isinstance(given[name], wanted):
+            raise OptionError(f"{where}: {name} must be {words[wanted]}, not {given[name]!r}.")
+
+
+def _toml_lines(settings: Mapping[str, Any]) -> Iterable[str]:
+    """Lines of a table; many sizes at equal distances become the first, the last and the step."""
+    for key, value in settings.items():
+        steps = {b - a for a, b in itertools.pairwise(value)} if key == "sizes" and len(value) > 3 else ()
+        short = dict(zip(_STEPS, (value[0], value[-1], *steps), strict=True)) if len(steps) == 1 else value
+        yield toml_line(key, short)

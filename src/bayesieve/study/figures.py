@@ -2,33 +2,82 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.errors import DataError
-from bayesieve.study.drawing import Look, drawn, looks
+from bayesieve.study.design import Method
 from bayesieve.study.measures import CONFIDENCE, EDGES, bin_names
-from bayesieve.study.scene import PAPER, Estimate, Measured, Scene, spread
-from bayesieve.utils import BLACK, BLUE, GREY, FloatArray, round_numbers
+from bayesieve.study.results_view import PAPER, Estimate, Measure, ResultsView, relative_costs, spread
+from bayesieve.utils import (
+    BASE_STYLE,
+    BLACK,
+    BLUE,
+    GREY,
+    PALETTE,
+    FloatArray,
+    open_figure,
+    round_numbers,
+    stretch_near_zero,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayesieve.study.design import Method
-    from bayesieve.study.store import StudyResults
 
+WIDTH = 6.5
+"""Width of a figure in inches: that of a printed page, so that type keeps its size."""
+
+STYLE: Any = {
+    **BASE_STYLE,
+    "font.family": "DejaVu Sans", "font.size": 8.5, "axes.titlesize": 9.0, "axes.labelsize": 8.5,
+    "axes.linewidth": 0.7, "axes.titlelocation": "left", "xtick.labelsize": 8.0, "ytick.labelsize": 8.0,
+    "legend.fontsize": 8.0, "lines.linewidth": 1.2, "lines.markersize": 3.8, "svg.fonttype": "path",
+}  # fmt: skip
 
 BAND = 2.0
 """Half width of Monte Carlo error bands and bars, in standard errors."""
 
 _MARKS = 0.13  # from one marker to the next along a line, as a share of the diagonal
+_SCORES = ("obf-jp", "obf-pp", "bd", "welch", "limma", "pearson-neyman", "mi", "nmc", "wilcoxon")  # as PALETTE
+_SOLID = (0, ())
+_DASHES: tuple[Any, ...] = (
+    (0, (4, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (1, 1)), (0, (2.5, 1)), (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 2)),
+)  # fmt: skip
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
 
 
-def line(
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colour, line and marker of a method; two methods share at most one of them."""
+
+    colour: str
+    line: Any
+    marker: str
+
+
+def assign_looks(methods: Sequence[Method]) -> dict[str, Look]:
+    """Give each method its look: a colour for what is scored, full lines where the number selected varies."""
+    alike = len({method.scores for method in methods}) == 1
+    colours = dict(zip(_SCORES, PALETTE, strict=False))
+    looks: dict[str, Look] = {}
+    taken: set[tuple[str, bool]] = set()
+    dashes = itertools.cycle(_DASHES)
+    for i, method in enumerate(methods):
+        full, usual = alike or method.rule != "top", PALETTE[i % len(PALETTE)]
+        wanted = usual if alike else colours.get(method.scores, PALETTE[0])
+        colour = next((each for each in (wanted, *PALETTE) if (each, full) not in taken), usual)
+        taken.add((colour, full))
+        looks[method.name] = Look(colour, _SOLID if full else next(dashes), _MARKERS[i % len(_MARKERS)])
+    return looks
+
+
+def draw_line(
     axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: Look, label: str = "", offset: int = 0
 ) -> None:
     """Draw means with their error band; markers are few and shifted, so that lines below others still show."""
@@ -40,33 +89,22 @@ def line(
               markevery=(_MARKS * (0.1 + 0.27 * offset % 1.0), _MARKS), label=label or "_")  # fmt: skip
 
 
-def points(axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: Look, label: str = "") -> None:
+def draw_points(
+    axes: Axes, x: Sequence[float], estimates: Sequence[Estimate], look: Look, label: str = ""
+) -> None:
     """Draw means with error bars, joined by a thin line."""
     places, mean = [float(each) for each in x], [each.mean for each in estimates]
     if look.line:
         axes.plot(places, mean, color=look.colour, ls=look.line, lw=0.7, alpha=0.6)
-    axes.errorbar(places, mean, lengths(estimates), color=look.colour, ls="", marker=look.marker, mfc="white",
+    axes.errorbar(places, mean, bar_lengths(estimates), color=look.colour, ls="", marker=look.marker, mfc="white",
                   mew=0.9, elinewidth=0.8, label=label or "_")  # fmt: skip
 
 
-def lengths(estimates: Sequence[Estimate]) -> list[FloatArray]:
+def bar_lengths(estimates: Sequence[Estimate]) -> list[FloatArray]:
     """Lengths of error bars below and above; below, a little less than the mean, for logarithmic axes."""
     error = BAND * np.nan_to_num([each.standard_error for each in estimates])
     mean = np.array([each.mean for each in estimates])
     return [np.where(mean > 0, np.minimum(error, 0.999 * mean), error), error]
-
-
-def stretched(axes: Axes, lowest: float, highest: float = 0.0) -> None:
-    """Stretch the axis near 0: differences of one feature and of fifty show side by side."""
-    from matplotlib.ticker import FixedLocator, NullLocator  # noqa: PLC0415 - optional and slow to import
-
-    axes.set_yscale("asinh", linear_width=2.0)
-    ticks = [k * 10**power for power in range(5) for k in (1, 2, 5)]
-    shown = [-t for t in ticks if t < 1.15 * -lowest + 1] + [0] + [t for t in ticks if t < 1.15 * highest]
-    axes.yaxis.set_major_locator(FixedLocator(shown))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.set_ylim(1.15 * lowest - 0.3, 1.15 * highest + 0.4)
 
 
 def size_axis(axes: Axes, sizes: Sequence[int]) -> None:
@@ -80,7 +118,7 @@ _MOST = 10  # numbers of samples that are shown
 _APART = 1.05  # by which the points of two methods at the same n are drawn apart
 
 
-def errors(results: StudyResults | Scene) -> Figure:
+def errors(view: ResultsView) -> Figure:
     """What OBF expects against what is true: false positives, their intervals, and probabilities.
 
     Means over iterations with two standard errors either way. Where the data follow the model and its prior,
@@ -88,21 +126,20 @@ def errors(results: StudyResults | Scene) -> Figure:
 
     Parameters
     ----------
-    results
+    view
         Of a study with methods that give probabilities.
     """
-    scene = Scene.of(results)
-    names = scene.measured("expected_false_positives").methods
-    look = looks([method for method in scene.methods if method.name in names])
-    with drawn(height=6.0) as figure:
+    names = view.measure("expected_false_positives").methods
+    look = assign_looks([method for method in view.methods if method.name in names])
+    with open_figure(STYLE, WIDTH, 6.0) as figure:
         panels = figure.subplots(2, 2)
-        _expected(panels[0, 0], scene, look)
-        _ratio(panels[0, 1], scene, look)
-        _coverage(panels[1, 0], scene, look)
-        if scene.measured(bin_names(0)[0]).methods:
-            _reliability(panels[1, 1], scene)
+        _expected(panels[0, 0], view, look)
+        _ratio(panels[0, 1], view, look)
+        _coverage(panels[1, 0], view, look)
+        if view.measure(bin_names(0)[0]).methods:
+            _reliability(panels[1, 1], view)
         else:
-            _along(panels[1, 1], scene, look)
+            _along(panels[1, 1], view, look)
         for axes, letter in zip(panels.flat, "abcd", strict=True):
             axes.set_title(f"({letter})")
         handles, labels = panels[0, 0].get_legend_handles_labels()
@@ -110,9 +147,9 @@ def errors(results: StudyResults | Scene) -> Figure:
     return figure
 
 
-def _expected(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+def _expected(axes: Axes, view: ResultsView, look: dict[str, Look]) -> None:
     """True false positives against expected ones, a point for each number of samples."""
-    expected, false = scene.measured("expected_false_positives"), scene.measured("false_positives")
+    expected, false = view.measure("expected_false_positives"), view.measure("false_positives")
     ends = []
     for method in expected.methods:
         x, y = ([each.mean(method, n) for n in _some(expected, method)] for each in (expected, false))
@@ -120,7 +157,7 @@ def _expected(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
         x, y = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         places, each = [one.mean for one in x], look[method]
         heights = [one.mean for one in y]
-        axes.errorbar(places, heights, lengths(y), lengths(x), color=each.colour, ls="", mfc="white",
+        axes.errorbar(places, heights, bar_lengths(y), bar_lengths(x), color=each.colour, ls="", mfc="white",
                       marker=each.marker, mew=0.9, elinewidth=0.8, label=expected.titles[method])  # fmt: skip
         ends += [*places, *heights]
     span = (0.5 * min(ends), 2.0 * max(ends)) if ends else (0.1, 10.0)
@@ -131,31 +168,25 @@ def _expected(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
         axis.set_major_formatter("{x:,g}")
 
 
-def _ratio(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+def _ratio(axes: Axes, view: ResultsView, look: dict[str, Look]) -> None:
     """True false positives in units of the expected ones, where there are enough of them."""
-    expected, false = scene.measured("expected_false_positives"), scene.measured("false_positives")
+    expected, false = view.measure("expected_false_positives"), view.measure("false_positives")
     for i, method in enumerate(expected.methods):
         sizes = [n for n in _some(expected, method) if expected.values(method, n).sum() >= _FEWEST]
-        ratios = [ratio(false.values(method, n), expected.values(method, n)) for n in sizes]
-        points(axes, _apart(sizes, i, len(look)), ratios, look[method])
+        ratios = [Estimate.ratio(false.values(method, n), expected.values(method, n)) for n in sizes]
+        draw_points(axes, _apart(sizes, i, len(look)), ratios, look[method])
     axes.axhline(1.0, color=GREY, lw=0.8, zorder=0)
     axes.set(xlabel="number of samples n", ylabel="false positives, true / expected")
     axes.set_ylim(bottom=0.0)
     size_axis(axes, expected.sizes())
 
 
-def ratio(above: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> Estimate:
-    """Quotient of two means over the same iterations, with its standard error to first order."""
-    quotient = float(above.mean() / below.mean())
-    return Estimate(quotient, Estimate.of((above - quotient * below) / below.mean()).standard_error, above.size)
-
-
-def _coverage(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+def _coverage(axes: Axes, view: ResultsView, look: dict[str, Look]) -> None:
     """How often the interval of false positives held their number."""
-    found = scene.measured("interval_low")
+    found = view.measure("interval_low")
     for i, method in enumerate(found.methods):
         sizes = _some(found, method)
-        points(axes, _apart(sizes, i, len(look)), [scene.coverage(method, n) for n in sizes], look[method])
+        draw_points(axes, _apart(sizes, i, len(look)), [view.coverage(method, n) for n in sizes], look[method])
     axes.axhline(CONFIDENCE, color=GREY, lw=0.8, zorder=0)
     axes.set(xlabel="number of samples n", ylabel=f"coverage of {CONFIDENCE:.0%} intervals")
     low, high = axes.get_ylim()
@@ -163,44 +194,44 @@ def _coverage(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
     size_axis(axes, found.sizes())
 
 
-def _along(axes: Axes, scene: Scene, look: dict[str, Look]) -> None:
+def _along(axes: Axes, view: ResultsView, look: dict[str, Look]) -> None:
     """False positives of lists of any length: true, expected, and by chance among Gaussian non-markers."""
-    shown = [method.name for method in scene.methods if method.name in look and method.rule != "top"]
+    shown = [method.name for method in view.methods if method.name in look and method.rule != "top"]
     styles = (("false_positives", "-", "true"), ("expected_false_positives", (0, (4, 1.5)), "expected"),
               ("expected_by_chance", (0, (1, 1)), "by chance"))  # fmt: skip
-    for measure, style, label in styles:
-        measured = scene.measured(measure)
+    for name, style, label in styles:
+        measure = view.measure(name)
         axes.plot([], [], color=BLACK, ls=style, label=label)
-        for method in (method for method in shown if method in measured.titles):
-            sizes = measured.sizes(method)
-            means = [measured.mean(method, n).mean for n in sizes]
+        for method in (method for method in shown if method in measure.titles):
+            sizes = measure.sizes(method)
+            means = [measure.mean(method, n).mean for n in sizes]
             axes.plot(sizes, means, color=look[method].colour, ls=style)
     axes.set(xlabel="number of samples n", ylabel="false positives of lists of any length", yscale="log")
     axes.legend(loc="best")
     round_numbers(axes.yaxis, *axes.get_ylim())
-    size_axis(axes, scene.measured().sizes())
+    size_axis(axes, view.measure().sizes())
 
 
-def _reliability(axes: Axes, scene: Scene) -> None:
+def _reliability(axes: Axes, view: ResultsView) -> None:
     """Share of markers among features of a probability; all numbers of samples together."""
-    method = scene.measured(bin_names(0)[0]).methods[0]  # methods of such a study share their probabilities
+    method = view.measure(bin_names(0)[0]).methods[0]  # methods of such a study share their probabilities
     places, shares = [], []
     for k in range(len(EDGES) - 1):
         features, probability, markers = (
             np.concatenate([each.values(method, n) for n in each.sizes(method)])
-            for each in map(scene.measured, bin_names(k))
+            for each in map(view.measure, bin_names(k))
         )
         if features.sum():
             places.append(float(probability.sum() / features.sum()))
-            shares.append(ratio(markers, features))
+            shares.append(Estimate.ratio(markers, features))
     axes.plot([0.0, 1.0], [0.0, 1.0], color=GREY, lw=0.8, zorder=0)
-    points(axes, places, shares, Look(BLACK, "", "o"))
+    draw_points(axes, places, shares, Look(BLACK, "", "o"))
     axes.set(xlabel="probability of being a marker", ylabel="share of markers")
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
 
 
-def _some(measured: Measured, method: str) -> tuple[int, ...]:
-    return spread(measured.sizes(method), _MOST)
+def _some(measure: Measure, method: str) -> tuple[int, ...]:
+    return spread(measure.sizes(method), _MOST)
 
 
 def _apart(sizes: list[int] | tuple[int, ...], place: int, number: int) -> list[float]:
@@ -210,10 +241,9 @@ def _apart(sizes: list[int] | tuple[int, ...], place: int, number: int) -> list[
 _WORDS = {"n_decay": "1/(2.51 n)", "bic": "BIC"}
 _LABELS = {"prior_probability": "prior probability of a marker", "prior_ratio": "L"}
 _SHADES = ("#D9B300", "#A69B6C", "#7C7B78", "#4E576C", "#123570", "#00204D")  # cividis, light to dark
-_MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
-def sensitivity(results: StudyResults | Scene) -> Figure:
+def sensitivity(view: ResultsView) -> Figure:
     """Correct labels and the number selected under other prior probabilities and other L, for several n.
 
     The upper panels show the paired difference from the paper's choice (0.005 and 0.1), with two standard
@@ -221,22 +251,21 @@ def sensitivity(results: StudyResults | Scene) -> Figure:
 
     Parameters
     ----------
-    results
+    view
         Of a study such as ``sensitivity``, in which methods differ in ``prior_probability`` or ``prior_ratio``.
     """
-    scene = Scene.of(results)
-    groups = scene.varied
+    groups = view.varied
     if not groups:
         raise DataError("No option is varied in these results. Run bayesieve study sensitivity.")
-    sizes = spread(scene.measured().sizes(), len(_SHADES))
-    with drawn(height=5.4) as figure:
+    sizes = spread(view.measure().sizes(), len(_SHADES))
+    with open_figure(STYLE, WIDTH, 5.4) as figure:
         panels = figure.subplots(2, len(groups), sharex="col", sharey="row", squeeze=False)
         gaps = [
             gap
             for column, (option, methods) in enumerate(groups.items())
-            for gap in _draw_option(panels[:, column], scene, methods, option, sizes)
+            for gap in _draw_option(panels[:, column], view, methods, option, sizes)
         ]
-        stretched(panels[0, 0], min(gaps), max(gaps))
+        stretch_near_zero(panels[0, 0], min(gaps), max(gaps))
         panels[0, 0].set_ylabel("correct labels: difference from\nthe paper's choice (features)")
         panels[1, 0].set_ylabel("features selected (grey: markers)")
         panels[1, 0].set_yscale("log")
@@ -247,49 +276,48 @@ def sensitivity(results: StudyResults | Scene) -> Figure:
 
 
 def _draw_option(
-    panels: Any, scene: Scene, methods: list[Method], option: str, sizes: tuple[int, ...]
+    panels: Any, view: ResultsView, methods: list[Method], option: str, sizes: tuple[int, ...]
 ) -> list[float]:
     """Draw both panels of an option; return the ends of the error bars of the upper one."""
-    correct, selected = scene.measured(), scene.measured("n_selected")
+    correct, selected = view.measure(), view.measure("n_selected")
     values = [method.options[option] for method in methods]
     centre = methods[values.index(PAPER[option]) if PAPER[option] in values else 0]
     n_numbers = sum(not isinstance(value, str) for value in values)  # named choices are not on the scale
     x, gaps = range(len(values)), []
-    panels[1].axhline(scene.n_markers, color=GREY, lw=0.8, zorder=0)
+    panels[1].axhline(view.n_markers, color=GREY, lw=0.8, zorder=0)
     for k, n in enumerate(sizes):
         differences = [correct.difference(method.name, centre.name, n) for method in methods]
         numbers = [selected.mean(method.name, n) for method in methods]
         for part, line in ((slice(n_numbers), "-"), (slice(n_numbers, None), "")):
             look = Look(_SHADES[k], line, _MARKERS[k])
-            points(panels[0], x[part], differences[part], look)
-            points(panels[1], x[part], numbers[part], look, f"n = {n:,}" if line else "")
+            draw_points(panels[0], x[part], differences[part], look)
+            draw_points(panels[1], x[part], numbers[part], look, f"n = {n:,}" if line else "")
         gaps += [each.mean + sign * BAND * each.standard_error for each in differences for sign in (-1, 1)]
-    panels[1].set_xticks(list(x), [_written(value) for value in values])
+    panels[1].set_xticks(list(x), [_label(value) for value in values])
     panels[1].set_xlabel(_LABELS[option])
     return gaps
 
 
-def _written(value: object) -> str:
+def _label(value: object) -> str:
     return _WORDS.get(value, value) if isinstance(value, str) else f"{value:g}"
 
 
-def figures_of(results: StudyResults | Scene) -> dict[str, Callable[[], Figure]]:
+def figures_of(view: ResultsView) -> dict[str, Callable[[], Figure]]:
     """Figures that the results of a study can fill, by name; each is drawn when it is called."""
-    scene = Scene.of(results)
     found: dict[str, Callable[[], Figure]] = {}
-    several = len(scene.measured().sizes()) > 1
-    if "costs" in scene.design.measures:
-        found["costs"] = lambda: costs(scene)
-    elif scene.varied:
-        found["sensitivity"] = lambda: sensitivity(scene)
-    elif several and scene.design.data != "prior":
-        found["accuracy"] = lambda: accuracy(scene)
-    if "sensitivity" not in found and scene.measured("expected_false_positives").methods and several:
-        found["errors"] = lambda: errors(scene)
+    several = len(view.measure().sizes()) > 1
+    if "costs" in view.design.measures:
+        found["costs"] = lambda: costs(view)
+    elif view.varied:
+        found["sensitivity"] = lambda: sensitivity(view)
+    elif several and view.design.data != "prior":
+        found["accuracy"] = lambda: accuracy(view)
+    if "sensitivity" not in found and view.measure("expected_false_positives").methods and several:
+        found["errors"] = lambda: errors(view)
     return found
 
 
-def accuracy(results: StudyResults | Scene) -> Figure:
+def accuracy(view: ResultsView) -> Figure:
     """Figure 1: the mean number of correctly labelled features against the number of samples.
 
     The lower panel shows how far each method is behind the best one at every number of samples, where
@@ -298,71 +326,67 @@ def accuracy(results: StudyResults | Scene) -> Figure:
 
     Parameters
     ----------
-    results
+    view
         Of a study that measured ``correct``.
     """
-    scene = Scene.of(results)
-    measured = scene.measured()
-    if not measured.methods:
+    measure = view.measure()
+    if not measure.methods:
         raise DataError("These results hold no numbers of correctly labelled features. Run the study first.")
-    look = looks(scene.methods)
-    with drawn(height=6.2) as figure:
+    look = assign_looks(view.methods)
+    with open_figure(STYLE, WIDTH, 6.2) as figure:
         above, below = figure.subplots(2, 1, sharex=True)
-        for i, method in enumerate(measured.methods):
-            sizes = measured.sizes(method)
-            means = [measured.mean(method, n) for n in sizes]
-            line(above, sizes, means, look[method], measured.titles[method], i)
-        _draw_references(above, scene)
-        _draw_behind(below, measured, look)
+        for i, method in enumerate(measure.methods):
+            sizes = measure.sizes(method)
+            means = [measure.mean(method, n) for n in sizes]
+            draw_line(above, sizes, means, look[method], measure.titles[method], i)
+        _draw_references(above, view)
+        _draw_behind(below, measure, look)
         above.set_ylabel("features labelled correctly\n(mean)")
         above.yaxis.set_major_formatter("{x:,.0f}")
         below.set_xlabel("number of samples n (logarithmic scale)")
-        size_axis(below, measured.sizes())
+        size_axis(below, measure.sizes())
         figure.legend(loc="outside upper center", ncols=4, handlelength=3.2, columnspacing=1.4)
     return figure
 
 
-def _draw_references(axes: Axes, scene: Scene) -> None:
+def _draw_references(axes: Axes, view: ResultsView) -> None:
     """Lines for everything right and for nothing selected, with words where no curve runs."""
-    sizes = scene.measured().sizes()
+    sizes = view.measure().sizes()
     for level, words, place, side in (
-        (scene.n_features, f"all {scene.n_features:,} right", sizes[0], 1),
-        (scene.trivial, "nothing selected", sizes[-1], -1),
+        (view.n_features, f"all {view.n_features:,} right", sizes[0], 1),
+        (view.trivial, "nothing selected", sizes[-1], -1),
     ):
         axes.axhline(level, color=GREY, lw=0.8, zorder=0)
         axes.annotate(words, (place, level), (0, 3 * side), textcoords="offset points", color=GREY, fontsize=8.0,
                       ha="left" if side > 0 else "right", va="bottom" if side > 0 else "top")  # fmt: skip
 
 
-def _draw_behind(axes: Axes, measured: Measured, look: dict[str, Look]) -> None:
-    best = {n: measured.best(n) for n in measured.sizes()}
+def _draw_behind(axes: Axes, measure: Measure, look: dict[str, Look]) -> None:
+    best = {n: measure.best(n) for n in measure.sizes()}
     lowest = 0.0
-    for i, method in enumerate(measured.methods):
-        sizes = measured.sizes(method)
-        gaps = [measured.difference(method, best[n], n) for n in sizes]
-        line(axes, sizes, gaps, look[method], offset=i)
+    for i, method in enumerate(measure.methods):
+        sizes = measure.sizes(method)
+        gaps = [measure.difference(method, best[n], n) for n in sizes]
+        draw_line(axes, sizes, gaps, look[method], offset=i)
         lowest = min([lowest, *(gap.mean for gap in gaps)])
-    stretched(axes, lowest)
+    stretch_near_zero(axes, lowest)
     axes.set_ylabel("difference from the best method\n(features, stretched near 0)")
 
 
-def costs(results: StudyResults | Scene) -> Figure:
+def costs(view: ResultsView) -> Figure:
     """Table 1 as a figure: time of each method in units of the first one's, and its peak of memory.
 
     Parameters
     ----------
-    results
+    view
         Of a study that measured ``costs``.
     """
-    from bayesieve.study.methods import relative_costs  # noqa: PLC0415 - one study in many
-
-    scene = Scene.of(results)
-    table = relative_costs(scene.results)
+    table = relative_costs(view.results)
     table = table.filter(table["n"] == table["n"].max()).reverse()
     names = table["title"].to_list()
-    with drawn(height=1.1 + 0.22 * len(names)) as figure:
+    with open_figure(STYLE, WIDTH, 1.1 + 0.22 * len(names)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
-        unit = scene.methods[0].title
+        unit = view.methods[0].title
         _ratios(panels[0], table["times_reference"].to_list(), "{:.2g}", f"time\n({unit} = 1, logarithmic scale)")
         _ratios(panels[1], table["peak_megabytes"].to_list(), "{:.2g} MB",
                 "peak of memory beyond the data\n(MB, logarithmic scale)")  # fmt: skip

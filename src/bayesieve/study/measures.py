@@ -22,6 +22,9 @@ SECONDS, PEAK = "seconds", "peak_bytes"
 COSTS = (SECONDS, PEAK)
 """Measures of the machine; all others follow from the design and its seed."""
 
+Row = tuple[int, int, str, dict[str, float]]
+"""Number of samples, iteration, name of the method, and what was measured."""
+
 CONFIDENCE = 0.9
 EDGES = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 """Edges of the bins of probability."""
@@ -52,8 +55,9 @@ def label_measures(selected: BoolArray, truth: BoolArray) -> dict[str, float]:
 def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float) -> dict[str, float]:
     """How many false positives OBF expects in its list, within which bounds, and how many by chance.
 
-    The bounds hold 90% of the law of false positives (or a little more, because they are whole numbers; how much
-    is the ``interval_probability``). Chance is known exactly under Jeffreys' prior and left out elsewhere.
+    The bounds hold 90% of the distribution of false positives (or a little more, because they are whole numbers;
+    how much is the ``interval_probability``). Chance is known exactly under the prior of Jeffreys and left out
+    elsewhere.
 
     Parameters
     ----------
@@ -65,13 +69,13 @@ def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float)
         Log-odds over which features are on it.
     """
     errors = ErrorAnalysis(posterior, selected)
-    law = errors.false_positives
-    low, high = law.interval(CONFIDENCE)
+    distribution = errors.false_positives
+    low, high = distribution.interval(CONFIDENCE)
     found = {
         "expected_false_positives": errors.expected_false_positives,
         "interval_low": float(low),
         "interval_high": float(high),
-        "interval_probability": float(law.cdf(high) - law.cdf(low - 1)),
+        "interval_probability": float(distribution.cdf(high) - distribution.cdf(low - 1)),
         "expected_markers": posterior.expected_markers,
     }
     if is_jeffreys(posterior.model):

@@ -10,7 +10,6 @@ import tracemalloc
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,18 +28,13 @@ from bayesieve.rivals import (
 )
 from bayesieve.simulation import DataModel, data_model
 from bayesieve.stats import Moments
-from bayesieve.study.design import Method, StudyDesign, parsed_rule, rule_of_posterior
-from bayesieve.study.measures import PEAK, SECONDS, error_measures, label_measures, reliability_measures
+from bayesieve.study.design import Method, StudyDesign, parse_rule
+from bayesieve.study.measures import PEAK, SECONDS, Row, error_measures, label_measures, reliability_measures
 from bayesieve.utils import BoolArray, FloatArray
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from bayesieve.study.store import StudyResults
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class DataSet:
     """The data of one iteration: moments, and values where the study draws them.
 
     Parameters
@@ -59,7 +53,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class Scores:
     """What one kind of scores says about all features: a posterior, or the scores of a rival.
 
     Parameters
@@ -98,9 +92,9 @@ class Scoring:
         Where the scores of each method come from, by its name.
     """
 
-    def __init__(self, data: Drawn, methods: Sequence[Method], rivals: Mapping[str, Rival]) -> None:
+    def __init__(self, data: DataSet, methods: Sequence[Method], rivals: Mapping[str, Rival]) -> None:
         self._data, self._rivals = data, rivals
-        self._found: dict[str, Scored] = {}
+        self._found: dict[str, Scores] = {}
         names = [rivals[method.name].name for method in methods]
         self._sorted = {
             name: method
@@ -108,7 +102,7 @@ class Scoring:
             if name in SORTED_RIVALS and names.count(name) == 1 and is_built_in(rivals[method.name])
         }
 
-    def of(self, method: Method) -> Scored:
+    def of(self, method: Method) -> Scores:
         """Return the scores of a method."""
         key = _key(method)
         if key not in self._found:
@@ -116,19 +110,19 @@ class Scoring:
                 self._sort_once()
             else:
                 start = time.perf_counter()
-                found = self._scored(method)
-                self._found[key] = Scored(*found, time.perf_counter() - start)
+                found = self._score(method)
+                self._found[key] = Scores(*found, time.perf_counter() - start)
         return self._found[key]
 
     def _sort_once(self) -> None:
         start = time.perf_counter()
         options = {name: method.options for name, method in self._sorted.items()}
-        found = sorted_scores(_values(self._data), list(options), options=options, n_threads=1)
+        found = sorted_scores(_values_of(self._data), list(options), options=options, n_threads=1)
         seconds = time.perf_counter() - start
         for name, scores in found.items():
-            self._found[_key(self._sorted[name])] = Scored(scores.score, None, scores, seconds)
+            self._found[_key(self._sorted[name])] = Scores(scores.score, None, scores, seconds)
 
-    def _scored(self, method: Method) -> tuple[FloatArray, FeaturePosterior | None, FeatureScores | None]:
+    def _score(self, method: Method) -> tuple[FloatArray, FeaturePosterior | None, FeatureScores | None]:
         chosen, options = self._rivals[method.name], dict(method.options)
         if gives_log_odds(chosen):
             posterior = obf_posterior(chosen.name, self._data.moments, **options)
@@ -138,11 +132,11 @@ class Scoring:
         if chosen.uses == "moments":
             found = chosen.run(self._data.moments, **options)
         else:
-            found = chosen.run(_values(self._data), n_threads=1, **options)
+            found = chosen.run(_values_of(self._data), n_threads=1, **options)
         return found.score, None, found
 
 
-def _values(data: Drawn) -> LabelledMatrix:
+def _values_of(data: DataSet) -> LabelledMatrix:
     if data.matrix is None:
         raise OptionError(
             "Values are needed, but means and variances only were drawn. Set raw = true in the study."
@@ -155,17 +149,13 @@ def _key(method: Method) -> str:
 
 
 def _needs_p_values(method: Method) -> bool:
-    return parsed_rule(method.rule)[0] == "bh"
+    return isinstance(parse_rule(method.rule), float)
 
 
 def _may_skip_p_values(rival: Rival) -> bool:
     """Whether a rival has a switch for p-values, which a ranking does without."""
     option = inspect.signature(rival.run).parameters.get("p_values")
     return option is not None and option.default is True
-
-
-Row = tuple[int, int, str, dict[str, float]]
-"""Number of samples, iteration, name of the method, and what was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +185,19 @@ def model_of(design: StudyDesign) -> DataModel:
     return _model(design.data, json.dumps(design.definition["constants"], sort_keys=True))
 
 
-def drawn(design: StudyDesign, n: int, iteration: int) -> Drawn:
+def draw_data(design: StudyDesign, n: int, iteration: int) -> DataSet:
     """Draw the data of one iteration: the same whoever asks, whenever."""
     model = model_of(design)
     seed = np.random.SeedSequence((design.seed, n, iteration))
     if not design.raw:
         found = model.draw_moments(n, seed=seed)
-        return Drawn(found.moments, found.true_markers)
-    alone: dict[str, int] = {"n_threads": 1} if "n_threads" in inspect.signature(model.draw).parameters else {}
-    data = model.draw(n, seed=seed, **alone)
+        return DataSet(found.moments, found.true_markers)
+    one_thread: dict[str, int] = (
+        {"n_threads": 1} if "n_threads" in inspect.signature(model.draw).parameters else {}
+    )
+    data = model.draw(n, seed=seed, **one_thread)
     matrix = LabelledMatrix.from_arrays(data.values, data.labels)
-    return Drawn(Moments.from_labelled(matrix, n_threads=1), data.true_markers, matrix)
+    return DataSet(Moments.from_labelled(matrix, n_threads=1), data.true_markers, matrix)
 
 
 def rivals_of(design: StudyDesign) -> dict[str, Rival]:
@@ -226,13 +218,13 @@ def run_unit(design: StudyDesign, unit: Unit, rivals: Mapping[str, Rival]) -> li
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayesieveWarning)  # few samples are what a study is about
-        data = drawn(design, unit.n, unit.iteration)
+        data = draw_data(design, unit.n, unit.iteration)
         methods = [design.method(name) for name in unit.methods]
         scoring = Scoring(data, methods, rivals)
         rows = []
         for method in methods:
             try:
-                measured = _measured(design, method, data, scoring, rivals)
+                measured = _measure(design, method, data, scoring, rivals)
             except Exception as error:
                 raise BayesieveError(
                     f"The method {method.name!r} failed with {unit.n} samples in iteration {unit.iteration}: "
@@ -242,12 +234,12 @@ def run_unit(design: StudyDesign, unit: Unit, rivals: Mapping[str, Rival]) -> li
     return rows
 
 
-def _measured(
-    design: StudyDesign, method: Method, data: Drawn, scoring: Scoring, rivals: Mapping[str, Rival]
+def _measure(
+    design: StudyDesign, method: Method, data: DataSet, scoring: Scoring, rivals: Mapping[str, Rival]
 ) -> dict[str, float]:
     """Score, select and measure."""
     if "costs" in design.measures:
-        selected, costs = alone(method, rivals, data)
+        selected, costs = measure_costs(method, rivals, data)
         return label_measures(selected, data.truth) | costs
     found = scoring.of(method)
     start = time.perf_counter()
@@ -261,19 +253,19 @@ def _measured(
     return measured | {SECONDS: seconds}
 
 
-def select(method: Method, found: Scored) -> tuple[BoolArray, float]:
+def select(method: Method, found: Scores) -> tuple[BoolArray, float]:
     """Apply the rule of a method; return the list and the cut on the score."""
-    name, numbers = parsed_rule(method.rule)
-    if name == "top":
+    rule = parse_rule(method.rule)
+    if rule is None:
         return _top(found.score, method.n_selected)
-    if name == "bh":
+    if isinstance(rule, float):
         adjusted = None if found.rival is None else found.rival.adjusted_p_value
         if adjusted is None:
             raise OptionError(f"{method.scores} has no p-values for the rule {method.rule!r}.")
-        return adjusted <= numbers[0], np.nan
+        return adjusted <= rule, np.nan
     if found.posterior is None:
         raise OptionError(f"The rule {method.rule!r} needs log-odds (obf-jp or obf-pp), not {method.scores}.")
-    selection = rule_of_posterior(method.rule).select(found.posterior)
+    selection = rule.select(found.posterior)
     return selection.mask, selection.cut
 
 
@@ -309,67 +301,38 @@ def check_runnable(design: StudyDesign) -> None:
 
 def _check_method(method: Method, chosen: Rival) -> None:
     chosen.check_options(*method.options)
-    name = parsed_rule(method.rule)[0]
-    if name not in ("top", "bh") and not gives_log_odds(chosen):
+    rule = parse_rule(method.rule)
+    if rule is not None and not isinstance(rule, float) and not gives_log_odds(chosen):
         raise OptionError(
             f"The rule {method.rule!r} of {method.name!r} needs log-odds, which obf-jp and obf-pp give, not "
             f"{method.scores}. Use top or, for p-values, bh:0.05."
         )
 
 
-def alone(method: Method, rivals: Mapping[str, Rival], data: Drawn) -> tuple[BoolArray, dict[str, float]]:
+def measure_costs(
+    method: Method, rivals: Mapping[str, Rival], data: DataSet
+) -> tuple[BoolArray, dict[str, float]]:
     """Run a method by itself on one thread, moments included; return its list, seconds and peak of memory.
 
     Three runs: one that loads and compiles, one that is timed, and one whose allocations Python traces
     (tracemalloc), which would slow the second down. The peak counts what NumPy and Python allocate beyond the
     data themselves, not what compiled code takes for a moment.
     """
-    _list_of(method, rivals, data)
+    _select_alone(method, rivals, data)
     start = time.perf_counter()
-    selected = _list_of(method, rivals, data)
+    selected = _select_alone(method, rivals, data)
     seconds = time.perf_counter() - start
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        _list_of(method, rivals, data)
+        _select_alone(method, rivals, data)
         peak = tracemalloc.get_traced_memory()[1] - before
     finally:
         tracemalloc.stop()
     return selected, {SECONDS: seconds, PEAK: float(peak)}
 
 
-def _list_of(method: Method, rivals: Mapping[str, Rival], data: Drawn) -> BoolArray:
+def _select_alone(method: Method, rivals: Mapping[str, Rival], data: DataSet) -> BoolArray:
     if data.matrix is not None and rivals[method.name].uses == "moments":
-        data = Drawn(Moments.from_labelled(data.matrix, n_threads=1), data.truth, data.matrix)
+        data = DataSet(Moments.from_labelled(data.matrix, n_threads=1), data.truth, data.matrix)
     return select(method, Scoring(data, [method], rivals).of(method))[0]
-
-
-def relative_costs(results: StudyResults, reference: str | None = None) -> pl.DataFrame:
-    """Mean seconds and peak megabytes of every method, and how many times those of a reference they are.
-
-    Parameters
-    ----------
-    results
-        A study that measured costs.
-    reference
-        Name of the method that is the unit of time; the first of the study by default.
-    """
-    import polars as pl  # noqa: PLC0415 - slow to import
-
-    if "costs" not in results.design.measures:
-        raise OptionError(f"The study {results.design.name} did not measure costs. Run bayesieve study table-1.")
-    unit = results.design.method(reference or results.design.methods[0].name).name
-    time_taken, memory = results.means(SECONDS), results.means(PEAK)
-    joined = time_taken.join(memory.select("method", "n", peak="mean"), on=["method", "n"], maintain_order="left")
-    of_unit = time_taken.filter(pl.col("method") == unit).select("n", reference="mean")
-    joined = joined.join(of_unit, on="n", how="left", maintain_order="left")
-    return joined.select(
-        "method",
-        "title",
-        "n",
-        seconds="mean",
-        standard_error="standard_error",
-        times_reference=pl.col("mean") / pl.col("reference"),
-        peak_megabytes=pl.col("peak") / 1e6,
-        iterations="iterations",
-    )

@@ -16,7 +16,8 @@ from typing import Any
 
 from bayesieve.errors import BayesieveError, OptionError
 from bayesieve.study.design import StudyDesign
-from bayesieve.study.methods import Row, Unit, check_runnable, rivals_of, run_unit
+from bayesieve.study.measures import Row
+from bayesieve.study.methods import Unit, check_runnable, rivals_of, run_unit
 from bayesieve.study.store import Database, StudyResults
 from bayesieve.utils import n_threads_for
 

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import polars as pl
+from numpy import __version__ as numpy_version
+
+from bayesieve import __version__
 from bayesieve.errors import DataWarning, FileError, OptionError
 from bayesieve.study.design import StudyDesign
-from bayesieve.study.measures import measure_names
-from bayesieve.study.methods import Row
-
-if TYPE_CHECKING:
-    import polars as pl
+from bayesieve.study.measures import Row, measure_names
 
 
 def differences(old: StudyDesign, new: StudyDesign) -> list[str]:
@@ -44,7 +44,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def together(old: StudyDesign, new: StudyDesign) -> StudyDesign:
+def join_designs(old: StudyDesign, new: StudyDesign) -> StudyDesign:
     """Return the study that holds both."""
     names = {method.name for method in new.methods}
     return replace(
@@ -57,8 +57,6 @@ def together(old: StudyDesign, new: StudyDesign) -> StudyDesign:
 
 def warn_about_version(began: str, path: str | os.PathLike[str]) -> None:
     """Warn if a study goes on with another version of the library."""
-    from bayesieve import __version__  # noqa: PLC0415 - the package imports this room lazily
-
     if began != __version__:
         warnings.warn(
             f"{os.fspath(path)} was begun with bayesieve {began} and goes on with {__version__}; if the methods "
@@ -85,7 +83,7 @@ class Database:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = file_of(path)
-        with self._told():
+        with self._failing_clearly():
             self._connection = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
             try:
                 self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -103,22 +101,22 @@ class Database:
 
     def prepare(self, design: StudyDesign) -> None:
         """Begin a study, or check that the one in the file is the same and may go on; it may grow."""
-        with self._told(), self._transaction():
+        with self._failing_clearly(), self._transaction():
             held = self._meta()
             if held:
                 old = self._with_results(self._design(held), design)
                 self._check_same(old, design)
                 warn_about_version(held["bayesieve"], self.path)
-                design = together(old, design)
+                design = join_designs(old, design)
             else:
                 self._create(design)
             self._write_meta("design", json.dumps(design.to_dict(), sort_keys=True))
-        with self._told():
+        with self._failing_clearly():
             self._connection.execute("PRAGMA journal_mode = WAL")
 
     def design(self) -> StudyDesign:
         """Return the study that the file holds."""
-        with self._told():
+        with self._failing_clearly():
             held = self._meta()
         if not held:
             raise FileError(f"{self.path} holds no study yet.")
@@ -126,17 +124,17 @@ class Database:
 
     def version(self) -> str:
         """Version of the library that began the study."""
-        with self._told():
+        with self._failing_clearly():
             return self._meta().get("bayesieve", "")
 
     def done(self) -> set[tuple[int, int, str]]:
         """Return which method has been run on which data set: numbers of samples, iterations, methods."""
-        with self._told():
+        with self._failing_clearly():
             return set(self._connection.execute("SELECT n, iteration, method FROM results"))
 
     def add(self, rows: Iterable[Row]) -> None:
         """Store a batch; what is there already stays as it is."""
-        with self._told(), self._transaction():
+        with self._failing_clearly(), self._transaction():
             for n, iteration, method, measured in rows:
                 names = ", ".join(f'"{name}"' for name in measured)
                 marks = ", ".join("?" * (3 + len(measured)))
@@ -147,7 +145,7 @@ class Database:
 
     def columns(self) -> dict[str, list[Any]]:
         """Return all rows as columns, ordered by number of samples, iteration and method."""
-        with self._told():
+        with self._failing_clearly():
             cursor = self._connection.execute("SELECT * FROM results ORDER BY n, iteration, method")
             names = [entry[0] for entry in cursor.description]
             rows = cursor.fetchall()
@@ -165,7 +163,7 @@ class Database:
             raise
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _failing_clearly(self) -> Iterator[None]:
         """Say what SQLite says in a sentence."""
         try:
             yield
@@ -180,10 +178,6 @@ class Database:
     def _create(self, design: StudyDesign) -> None:
         if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise FileError(f"{self.path} holds something else than a study. Choose another name.")
-        from numpy import __version__ as numpy_version  # noqa: PLC0415
-
-        from bayesieve import __version__  # noqa: PLC0415 - the package imports this room lazily
-
         measures = ", ".join(f'"{name}" REAL' for name in measure_names(design.measures))
         self._connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
         self._connection.execute(
@@ -279,8 +273,6 @@ class StudyResults:
         ...     print(error)
         There is no study in no-such-folder.
         """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
         if not file_of(path).is_file():
             raise FileError(f"There is no study in {os.fspath(path)}.")
         with Database(path) as store:
@@ -329,8 +321,6 @@ class StudyResults:
         >>> run_study(design, pathlib.Path(tempfile.mkdtemp()), workers=1).means("n_selected").rows()
         [('bd', 'Bhattacharyya', 100, 100.0, 0.0, 2)]
         """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
         if measure not in self.measures:
             raise OptionError(f"The study did not measure {measure!r}, but {', '.join(self.measures)}.")
         value = pl.col(measure)
@@ -357,8 +347,6 @@ class StudyResults:
         >>> results.restricted(design.changed(methods=["bd"])).wide.height
         1
         """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
         wanted = pl.lit(False)
         for method in design.methods:
             sizes, iterations = list(design.sizes_of(method)), design.iterations_of(method)
@@ -369,8 +357,6 @@ class StudyResults:
 
     def _by_method(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Put titles to methods and rows in the order of the design."""
-        import polars as pl  # noqa: PLC0415 - slow to import
-
         methods = self.design.methods
         order = pl.DataFrame(
             {

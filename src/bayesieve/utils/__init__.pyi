@@ -2,21 +2,32 @@ from .compiled import compiled as compiled
 from .files import (
     check_file as check_file,
     check_writable as check_writable,
+    make_folder as make_folder,
     read_toml as read_toml,
     replacing as replacing,
+    toml_line as toml_line,
+    toml_value as toml_value,
+    write_files as write_files,
 )
 from .messages import did_you_mean as did_you_mean, listed as listed
 from .plotting import (
+    BASE_STYLE as BASE_STYLE,
     BLACK as BLACK,
     BLUE as BLUE,
+    FORMATS as FORMATS,
     GREEN as GREEN,
     GREY as GREY,
     ORANGE as ORANGE,
+    PALETTE as PALETTE,
     PURPLE as PURPLE,
     SKY as SKY,
     VERMILION as VERMILION,
     load_matplotlib as load_matplotlib,
+    normalise_formats as normalise_formats,
+    open_figure as open_figure,
+    render as render,
     round_numbers as round_numbers,
+    stretch_near_zero as stretch_near_zero,
 )
 from .threads import for_each as for_each, n_threads_for as n_threads_for, run as run, share as share
 from .typing import (

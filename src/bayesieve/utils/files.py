@@ -1,12 +1,13 @@
-"""Files: written whole or not at all (atomically), and TOML read with an error that helps."""
+"""Files: written whole or not at all (atomically), and TOML read and written."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,18 +30,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if target.is_dir():
         raise FileError(f"Cannot write {os.fspath(path)}: it is a directory. Name a file in it.")
     if target.exists() and not target.is_file():  # a pipe or a device takes bytes as they come
-        with _said(path), target.open("wb") as device:
+        with _failing_clearly(path), target.open("wb") as device:
             yield device
         return
     new = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
-    with _said(path):
+    with _failing_clearly(path):
         file = new.open("xb")
     try:
-        with _said(path), file:
+        with _failing_clearly(path), file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        with _said(path):
+        with _failing_clearly(path):
             if target.exists():
                 new.chmod(target.stat().st_mode & 0o777)
             new.replace(target)
@@ -51,8 +52,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _said(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn what the operating system says about a file into a sentence."""
+def _failing_clearly(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what the operating system says about writing a file into an error with a hint."""
     try:
         yield
     except OSError as error:
@@ -61,6 +62,26 @@ def _said(path: str | os.PathLike[str]) -> Iterator[None]:
             f"Cannot write {os.fspath(path)}: {reason}. Choose a folder that exists, may be written to and has "
             "room; what stood there before is unchanged."
         ) from error
+
+
+def make_folder(folder: str | os.PathLike[str]) -> Path:
+    """Make a folder unless it is there, or say why it cannot be made."""
+    made = Path(folder)
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "it is a file" if made.is_file() else (error.strerror or str(error)).rstrip(".")
+        raise FileError(f"Cannot make the folder {made}: {reason}. Name another one.") from error
+    return made
+
+
+def write_files(folder: str | os.PathLike[str], contents: Mapping[str, bytes]) -> tuple[Path, ...]:
+    """Write files, by their names, to a folder that is made if need be; each is written whole or not at all."""
+    target = make_folder(folder)
+    for name, content in contents.items():
+        with replacing(target / name) as file:
+            file.write(content)
+    return tuple(target / name for name in contents)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -85,6 +106,25 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
     except OSError as error:
         raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
+
+
+def toml_value(value: Any) -> str:
+    """Write one value as TOML: texts, numbers, lists, and tables on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(toml_line(key, item) for key, item in value.items()) + " }"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_line(key: str, value: Any) -> str:
+    """Write a key and its value as TOML; odd keys are quoted."""
+    bare = key.isascii() and key.replace("_", "").replace("-", "").isalnum()
+    return f"{key if bare else toml_value(key)} = {toml_value(value)}"
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,9 @@ from bayesieve.report.figures.numbers import false_positives, probabilities
 from bayesieve.report.figures.ranks import expected_roc, false_discovery, log_odds_by_rank
 from bayesieve.report.figures.style import STYLE, on_paper, places_of, selected
 from bayesieve.selection import Selection
-from bayesieve.utils import load_matplotlib, replacing
+from bayesieve.utils import FORMATS, load_matplotlib, normalise_formats, render, write_files
 
-FORMATS = ("svg", "pdf", "png")
 _DPI = 300
-_WITHOUT: dict[str, dict[str, Any]] = {
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
-    "png": {"Software": None},
-}
 _OF_ALL = (effect_map, log_odds_by_rank, expected_roc, false_discovery, false_positives, probabilities)
 
 
@@ -77,43 +70,21 @@ def save_all(
     ['effect_map.png', 'log_odds_by_rank.png', 'expected_roc.png']
     """
     selection = selected(found)
-    wanted = _checked(formats)
+    wanted = normalise_formats(formats)
+    if not wanted:
+        raise OptionError(f"Figures are written as {', '.join(FORMATS)}, and none of them was asked for.")
     mpl = load_matplotlib()
-    target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise FileError(f"Cannot make the folder {target}: it is a file. Name another one.")
+    if Path(folder).is_file():
+        raise FileError(f"Cannot make the folder {folder}: it is a file. Name another one.")
     drawings = list(_drawings(selection, features, sites, data, labels))  # a wrong name is told before any work
     for place in places_of(selection.posterior, features).tolist():
         check_drawable(selection.posterior, place, data)
-    contents: dict[Path, bytes] = {}
+    contents: dict[str, bytes] = {}
     with on_paper(), mpl.rc_context(STYLE):
         for name, draw in drawings:
             figure: Any = draw().figure
-            contents |= {target / f"{name}.{form}": _rendered(figure, form) for form in wanted}
-    _write_all(contents, target)
-    return list(contents)
-
-
-def _write_all(contents: Mapping[Path, bytes], folder: Path) -> None:
-    """Write files once all of them are there to be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).rstrip(".")
-        raise FileError(f"Cannot make the folder {folder}: {reason}. Name another one.") from error
-    for path, content in contents.items():
-        with replacing(path) as file:
-            file.write(content)
-
-
-def _checked(formats: Sequence[str]) -> tuple[str, ...]:
-    given = (formats,) if isinstance(formats, str) else tuple(formats)
-    wanted = tuple(dict.fromkeys(str(each).lower().lstrip(".") for each in given))
-    odd = [each for each in wanted if each not in FORMATS]
-    if odd or not wanted:
-        what = f"not as {', '.join(map(repr, odd))}" if odd else "and none of them was asked for"
-        raise OptionError(f"Figures are written as {', '.join(FORMATS)}, {what}. Choose one or more of these.")
-    return wanted
+            contents |= {f"{name}.{form}": render(figure, form, STYLE, dpi=_DPI) for form in wanted}
+    return list(write_files(folder, contents))
 
 
 def _drawings(
@@ -150,9 +121,3 @@ def _file_names(names: Sequence[str]) -> list[str]:
             free, number = f"{safe}_{number}", number + 1
         found.append(free)
     return found
-
-
-def _rendered(figure: Any, form: str) -> bytes:
-    target = io.BytesIO()
-    figure.savefig(target, format=form, dpi=_DPI, metadata=_WITHOUT[form])
-    return target.getvalue()

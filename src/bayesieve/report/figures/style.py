@@ -17,7 +17,19 @@ import numpy.typing as npt
 from bayesieve.errors import DataError, RuleError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.selection import MinimalRisk, Selection
-from bayesieve.utils import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, FloatArray, load_matplotlib
+from bayesieve.utils import (
+    BASE_STYLE,
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    FloatArray,
+    load_matplotlib,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,8 +138,8 @@ SCALE = ("#6FB7E0", "#0072B2", "#0B2A5B")
 """Colours of log-odds from the cut to the largest."""
 
 STYLE: Any = {
+    **BASE_STYLE,
     "text.usetex": False,
-    "text.parse_math": False,  # names are plain text, dollars and all
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8.0,
@@ -135,8 +147,6 @@ STYLE: Any = {
     "axes.labelsize": 8.0,
     "axes.linewidth": 0.6,
     "axes.edgecolor": "#404040",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "axes.unicode_minus": True,
     "xtick.labelsize": 7.5,
     "ytick.labelsize": 7.5,
@@ -145,10 +155,7 @@ STYLE: Any = {
     "xtick.major.size": 2.8,
     "ytick.major.size": 2.8,
     "legend.fontsize": 7.5,
-    "legend.frameon": False,
-    "svg.hashsalt": "bayesieve",
     "svg.fonttype": "none",
-    "pdf.fonttype": 42,
     "path.simplify": True,
 }
 

@@ -1,24 +1,23 @@
-"""Means over the iterations of a study with their Monte Carlo errors, as figures and statements look at them."""
+"""Results of a study as figures and checks see them: means with Monte Carlo errors, paired differences, costs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
+from bayesieve.errors import OptionError
+from bayesieve.study.design import Method
+from bayesieve.study.measures import PEAK, SECONDS
 from bayesieve.study.methods import model_of
+from bayesieve.study.store import StudyResults
 from bayesieve.utils import FloatArray
 
-if TYPE_CHECKING:
-    from bayesieve.study.design import Method
-    from bayesieve.study.store import StudyResults
-
-
-Drawn = tuple[npt.NDArray[np.int64], FloatArray]  # iterations, increasing, and what was measured in each
+Draws = tuple[npt.NDArray[np.int64], FloatArray]  # iterations, increasing, and what was measured in each
 
 STANDARD_ERRORS = 4.0
 """How many standard errors make a difference that counts: chance exceeds them once in 16,000 comparisons."""
@@ -64,6 +63,12 @@ class Estimate:
         moved = (hit.sum() + 2.0) / (hit.size + 4.0)
         return cls(float(hit.mean()), math.sqrt(moved * (1.0 - moved) / (hit.size + 4.0)), int(hit.size))
 
+    @classmethod
+    def ratio(cls, above: FloatArray, below: FloatArray) -> Estimate:
+        """Quotient of two means over the same iterations, with its standard error to first order."""
+        quotient = float(above.mean() / below.mean())
+        return cls(quotient, cls.of((above - quotient * below) / below.mean()).standard_error, above.size)
+
     @property
     def direction(self) -> int:
         """1 for a mean above 0 by more than four standard errors, -1 for one as far below, else 0."""
@@ -71,40 +76,21 @@ class Estimate:
             return 0
         return 1 if self.mean > 0 else -1
 
-    def __str__(self) -> str:
-        return f"{self.mean:,.1f} ({self.standard_error:.2f})"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class Measure:
     """One measure of a study: what came out in each iteration, for every method and number of samples.
 
     Parameters
     ----------
-    measure
-        Its name, for example ``"correct"``.
     titles
         Titles of the methods by their names, in the order of the design.
-    drawn
+    draws
         Method -> number of samples -> iterations and values.
     """
 
-    measure: str
     titles: Mapping[str, str]
-    drawn: Mapping[str, Mapping[int, Drawn]]
-
-    @classmethod
-    def of(cls, results: StudyResults, measure: str = "correct") -> Measured:
-        """Take one measure out of the results of a study; methods that were not measured so are left out."""
-        if measure not in results.measures:
-            return cls(measure, {}, {})
-        frame = results.wide.select("n", "iteration", "method", measure).drop_nulls().sort("iteration")
-        drawn: dict[str, dict[int, Drawn]] = {}
-        for (method, n), part in frame.group_by(["method", "n"], maintain_order=True):
-            values = part[measure].to_numpy().astype(np.float64)
-            drawn.setdefault(str(method), {})[int(str(n))] = (part["iteration"].to_numpy(), values)
-        titles = {method.name: method.title for method in results.design.methods if method.name in drawn}
-        return cls(measure, titles, drawn)
+    draws: Mapping[str, Mapping[int, Draws]]
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -114,40 +100,45 @@ class Measured:
     def sizes(self, *methods: str) -> tuple[int, ...]:
         """Numbers of samples, increasing, for which all of these methods (or any at all) were measured."""
         if not methods:
-            return tuple(sorted({n for each in self.drawn.values() for n in each}))
-        return tuple(sorted(set.intersection(*(set(self.drawn.get(method, ())) for method in methods))))
+            return tuple(sorted({n for each in self.draws.values() for n in each}))
+        return tuple(sorted(set.intersection(*(set(self.draws.get(method, ())) for method in methods))))
+
+    @property
+    def cells(self) -> tuple[tuple[str, int], ...]:
+        """Methods and numbers of samples for which there are values."""
+        return tuple((method, n) for method in self.methods for n in self.sizes(method))
 
     def mean(self, method: str, n: int) -> Estimate:
         """Mean of a method at ``n`` samples."""
-        return Estimate.of(self.drawn[method][n][1])
+        return Estimate.of(self.draws[method][n][1])
 
     def values(self, method: str, n: int) -> FloatArray:
         """What was measured in each iteration."""
-        return self.drawn[method][n][1]
+        return self.draws[method][n][1]
 
-    def paired(self, method: str, other: str, n: int) -> tuple[FloatArray, FloatArray]:
+    def pair(self, method: str, other: str, n: int) -> tuple[FloatArray, FloatArray]:
         """What two methods measured in the iterations that both have seen."""
-        return _shared(self.drawn[method][n], self.drawn[other][n])
+        return _match(self.draws[method][n], self.draws[other][n])
 
     def difference(self, method: str, other: str, n: int) -> Estimate:
         """Mean of method minus other, over the iterations both have seen.
 
         Methods of an iteration share its data, so the error of a difference is far below that of the means.
         """
-        return Estimate.of(np.subtract(*self.paired(method, other, n)))
+        return Estimate.of(np.subtract(*self.pair(method, other, n)))
 
-    def minus(self, other: Measured, method: str, n: int) -> FloatArray:
+    def minus(self, other: Measure, method: str, n: int) -> FloatArray:
         """Return this measure minus another one of the same method, iteration by iteration."""
-        return np.subtract(*_shared(self.drawn[method][n], other.drawn[method][n]))
+        return np.subtract(*_match(self.draws[method][n], other.draws[method][n]))
 
-    def plus(self, other: Measured, method: str, n: int) -> FloatArray:
+    def plus(self, other: Measure, method: str, n: int) -> FloatArray:
         """Return this measure plus another one of the same method, iteration by iteration."""
-        return np.add(*_shared(self.drawn[method][n], other.drawn[method][n]))
+        return np.add(*_match(self.draws[method][n], other.draws[method][n]))
 
     def best(self, n: int) -> str:
         """Name of the method with the largest mean at ``n`` samples; the first of several."""
         return max(
-            (method for method in self.methods if n in self.drawn[method]), key=lambda m: self.mean(m, n).mean
+            (method for method in self.methods if n in self.draws[method]), key=lambda m: self.mean(m, n).mean
         )
 
 
@@ -160,7 +151,7 @@ def spread(sizes: Sequence[int], number: int) -> tuple[int, ...]:
     return tuple(sorted({min(sizes, key=lambda n: abs(math.log(n) - each)) for each in wanted}))
 
 
-def _shared(one: Drawn, other: Drawn) -> tuple[FloatArray, FloatArray]:
+def _match(one: Draws, other: Draws) -> tuple[FloatArray, FloatArray]:
     _, left, right = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
     return one[1][left], other[1][right]
 
@@ -172,7 +163,7 @@ PAPER = {"prior_probability": 0.005, "prior_ratio": 0.1}
 """Options of the prior whose influence a study may show, and what the paper takes."""
 
 
-class Scene:
+class ResultsView:
     """Measures of a study, read once; methods by what they do; and the truth.
 
     Parameters
@@ -184,20 +175,25 @@ class Scene:
     def __init__(self, results: StudyResults) -> None:
         self.results = results
         self.design = results.design
-        self._measured: dict[str, Measured] = {}
+        self._measures: dict[str, Measure] = {}
 
-    @classmethod
-    def of(cls, results: StudyResults | Scene) -> Scene:
-        """Make a scene of results, unless they are one."""
-        return results if isinstance(results, Scene) else cls(results)
+    def measure(self, name: str = "correct") -> Measure:
+        """One of the measures; methods that were not measured so are left out."""
+        if name not in self._measures:
+            self._measures[name] = self._read(name)
+        return self._measures[name]
 
-    def measured(self, measure: str = "correct") -> Measured:
-        """One of the measures; without methods if nothing was measured."""
-        if measure not in self._measured:
-            self._measured[measure] = Measured.of(self.results, measure)
-        return self._measured[measure]
+    def _read(self, name: str) -> Measure:
+        if name not in self.results.measures:
+            return Measure({}, {})
+        frame = self.results.wide.select("n", "iteration", "method", name).drop_nulls().sort("iteration")
+        draws: dict[str, dict[int, Draws]] = {}
+        for (method, n), part in frame.group_by(["method", "n"], maintain_order=True):
+            values = part[name].to_numpy().astype(np.float64)
+            draws.setdefault(str(method), {})[int(str(n))] = (part["iteration"].to_numpy(), values)
+        return Measure({each.name: each.title for each in self.design.methods if each.name in draws}, draws)
 
-    def named(self, scores: str, rule: str = "top") -> str | None:
+    def find(self, scores: str, rule: str = "top") -> str | None:
         """Name of the method with these scores, this rule and the paper's prior; None if the results have none."""
         return next(
             (
@@ -212,7 +208,7 @@ class Scene:
     @property
     def methods(self) -> tuple[Method, ...]:
         """Methods that the results hold."""
-        known = self.measured().titles
+        known = self.measure().titles
         return tuple(method for method in self.design.methods if method.name in known)
 
     @property
@@ -241,7 +237,7 @@ class Scene:
     @property
     def trivial(self) -> float:
         """How many features are labelled correctly when nothing is selected: the non-markers, on average."""
-        right = self.measured()
+        right = self.measure()
         method = right.methods[0]
         return float(
             np.mean([right.mean(method, n).mean - self.gain(method, n).mean for n in right.sizes(method)])
@@ -254,21 +250,55 @@ class Scene:
 
     def gain(self, method: str, n: int) -> Estimate:
         """How many more labels are right than if nothing were selected: true minus false positives."""
-        true, false = self.measured("true_positives"), self.measured("false_positives")
+        true, false = self.measure("true_positives"), self.measure("false_positives")
         return Estimate.of(true.minus(false, method, n))
 
-    def missed(self, method: str, n: int) -> Estimate:
+    def wrong_labels(self, method: str, n: int) -> Estimate:
+        """Features that were labelled wrongly."""
+        right = self.measure().mean(method, n)
+        return Estimate(self.n_features - right.mean, right.standard_error, right.iterations)
+
+    def missed_markers(self, method: str, n: int) -> Estimate:
         """Markers that were not selected: wrong labels but for the false positives."""
-        right, false = self.measured(), self.measured("false_positives")
+        right, false = self.measure(), self.measure("false_positives")
         return Estimate.of(self.n_features - right.plus(false, method, n))
 
     def coverage(self, method: str, n: int) -> Estimate:
         """How often the interval of false positives held their true number."""
-        false, low, high = map(self.measured, ("false_positives", "interval_low", "interval_high"))
+        false, low, high = map(self.measure, ("false_positives", "interval_low", "interval_high"))
         inside = (false.minus(low, method, n) >= 0) & (false.minus(high, method, n) <= 0)
         return Estimate.share(inside)
 
     def expected_minus_true(self, method: str, n: int) -> Estimate:
         """Expected false positives minus true ones."""
-        expected, false = map(self.measured, ("expected_false_positives", "false_positives"))
+        expected, false = map(self.measure, ("expected_false_positives", "false_positives"))
         return Estimate.of(expected.minus(false, method, n))
+
+
+def relative_costs(results: StudyResults, reference: str | None = None) -> pl.DataFrame:
+    """Mean seconds and peak megabytes of every method, and how many times those of a reference they are.
+
+    Parameters
+    ----------
+    results
+        A study that measured costs.
+    reference
+        Name of the method that is the unit of time; the first of the study by default.
+    """
+    if "costs" not in results.design.measures:
+        raise OptionError(f"The study {results.design.name} did not measure costs. Run bayesieve study table-1.")
+    unit = results.design.method(reference or results.design.methods[0].name).name
+    time_taken, memory = results.means(SECONDS), results.means(PEAK)
+    joined = time_taken.join(memory.select("method", "n", peak="mean"), on=["method", "n"], maintain_order="left")
+    of_unit = time_taken.filter(pl.col("method") == unit).select("n", reference="mean")
+    joined = joined.join(of_unit, on="n", how="left", maintain_order="left")
+    return joined.select(
+        "method",
+        "title",
+        "n",
+        seconds="mean",
+        standard_error="standard_error",
+        times_reference=pl.col("mean") / pl.col("reference"),
+        peak_megabytes=pl.col("peak") / 1e6,
+        iterations="iterations",
+    )
