@@ -31,7 +31,7 @@ def study(capfd, monkeypatch, tmp_path):
     def run(*arguments, figures=False):
         with monkeypatch.context() as patched:
             if not figures:
-                patched.setattr("bayesieve.study.report.write_report", refuse)
+                patched.setattr("bayesieve.cli.study.write_report", refuse)
             return inside(capfd, patched, "study", *arguments)
 
     return run

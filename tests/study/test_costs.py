@@ -10,7 +10,8 @@ from bayesieve.study import StudyDesign, built_in, relative_costs, run_study
 
 
 def test_table_1_small(tmp_path):
-    table = built_in("table-1")
+    """Costs are those of each method alone, yet its list is the one of a study that does not measure them."""
+    table = built_in("table-1").changed(methods=["cmnc-obf-jp", "bd", "limma", "nmc", "wilcoxon"])
     design = StudyDesign("small", table.methods, (20,), 2, raw=True, constants=CONSTANTS, measures=table.measures)
     results = run_study(design, tmp_path)
     costs = relative_costs(results)

@@ -10,7 +10,6 @@ from small_studies import small_study
 
 from bayesieve.errors import FileError, OptionError, RuleError
 from bayesieve.study import Method, StudyDesign, built_in, built_in_names
-from bayesieve.study.toml import read_design
 
 
 def written(tmp_path, text):
@@ -22,7 +21,7 @@ def written(tmp_path, text):
 @pytest.mark.parametrize("name", built_in_names())
 def test_toml_gives_back_the_studies_of_the_package(name, tmp_path):
     design = built_in(name)
-    assert read_design(written(tmp_path, design.to_toml())) == design
+    assert StudyDesign.from_toml(written(tmp_path, design.to_toml())) == design
 
 
 def test_toml_gives_back_odd_texts_nested_constants_and_own_grids(tmp_path):
@@ -39,16 +38,20 @@ def test_toml_gives_back_odd_texts_nested_constants_and_own_grids(tmp_path):
         measures=("labels", "reliability"),
         title="a\tb",
     )
-    assert read_design(written(tmp_path, design.to_toml())) == design
+    assert StudyDesign.from_toml(written(tmp_path, design.to_toml())) == design
     assert tomllib.loads(design.to_toml())["sizes"] == [20, 30, 60]
 
 
 def test_sizes_are_a_list_or_steps(tmp_path):
     text = 'sizes = {}\n[[methods]]\nscores = "bd"\ntitle = "BD"\n'
-    assert read_design(written(tmp_path, text.format("{ from = 20, to = 60, step = 20 }"))).sizes == (20, 40, 60)
-    assert read_design(written(tmp_path, text.format("[40, 20, 40]"))).sizes == (20, 40)
+    assert StudyDesign.from_toml(written(tmp_path, text.format("{ from = 20, to = 60, step = 20 }"))).sizes == (
+        20,
+        40,
+        60,
+    )
+    assert StudyDesign.from_toml(written(tmp_path, text.format("[40, 20, 40]"))).sizes == (20, 40)
     with pytest.raises(OptionError, match="from = 100"):
-        read_design(written(tmp_path, text.format("{ from = 20, to = 60 }")))
+        StudyDesign.from_toml(written(tmp_path, text.format("{ from = 20, to = 60 }")))
 
 
 def test_names_and_titles_follow_from_scores_and_rule(tmp_path):
@@ -56,7 +59,7 @@ def test_names_and_titles_follow_from_scores_and_rule(tmp_path):
         'sizes = [20]\n[[methods]]\nscores = "wilcoxon"\n[[methods]]\nscores = "obf-jp"\nrule = "np:5"\n'
         'title = "own"\n[[methods]]\nscores = "path/to/mine.py:RIVAL"\ntitle = "Mine"\n'
     )
-    design = read_design(written(tmp_path, text))
+    design = StudyDesign.from_toml(written(tmp_path, text))
     assert design.name == "mine"
     assert [method.name for method in design.methods] == ["wilcoxon", "np-5-obf-jp", "mine"]
     assert [method.title for method in design.methods][1:] == ["own", "Mine"]
@@ -66,7 +69,7 @@ def test_names_and_titles_follow_from_scores_and_rule(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "does not say sizes and methods"),
+        ("seed = 1", "does not say sizes and methods"),
         ("sizes = [20]\nmethods = 3", r"under a line \[\[methods\]\]"),
         ("sizes = [20]\nmethods = []", "at least one method"),
         ('sizes = [20]\nmethos = 1\n[[methods]]\nscores = "bd"', "Did you mean 'methods'"),
@@ -74,8 +77,8 @@ def test_names_and_titles_follow_from_scores_and_rule(tmp_path):
         ('sizes = [2]\n[[methods]]\nscores = "bd"\ntitle = ""', "at least 4"),
         ('sizes = ["a"]\n[[methods]]\nscores = "bd"\ntitle = ""', "whole number"),
         ("sizes = [20]\n[[methods]]\nrule = 'mnc'", "where its scores come from"),
-        ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "best"', "not understood"),
-        ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "mr:x"', "needs a number"),
+        ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "best"', "'best'"),
+        ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "mr:x"', "'mr:x'"),
         ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "mr:7"', "between 0 and 1"),
         ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "bh:7"', "between 0 and 1"),
         ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\noptions = 3', "must be a table"),
@@ -92,16 +95,16 @@ def test_names_and_titles_follow_from_scores_and_rule(tmp_path):
 )
 def test_what_is_wrong_is_said(text, said, tmp_path):
     with pytest.raises((OptionError, RuleError), match=said):
-        read_design(written(tmp_path, text))
+        StudyDesign.from_toml(written(tmp_path, text))
 
 
 def test_a_file_that_is_no_toml_or_not_there(tmp_path):
     with pytest.raises(FileError, match="not a TOML file"):
-        read_design(written(tmp_path, "sizes = ["))
+        StudyDesign.from_toml(written(tmp_path, "sizes = ["))
     with pytest.raises(FileError, match="There is no file"):
-        read_design(tmp_path / "nothing.toml")
-    with pytest.raises(FileError, match="cannot be read"):
-        read_design(tmp_path)
+        StudyDesign.from_toml(tmp_path / "nothing.toml")
+    with pytest.raises(FileError, match="is a folder"):
+        StudyDesign.from_toml(tmp_path)
 
 
 def test_the_grids_of_the_paper():
@@ -162,7 +165,7 @@ def test_methods_of_the_same_title_are_told_apart(tmp_path):
         f'[[methods]]\nname = "w{k}"\nscores = "welch"\nn_selected = {k}\n' for k in (5, 50)
     )
     (tmp_path / "two.toml").write_text(text)
-    design = read_design(tmp_path / "two.toml")
+    design = StudyDesign.from_toml(tmp_path / "two.toml")
     assert [method.title for method in design.methods] == ["Welch t (w5)", "Welch t (w50)"]
 
 
@@ -170,7 +173,7 @@ def test_a_file_with_a_rival_is_not_run_to_read_the_study(tmp_path):
     (tmp_path / "mine.py").write_text("raise SystemExit('was run')\n")
     text = f'sizes = [20]\n[[methods]]\nscores = "{tmp_path / "mine.py"}:RIVAL"\n'
     (tmp_path / "one.toml").write_text(text)
-    assert read_design(tmp_path / "one.toml").methods[0].title == "mine"
+    assert StudyDesign.from_toml(tmp_path / "one.toml").methods[0].title == "mine"
 
 
 @pytest.mark.parametrize("title", [5, None, ["a"]])

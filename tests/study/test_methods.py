@@ -12,7 +12,7 @@ import bayesieve as bs
 from bayesieve.errors import BayesieveError, OptionError
 from bayesieve.simulation import data_model
 from bayesieve.study import Method
-from bayesieve.study.methods import Scored, Scoring, Unit, check_runnable, drawn, rivals_of, run_unit, select
+from bayesieve.study.methods import Scores, Scoring, Unit, check_runnable, draw_data, rivals_of, run_unit, select
 
 
 def rows_of(design, n=40, iteration=3):
@@ -26,7 +26,7 @@ def rows_of(design, n=40, iteration=3):
 def test_top_lists_are_those_of_a_full_stable_sort(values, data):
     score = np.array(values)
     n = data.draw(st.integers(0, score.size + 2))
-    found, _ = select(Method("a", "A", "bd", n_selected=n), Scored(score))
+    found, _ = select(Method("a", "A", "bd", n_selected=n), Scores(score))
     expected = np.zeros(score.size, dtype=bool)
     expected[np.argsort(-score, kind="stable")[:n]] = True
     assert found.tolist() == (expected & ~np.isnan(score)).tolist()
@@ -45,11 +45,11 @@ def test_top_lists_are_those_of_a_full_stable_sort(values, data):
     ],
 )
 def test_rules_are_those_of_the_library(rule, same):
-    data = drawn(small_study(), 40, 0)
+    data = draw_data(small_study(), 40, 0)
     posterior = bs.screen(data.moments, prior_probability=0.3)
     selection = same.select(posterior)
     method = Method("a", "A", "obf-jp", rule, 30)
-    mask, cut = select(method, Scored(posterior.log_odds, posterior))
+    mask, cut = select(method, Scores(posterior.log_odds, posterior))
     assert 0 < mask.sum() < mask.size
     assert mask.tolist() == selection.mask.tolist()
     assert cut == selection.cut
@@ -57,7 +57,7 @@ def test_rules_are_those_of_the_library(rule, same):
 
 def test_benjamini_hochberg_is_that_of_scipy():
     design = small_study(methods=(Method("a", "A", "welch", "bh:0.05"),))
-    data = drawn(design, 40, 0)
+    data = draw_data(design, 40, 0)
     p = np.exp(bs.score(data.moments, method="welch").log_p_value)
     mask = false_discovery_control(p) <= 0.05
     assert rows_of(design, iteration=0)["a"]["n_selected"] == mask.sum() > 3
@@ -102,7 +102,7 @@ def test_methods_see_the_same_data_alone_and_together():
 
 
 def test_values_and_their_moments_belong_together():
-    data = drawn(small_study(raw=True), 20, 1)
+    data = draw_data(small_study(raw=True), 20, 1)
     again = bs.Moments.from_matrix(data.matrix.values, data.matrix.labels.codes)
     np.testing.assert_array_equal(data.moments.mean, again.mean)
     assert data.truth.sum() == 100
@@ -111,7 +111,7 @@ def test_values_and_their_moments_belong_together():
 def test_scores_are_computed_once_for_all_methods_that_share_them(monkeypatch):
     methods = tuple(Method(f"m{n}", "M", "obf-jp", n_selected=n) for n in (10, 20))
     design = small_study(methods=methods)
-    scoring = Scoring(drawn(design, 20, 0), methods, rivals_of(design))
+    scoring = Scoring(draw_data(design, 20, 0), methods, rivals_of(design))
     assert scoring.of(methods[0]) is scoring.of(methods[1])
 
 

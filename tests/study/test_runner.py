@@ -16,6 +16,7 @@ from small_studies import reproducible, small_study
 import bayesieve as bs
 from bayesieve.errors import BayesieveError, OptionError
 from bayesieve.study import Method, StudyResults, run_study, runner
+from bayesieve.study.methods import draw_data
 from bayesieve.study.store import Database
 
 SCRIPT = """
@@ -52,7 +53,7 @@ def undisturbed(tmp_path_factory):
 @pytest.fixture
 def begun(tmp_path):
     """Begin a study in a process of its own, as often as one likes."""
-    design, log = small_study(iterations=120), tmp_path / "log.txt"
+    design, log = small_study(iterations=60), tmp_path / "log.txt"
     (tmp_path / "run.py").write_text(SCRIPT)
     (tmp_path / "small.toml").write_text(design.to_toml())
     log.touch()
@@ -76,9 +77,8 @@ def stored(folder):
             return set()
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-def test_any_number_of_workers_gives_the_same(workers, undisturbed, tmp_path):
-    assert reproducible(run_study(small_study(), tmp_path, workers=workers)).equals(undisturbed)
+def test_several_workers_give_the_same(undisturbed, tmp_path):
+    assert reproducible(run_study(small_study(), tmp_path, workers=3)).equals(undisturbed)
 
 
 def test_any_order_gives_the_same(undisturbed, tmp_path, monkeypatch):
@@ -134,19 +134,19 @@ def test_methods_with_their_own_grid_run_on_that_only(tmp_path):
     assert same[0]["value"].equals(same[1]["value"])
 
 
-def test_killed_ten_times_and_gone_on_equals_undisturbed(begun, tmp_path, tmp_path_factory):
+def test_killed_five_times_and_gone_on_equals_undisturbed(begun, tmp_path, tmp_path_factory):
     design, begin, log = begun
     rng = random.Random(1)
     killed = 0
-    for k in range(10):
-        workers = 2 if k in (2, 5, 8) else 1
+    for k in range(5):
+        workers = 2 if k in (1, 4) else 1
         there, seen = stored(tmp_path), log.stat().st_size
         process = begin(workers)
-        if k < 8:  # wait for the first new result, so that each run gets somewhere; others die at any time
+        if k < 4:  # wait for the first new result, so that each run gets somewhere; others die at any time
             deadline = time.monotonic() + 60
             while len(stored(tmp_path)) == len(there) and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
-        time.sleep(rng.uniform(0.0, 0.15 if k < 8 else 1.0))
+        time.sleep(rng.uniform(0.0, 0.15 if k < 4 else 1.0))
         killed += process.poll() is None
         process.kill()
         process.communicate()
@@ -154,11 +154,11 @@ def test_killed_ten_times_and_gone_on_equals_undisturbed(begun, tmp_path, tmp_pa
             assert is_gone(process.pid), "workers go on without their parent"
         kept = stored(tmp_path)
         assert there <= kept
-        if k < 8:
+        if k < 4:
             assert len(kept) > len(there)
         repeated = {tuple(map(int, line.split())) for line in log.read_text()[seen:].splitlines()}
         assert not repeated & {(n, iteration) for n, iteration, method in there if method == "welch"}
-    assert killed == 10
+    assert killed == 5
     assert 0 < len(stored(tmp_path)) < design.units
     resumed = run_study(design, tmp_path, workers=1)
     whole = run_study(design, tmp_path_factory.mktemp("whole"), workers=1)
@@ -233,9 +233,7 @@ def deadly(tmp_path):
 
 
 def runner_mark(design):
-    from bayesieve.study.methods import drawn  # noqa: PLC0415
-
-    return float(drawn(design, 40, 2).moments.mean[0, 0])
+    return float(draw_data(design, 40, 2).moments.mean[0, 0])
 
 
 def test_a_worker_that_dies_loses_nothing_else(deadly, tmp_path):

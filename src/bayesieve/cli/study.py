@@ -6,13 +6,12 @@ import gc
 import shlex
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bayesieve.cli.console import EndingError, Talk
-from bayesieve.cli.study_tables import study_lines
-from bayesieve.errors import FileError, MissingExtraError, OptionError
+from bayesieve.errors import MissingExtraError, OptionError
 from bayesieve.study import (
     FILE_NAME,
     StudyDesign,
@@ -20,11 +19,16 @@ from bayesieve.study import (
     built_in,
     built_in_names,
     due_units,
+    model_of,
     n_workers,
+    relative_costs,
     run_study,
+    write_report,
 )
+from bayesieve.utils import make_folder
 
 _MINUTE = 60.0
+_MOST_COLUMNS = 4
 
 
 def run_study_command(settings: Mapping[str, Any]) -> None:
@@ -35,20 +39,20 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
             raise OptionError(f"Name a study ({', '.join(built_in_names())}) or a TOML file.")
         _show_all()
         return
-    design = chosen_design(settings)
+    design = _design_of(settings)
     if settings["list_"]:
         print(design.to_toml(), end="")  # noqa: T201
         return
     gc.enable()  # the command does without; a study may run for hours
-    folder = _folder(settings["out"], design)
+    folder = make_folder(design.name if settings["out"] is None else settings["out"])
     _announce(design, folder, settings["workers"], talk)
     with talk.timed("study"):
         results = _run(design, folder, settings["workers"], talk)
-    print("\n".join(study_lines(results)), flush=True)  # noqa: T201
+    print("\n".join(_describe(results)), flush=True)  # noqa: T201
     _report(results, folder, talk)
 
 
-def chosen_design(settings: Mapping[str, Any]) -> StudyDesign:
+def _design_of(settings: Mapping[str, Any]) -> StudyDesign:
     """Return the study that the options name, changed as they say."""
     name = str(settings["study"])
     if name in built_in_names():
@@ -81,17 +85,6 @@ def _numbers(text: str) -> list[int]:
 def _show_all() -> None:
     for name in built_in_names():
         print(f"{name:<12} {built_in(name).title}")  # noqa: T201
-
-
-def _folder(out: str | None, design: StudyDesign) -> Path:
-    folder = Path(design.name if out is None else out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"Cannot make the folder {folder}: {error.strerror or error}. Choose another --out."
-        ) from None
-    return folder
 
 
 def _announce(design: StudyDesign, folder: Path, workers: int | None, talk: Talk) -> None:
@@ -164,8 +157,6 @@ def _duration(seconds: float) -> str:
 
 def _report(results: StudyResults, folder: Path, talk: Talk) -> None:
     """Write figures, tables and a summary; where figures cannot be drawn, the rest."""
-    from bayesieve.study import write_report  # noqa: PLC0415 - loads matplotlib
-
     try:
         files = write_report(results, folder, command=shlex.join(["bayesieve", *sys.argv[1:]]))
     except MissingExtraError as error:
@@ -178,3 +169,78 @@ def _report(results: StudyResults, folder: Path, talk: Talk) -> None:
         f"Wrote {folder / 'summary.html'} (also .md), results.csv{figures}.",
         files=[str(path) for path in files],
     )
+
+
+def _describe(results: StudyResults) -> list[str]:
+    """Say what came out: costs, errors of rules, or correctly labelled features, as the study is about."""
+    if "costs" in results.design.measures:
+        return _costs(results)
+    if "reliability" in results.design.measures:
+        return _calibration(results)
+    return _accuracy(results)
+
+
+def _accuracy(results: StudyResults) -> list[str]:
+    means = results.means("correct")
+    found = {(row["method"], row["n"]): row for row in means.iter_rows(named=True)}
+
+    def cell(name: str, n: int) -> str:
+        row = found.get((name, n))
+        return "" if row is None else f"{row['mean']:,.1f} ({row['standard_error']:.1f})"
+
+    n_features = model_of(results.design).n_features
+    head = f"Correctly labelled of {n_features:,} features: mean over iterations (standard error)."
+    return [head, *_table(results, cell)]
+
+
+def _calibration(results: StudyResults) -> list[str]:
+    pairs = [results.means(name) for name in ("expected_false_positives", "false_positives")]
+    expected, true = (
+        {(row["method"], row["n"]): row["mean"] for row in means.iter_rows(named=True)} for means in pairs
+    )
+
+    def cell(name: str, n: int) -> str:
+        where = name, n
+        return f"{expected[where]:,.2f} / {true[where]:,.2f}" if where in expected and where in true else ""
+
+    return ["False positives in the list, expected / true: means over iterations.", *_table(results, cell)]
+
+
+def _costs(results: StudyResults) -> list[str]:
+    costs = relative_costs(results)
+    width = max(len(title) for title in costs["title"])
+    unit = results.design.methods[0].title
+    lines = [
+        f"Time in units of {unit}, and peak memory beyond the data, of each method alone on one thread.",
+        f"{'method':<{width}}  {'n':>6}  {'milliseconds':>12}  {'times':>6}  {'MB':>7}",
+    ]
+    lines += [
+        f"{row['title']:<{width}}  {row['n']:>6,}  {1e3 * row['seconds']:>12.1f}  "
+        f"{row['times_reference']:>6.2f}  {row['peak_megabytes']:>7.1f}"
+        for row in costs.iter_rows(named=True)
+    ]
+    return lines
+
+
+def _table(results: StudyResults, cell: Callable[[str, int], str]) -> list[str]:
+    """Methods by numbers of samples, of which some are shown."""
+    sizes = _some(sorted(set(results.wide["n"])))
+    rows = [
+        ["method", *(f"n = {n:,}" for n in sizes)],
+        *([method.title, *(cell(method.name, n) for n in sizes)] for method in results.design.methods),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(text.rjust(size) for text, size in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    ]
+
+
+def _some(sizes: Sequence[int]) -> list[int]:
+    """Return the first, the last and some in between."""
+    if len(sizes) <= _MOST_COLUMNS:
+        return list(sizes)
+    step = (len(sizes) - 1) / (_MOST_COLUMNS - 1)
+    return [sizes[round(k * step)] for k in range(_MOST_COLUMNS)]

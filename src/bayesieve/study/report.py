@@ -20,7 +20,7 @@ from bayesieve.study.figures import STYLE, figures_of
 from bayesieve.study.measures import COSTS, bin_names
 from bayesieve.study.results_view import ResultsView, relative_costs, spread
 from bayesieve.study.store import StudyResults
-from bayesieve.utils import FORMATS, normalise_formats, render, write_files
+from bayesieve.utils import FORMATS, make_folder, normalise_formats, render, write_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,6 +98,7 @@ def write_report(
     """
     if not results.wide.height:
         raise DataError(f"The study {results.design.name} has no results yet. Run it first.")
+    make_folder(folder)  # says before the work if it cannot be made
     view = ResultsView(results)
     files, pictures, missing = _draw_figures(view, normalise_formats(formats))
     page = summarise(view, pictures, command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -11,23 +12,11 @@ import numpy as np
 import polars as pl
 import pytest
 from made_studies import as_in_the_specification, results_of
-from small_studies import small_study
+from small_studies import CONSTANTS, small_study
 
 from bayesieve.errors import DataError, FileError, MissingExtraError
 from bayesieve.study import Method, StudyDesign, run_study, write_report
-from bayesieve.study.page import (
-    Bullets,
-    Command,
-    Heading,
-    Paragraph,
-    Picture,
-    Table,
-    html_page,
-    in_markdown,
-    markdown_page,
-)
-from bayesieve.study.report import means_table
-from bayesieve.study.summary import study_page
+from bayesieve.study.report import escape_markdown, means_table
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 EVIL = '<script>alert("1")</script> | *x* [a](b) `c`'
@@ -132,52 +121,42 @@ def test_reports_are_the_same_every_time(report, specified, tmp_path):
         assert (tmp_path / name).read_bytes() == (report[0] / name).read_bytes()
 
 
-def test_text_is_never_markup():
-    blocks = [
-        Heading(EVIL, 1),
-        Paragraph(EVIL),
-        Bullets((EVIL,)),
-        Table((EVIL, "b"), ((EVIL, "2"),)),
-        Table(("a", "b"), ((EVIL, "2"),), words=True),
-        Command(EVIL),
-        Picture("file.png", EVIL, EVIL, b"<svg/>"),
-    ]
-    reader = read(html_page(EVIL, blocks))
-    assert "script" not in [tag for tag, _ in reader.tags]
-    assert (
-        "".join(reader.text).count("<script>") == 8 + 1
-    )  # as text: once in every block, twice in a table, and in the title
-    written = markdown_page([block for block in blocks if not isinstance(block, Command)])
-    assert "<script" not in written
-    assert all(len(re.findall(r"(?<!\\)\|", line)) == 3 for line in written.splitlines() if line.startswith("|"))
-    assert in_markdown("two\nlines") == "two lines"
+def texts_of(results, folder, **settings):
+    """Markdown and HTML of a report without files of figures."""
+    write_report(results, folder, formats=(), **settings)
+    return [(folder / f"summary.{ending}").read_text(encoding="utf-8") for ending in ("md", "html")]
 
 
 def test_names_of_the_user_are_text(tmp_path):
-    methods = (Method("a", EVIL, "obf-jp", "mnc"), Method("b", "B", "bd"))
-    design = StudyDesign("mine", methods, (20, 40), 6, title=EVIL)
-    results = run_study(design.changed(sizes=[20, 40], iterations=2), tmp_path, workers=1)
-    page = study_page(results, command=EVIL)
-    reader = read(html_page("mine", page))
+    methods = (Method("a", EVIL, "obf-jp", "mnc", options={"prior_probability": 0.3}), Method("b", "B", "bd"))
+    design = StudyDesign("mine", methods, (20, 40), 2, title=EVIL, constants=CONSTANTS)
+    markdown, page = texts_of(run_study(design, tmp_path, workers=1), tmp_path, command=EVIL)
+    reader = read(page)
     assert "script" not in [tag for tag, _ in reader.tags]
-    assert EVIL in "".join(reader.text)
+    assert "".join(reader.text).count(EVIL) >= 1 + 1 + 3 + 1  # title, methods, heads of tables, command
+    written, command = markdown.split("## How it was made")
+    assert f"\n    {EVIL}\n" in command  # indented: nothing in it can end the block
+    assert "<script" not in written
+    assert "\\[a\\](b)" in written
+    rows = [line for line in written.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {3, 4, 6}  # one method, two, and the design
+    assert escape_markdown("two\nlines") == "two lines"
 
 
 def test_a_study_on_other_data_says_so(tmp_path):
-    results = run_study(small_study(iterations=2), tmp_path, workers=1)
-    text = markdown_page(study_page(results))
+    text, _ = texts_of(run_study(small_study(iterations=2), tmp_path, workers=1), tmp_path)
     assert "280 features, of which 100 are markers" in text
     assert "low\\_variance\\_blocks = 5" in text
     assert "section 6" not in text
 
 
-def test_unequal_iterations_and_gaps_are_shown(specified):
+def test_unequal_iterations_and_gaps_are_shown(specified, tmp_path):
     design = StudyDesign("mine", specified.design.methods[:2], (50, 100), 20)
     wide = specified.wide.filter(
         (pl.col("n") <= 100)
         & ((pl.col("method") == "mnc-obf-jp") | (pl.col("n") == 100) & (pl.col("iteration") < 5))
     ).filter(pl.col("method").is_in(["mnc-obf-jp", "mnc-obf-pp"]))
-    text = markdown_page(study_page(results_of(wide.to_dict(as_series=False), design)))
+    text, _ = texts_of(results_of(wide.to_dict(as_series=False), design), tmp_path)
     assert "5 to 20 data sets at 2 numbers of samples" in text
     row = next(line for line in text.splitlines() if line.startswith("| 50 |"))
     assert row.endswith("|  |")
@@ -212,26 +191,38 @@ def test_a_folder_that_cannot_be_made_is_named(specified, tmp_path):
 
 def test_costs_have_their_own_table(tmp_path):
     methods = (Method("obf", "OBF", "obf-jp"), Method("bd", "BD", "bd"))
-    design = StudyDesign("times", methods, (20,), 2, raw=True, measures=("labels", "costs"))
+    design = StudyDesign("times", methods, (20,), 2, raw=True, constants=CONSTANTS, measures=("labels", "costs"))
     results = run_study(design, tmp_path, workers=1)
-    text = markdown_page(study_page(results))
+    text, _ = texts_of(results, tmp_path)
     assert "| method | n | milliseconds | standard error | times the first | peak MB | iterations |" in text
     assert "| OBF | 20 |" in text
     assert {"seconds", "peak_bytes"} <= set(means_table(results).columns)
 
 
-@pytest.mark.parametrize("study", ["figure-1b", "figure-1a"])
-def test_the_page_of_results_shows_the_numbers_beside_it(study):
-    page, numbers = RESULTS / "README.md", RESULTS / f"{study}.csv"
-    if not numbers.is_file():
+def rows_below(text: str) -> list[list[str]]:
+    """Cells of the first table in a text."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    table = itertools.takewhile(
+        lambda line: line.startswith("|"), itertools.dropwhile(lambda line: not line.startswith("|"), lines)
+    )
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table]
+
+
+@pytest.mark.parametrize("study", ["figure-1b", "figure-1a", "stopping", "calibration", "sensitivity"])
+def test_the_pages_of_results_show_the_numbers_beside_them(study):
+    if not (RESULTS / f"{study}.csv").is_file():
         pytest.skip("there are no committed results")
-    table = pl.read_csv(numbers)
-    _, shown, _ = re.split(f"<!-- (?:end of )?{study} -->\n?", page.read_text(encoding="utf-8"))
-    header, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in shown.strip().splitlines())
-    assert len(rows) >= 5
-    for n, *cells in rows:
-        for title, cell in zip(header[1:], cells, strict=True):
-            (row,) = table.filter((pl.col("n") == int(n.replace(",", ""))) & (pl.col("title") == title)).rows(
-                named=True
-            )
-            assert cell == f"{row['correct']:,.1f} ({row['correct_standard_error']:.2f})"
+    numbers = pl.read_csv(RESULTS / f"{study}.csv")
+    page = (RESULTS / f"{study}.md").read_text(encoding="utf-8")
+    tables = [page.partition("## Features labelled correctly\n")[2]]
+    readme = re.split(f"<!-- (?:end of )?{study} -->\n?", (RESULTS / "README.md").read_text(encoding="utf-8"))
+    tables += readme[1:2]
+    for head, _, *rows in map(rows_below, tables):
+        assert len(rows) >= 5
+        for n, *cells in rows:
+            at_n = numbers.filter(pl.col("n") == int(n.replace(",", "")))
+            expected = {
+                row["title"]: f"{row['correct']:,.1f} ({row['correct_standard_error']:.2f})"
+                for row in at_n.iter_rows(named=True)
+            }
+            assert dict(zip((title.replace("\\", "") for title in head[1:]), cells, strict=True)) == expected
