@@ -16,7 +16,7 @@ from scipy import stats
 import bayesieve as bs
 from bayesieve.report import figures
 from bayesieve.report.figures.effects import name_points
-from bayesieve.report.figures.style import said
+from bayesieve.report.figures.style import format_number
 from bayesieve.screening import SiteView
 
 OF_ALL = (
@@ -257,10 +257,10 @@ def test_a_forest_has_both_ways_to_take_sites_together(used):
     numbers = [text for text in ax.texts if "log Bayes factor" not in text.get_text()]
     assert len(numbers) == 4
     assert [text.get_text() for text in numbers[2:]] == [
-        said(float(view.pooled.log_bayes_factor[0])), said(float(view.combined[0]))
+        format_number(float(view.pooled.log_bayes_factor[0])), format_number(float(view.combined[0]))
     ]  # fmt: skip
     (bold,) = (text for text in numbers if text.get_fontweight() == "bold")
-    assert bold.get_text() == said(float(posterior.log_bayes_factor[posterior.ranking[0]]))
+    assert bold.get_text() == format_number(float(posterior.log_bayes_factor[posterior.ranking[0]]))
 
 
 def test_nothing_is_written_if_a_feature_cannot_be_drawn(tmp_path, data, posterior):

@@ -7,12 +7,16 @@ Every function takes a posterior or a selection and returns matplotlib's axes::
     ax.figure.savefig("effects.pdf", dpi=300)
 """
 
-from bayesieve.report.figures.compositions import composition
 from bayesieve.report.figures.effects import effect_map
+from bayesieve.report.figures.evidence import composition, forest
 from bayesieve.report.figures.features import feature
-from bayesieve.report.figures.forests import forest
-from bayesieve.report.figures.numbers import false_positives, probabilities
-from bayesieve.report.figures.ranks import expected_roc, false_discovery, log_odds_by_rank
+from bayesieve.report.figures.lists import (
+    expected_roc,
+    false_discovery,
+    false_positives,
+    log_odds_by_rank,
+    probabilities,
+)
 from bayesieve.report.figures.saving import save_all
 from bayesieve.report.figures.style import journal_style
 

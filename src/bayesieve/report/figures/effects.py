@@ -14,13 +14,13 @@ from bayesieve.report.figures.style import (
     COLUMN,
     PALE,
     SCALE,
-    drawable,
+    as_selection,
+    clip_infinite,
     drawing_on,
     places_of,
     plain,
     plain_legend,
     room_above,
-    selected,
     small,
     titles,
     write,
@@ -80,7 +80,7 @@ def name_points(
         if found is not None:
             box, side, reach = found
             taken.append(box)
-            written.append(_written(ax, (place, name), side, reach))
+            written.append(_place_name(ax, (place, name), side, reach))
     return written
 
 
@@ -117,7 +117,7 @@ def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _written(ax: Axes, named: tuple[FloatArray, str], side: tuple[int, int], reach: float) -> Any:
+def _place_name(ax: Axes, named: tuple[FloatArray, str], side: tuple[int, int], reach: float) -> Any:
     place, name = named
     point = ax.transData.inverted().transform(place)
     line = {"arrowstyle": "-", "lw": 0.4, "color": "#606060", "shrinkA": 0.0, "shrinkB": 1.5}
@@ -179,7 +179,7 @@ def effect_map(
     >>> ax.get_ylabel()
     'log variance ratio, b over a'
     """
-    selection = selected(found)
+    selection = as_selection(found)
     posterior = selection.posterior
     effect = effect_of(posterior)
     ringed = places_of(posterior, highlight)
@@ -188,7 +188,7 @@ def effect_map(
             write(drawn, 0.5, 0.5, "This model has no effect to draw.", across=True, ha="center", va="center")
             drawn.set_axis_off()
             return drawn
-        x, y = effect.x, drawable(posterior.log_odds) if effect.y is None else effect.y
+        x, y = effect.x, clip_infinite(posterior.log_odds) if effect.y is None else effect.y
         _points(drawn, selection, x, y, colour_bar and effect.kind == "map")
         titles(drawn, effect.x_title, effect.y_title)
         _frame(drawn, effect, selection.cut)
@@ -206,7 +206,7 @@ def _points(ax: Axes, selection: Selection, x: FloatArray, y: FloatArray, colour
     chosen = chosen[there[chosen]]  # the strongest are drawn last
     if not chosen.size:
         return
-    log_odds = drawable(selection.posterior.log_odds)[chosen]
+    log_odds = clip_infinite(selection.posterior.log_odds)[chosen]
     low = float(min(log_odds.min(), selection.cut if np.isfinite(selection.cut) else log_odds.min()))
     many = chosen.size > 2_000
     drawn = ax.scatter(x[chosen], y[chosen], c=log_odds, s=9.0, lw=0.0, cmap=_colours(), zorder=3,

@@ -16,13 +16,13 @@ from bayesieve.report.figures.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     COLUMN,
+    as_selection,
     drawing_on,
+    format_number,
+    format_probability,
     place_of,
     plain,
     plain_legend,
-    said,
-    said_probability,
-    selected,
     small,
     titles,
     write,
@@ -45,7 +45,7 @@ def draw_rates(ax: Axes, totals: EventTotals) -> None:
     rows = -np.arange(rates.size)
     ax.barh(rows, rates, height=0.55, color=[CLASS_COLOURS[k % len(CLASS_COLOURS)] for k in range(rates.size)])
     for row, rate in zip(rows.tolist(), rates.tolist(), strict=True):
-        write(ax, rate, row, f" {said(rate)}", va="center")
+        write(ax, rate, row, f" {format_number(rate)}", va="center")
     ax.set_xlim(0.0, 1.18 * max(float(rates.max()), 1e-12))
     _class_names(ax, totals)
     titles(ax, "events per unit of exposure", "")
@@ -128,7 +128,7 @@ def feature(
     >>> figures.feature(bs.screen(X, y), "x7", X, y, ax=Figure().subplots()).get_xlabel()
     'value of x7'
     """
-    posterior = selected(found).posterior
+    posterior = as_selection(found).posterior
     place = place_of(posterior, name)
     values = _values(posterior, place, data, labels)
     statistics = posterior.statistics.take(np.array([place]))
@@ -264,8 +264,8 @@ def _ring_culprit(ax: Axes, posterior: FeaturePosterior, place: int, values: Raw
 def _head(ax: Axes, posterior: FeaturePosterior, place: int) -> None:
     """Name, log-odds and probability above the plot; the pattern where there are more than two classes."""
     lines = [
-        f"log-odds {said(float(posterior.log_odds[place]))}, "
-        f"probability {said_probability(float(posterior.probability[place]))}"
+        f"log-odds {format_number(float(posterior.log_odds[place]))}, "
+        f"probability {format_probability(float(posterior.probability[place]))}"
     ]
     if posterior.differences is not None:
         one = posterior.take(np.array([place]))

@@ -9,13 +9,17 @@ from typing import Any
 
 from bayesieve.errors import FileError, OptionError
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report.figures.compositions import composition
 from bayesieve.report.figures.effects import effect_map
+from bayesieve.report.figures.evidence import composition, forest
 from bayesieve.report.figures.features import check_drawable, feature
-from bayesieve.report.figures.forests import forest
-from bayesieve.report.figures.numbers import false_positives, probabilities
-from bayesieve.report.figures.ranks import expected_roc, false_discovery, log_odds_by_rank
-from bayesieve.report.figures.style import STYLE, on_paper, places_of, selected
+from bayesieve.report.figures.lists import (
+    expected_roc,
+    false_discovery,
+    false_positives,
+    log_odds_by_rank,
+    probabilities,
+)
+from bayesieve.report.figures.style import STYLE, as_selection, on_paper, places_of
 from bayesieve.selection import Selection
 from bayesieve.utils import FORMATS, load_matplotlib, normalise_formats, render, write_files
 
@@ -69,7 +73,7 @@ def save_all(
     >>> [path.name for path in files][:3]
     ['effect_map.png', 'log_odds_by_rank.png', 'expected_roc.png']
     """
-    selection = selected(found)
+    selection = as_selection(found)
     wanted = normalise_formats(formats)
     if not wanted:
         raise OptionError(f"Figures are written as {', '.join(FORMATS)}, and none of them was asked for.")

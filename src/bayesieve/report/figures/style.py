@@ -56,7 +56,7 @@ def in_lines(title: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, width, break_long_words=True))
 
 
-def said(number: float, digits: int = 3) -> str:
+def format_number(number: float, digits: int = 3) -> str:
     r"""Write a number for people, with a true minus sign."""
     if not math.isfinite(number):
         return "unknown" if math.isnan(number) else ("∞" if number > 0 else f"{_MINUS}∞")
@@ -64,14 +64,14 @@ def said(number: float, digits: int = 3) -> str:
     return text.replace("-", _MINUS)
 
 
-def said_probability(probability: float) -> str:
+def format_probability(probability: float) -> str:
     """Write a probability; one that rounding would make certain is said to be beyond 0.9999."""
     if probability > 0.9999:
         return "over 0.9999"
     return "under 0.0001" if probability < 0.0001 else f"{probability:.{4 if probability > 0.99 else 3}g}"
 
 
-def selected(found: Any) -> Selection:
+def as_selection(found: Any) -> Selection:
     """Take a selection as it is; from a posterior select what is more probably a marker than not."""
     if isinstance(found, Selection):
         return found
@@ -83,7 +83,7 @@ def selected(found: Any) -> Selection:
     )
 
 
-def drawable(log_odds: FloatArray) -> FloatArray:
+def clip_infinite(log_odds: FloatArray) -> FloatArray:
     """Put infinite log-odds (prior probabilities of 0 and 1) a little beyond the others."""
     finite = log_odds[np.isfinite(log_odds)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
