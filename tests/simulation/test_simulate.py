@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.simulation import SynergeticModel, SyntheticData, class_sizes_of, data_model, tiles
+from bayesieve.simulation import SynergeticModel, SyntheticData, class_sizes_of, data_model, synthetic_data
 from bayesieve.simulation.data_model import data_model_names
-from bayesieve.simulation.tiles import COLUMNS, ROWS, generator, seed_sequence
+from bayesieve.simulation.synthetic_data import COLUMNS, ROWS, generator, seed_sequence
 
 SMALL = {"low_variance_blocks": 60, "high_variance_features": 300}
 MODELS = {
@@ -47,7 +47,7 @@ def test_chunks_and_threads_change_no_bit(model, sizes):
 def test_statistics_do_not_depend_on_threads(model, monkeypatch):
     drawn = []
     for n_threads in (1, 3):
-        monkeypatch.setattr(tiles, "n_threads_for", lambda *_, n=n_threads: n)
+        monkeypatch.setattr(synthetic_data, "n_threads_for", lambda *_, n=n_threads: n)
         drawn.append(model.draw_moments((70, 31), seed=3).moments)
     assert drawn[0].count.tolist() == [70, 31]
     np.testing.assert_array_equal(drawn[0].mean, drawn[1].mean)
@@ -55,7 +55,7 @@ def test_statistics_do_not_depend_on_threads(model, monkeypatch):
 
 
 def test_statistics_summed_in_parts_are_those_of_the_whole(monkeypatch):
-    monkeypatch.setattr(tiles, "_VALUES_AT_ONCE", 1)  # a strip at a time
+    monkeypatch.setattr(synthetic_data, "_VALUES_AT_ONCE", 1)  # a strip at a time
     model = MODELS["synergetic-heavy-tailed"]
     data, drawn = model.draw((70, 81), seed=3), model.draw_moments((70, 81), seed=3)
     assert len(list(model.chunks((70, 81), seed=3))) == 5

@@ -1,9 +1,8 @@
-from .data_model import (
-    DataModel as DataModel,
+from .data_model import DataModel as DataModel, data_model as data_model
+from .synergetic import SynergeticModel as SynergeticModel
+from .synthetic_data import (
     Kind as Kind,
     SyntheticData as SyntheticData,
     SyntheticMoments as SyntheticMoments,
     class_sizes_of as class_sizes_of,
-    data_model as data_model,
 )
-from .synergetic import SynergeticModel as SynergeticModel

@@ -15,17 +15,22 @@ import numpy as np
 
 from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, NormalInverseGamma
-from bayesieve.simulation.data_model import Kind, KindArray, Seed, SyntheticData, SyntheticMoments, class_sizes_of
-from bayesieve.simulation.tiles import (
+from bayesieve.simulation.synthetic_data import (
     LAYOUT,
     STATISTICS,
     TILE,
+    Kind,
+    KindArray,
     Range,
+    Seed,
+    SyntheticData,
+    SyntheticMoments,
     TileMaker,
+    class_sizes_of,
+    draw_pieces,
+    draw_whole,
     generator,
-    pieces,
     seed_sequence,
-    whole,
 )
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray
@@ -86,7 +91,7 @@ class PriorDesign:
         n_threads
             Threads to use; the values do not depend on them.
         """
-        return whole(self.source(n_samples, seed=seed), n_threads)
+        return draw_whole(self.source(n_samples, seed=seed), n_threads)
 
     def chunks(
         self,
@@ -98,7 +103,7 @@ class PriorDesign:
         n_threads: int | None = None,
     ) -> Iterator[SyntheticData]:
         """Draw the same data as :meth:`draw` in pieces: some samples, or some features, at a time."""
-        return pieces(self.source(n_samples, seed=seed), by, size, n_threads)
+        return draw_pieces(self.source(n_samples, seed=seed), by, size, n_threads)
 
     def draw_moments(self, n_samples: int | tuple[int, int], *, seed: Seed = None) -> SyntheticMoments:
         """Draw parameters, and counts, means and centred squares given them; no values are drawn.

@@ -285,11 +285,9 @@ class RatePaths:
         """
         if self.sizes.size < 2:
             raise DataError("A slope needs log-odds at two sizes at least.")
-        return tuple(
-            self._fitted(kind, log_odds) for kind, log_odds in zip(self.kinds, self.log_odds, strict=True)
-        )
+        return tuple(self._fit(kind, log_odds) for kind, log_odds in zip(self.kinds, self.log_odds, strict=True))
 
-    def _fitted(self, kind: FeatureKind, log_odds: FloatArray) -> FittedRate:
+    def _fit(self, kind: FeatureKind, log_odds: FloatArray) -> FittedRate:
         if kind.is_marker:
             known = (self.exponent - 1.0) * np.log(self.sizes)
             slopes = (log_odds - known)[:, [0, -1]] @ [-1.0, 1.0] / (self.sizes[-1] - self.sizes[0])

@@ -1,131 +1,35 @@
 r"""The synthetic microarray of section 6, a variant of the synergetic model of Hua et al. (2009).
 
-The mean of a independent samples from :math:`N(\mu, s\Sigma)` is :math:`N(\mu, s\Sigma / a)` and, independently of
-it, their scatter is Wishart with a - 1 degrees of freedom; its diagonal is kept (Bartlett's decomposition).
-Parts of a class are merged as statistics always are. The time does not depend on the sample size.
-
-It breaks the assumptions of the screen on purpose: features are correlated within blocks, and
-unknown subclasses make some of them mixtures.
+It breaks the assumptions of the screen on purpose: features are correlated within blocks, and unknown subclasses
+make some of them mixtures.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayesieve.simulation.data_model import Kind, Seed, SyntheticData, SyntheticMoments, class_sizes_of
-from bayesieve.simulation.synergetic_layout import (
-    Layout,
-    Noise,
-    SynergeticValues,
-    even_parts,
-    orderly_layout,
-    settle,
+from bayesieve.errors import DataError
+from bayesieve.simulation.synergetic_sampling import Noise, SynergeticValues, draw_moments, even_parts
+from bayesieve.simulation.synthetic_data import (
+    LAYOUT,
+    Kind,
+    KindArray,
+    Seed,
+    SyntheticData,
+    SyntheticMoments,
+    as_tuples,
+    class_sizes_of,
+    draw_pieces,
+    draw_whole,
+    generator,
+    seed_sequence,
 )
-from bayesieve.simulation.tiles import LAYOUT, STATISTICS, generator, pieces, seed_sequence, whole
-from bayesieve.stats import Moments, merge
 from bayesieve.utils import FloatArray, IntArray
-
-
-def draw_moments(
-    model: SynergeticModel,
-    layout: Layout,
-    share: FloatArray,
-    sizes: tuple[int, int],
-    seed: np.random.SeedSequence,
-) -> SyntheticMoments:
-    """Draw the statistics of both classes; see :meth:`bayesieve.simulation.SynergeticModel.draw_moments`."""
-    rng = generator(seed, STATISTICS)
-    drawn = np.zeros((3, 2, model.n_features))  # mean, residual and centred squares of the orderly arrangement
-    blocks = _Blocks(model)
-    ordered = np.empty_like(share)
-    ordered[layout.order] = share
-    in_blocks = model.n_blocks * model.block_size
-    for k, size in enumerate(sizes):
-        drawn[:, k, :in_blocks] = blocks.draw(k, size, rng).reshape(3, in_blocks)
-        drawn[:, k, in_blocks:] = _mixtures(model, ordered[in_blocks:], size, rng)
-    mean, residual, squares = np.take(drawn, layout.order, axis=2)
-    moments = Moments.trusted((0, 1), np.array(sizes, dtype=np.int64), mean, squares, residual)
-    return SyntheticMoments(moments, layout.kind, layout.group)
-
-
-class _Blocks:
-    """Statistics of all correlated blocks in a class."""
-
-    def __init__(self, model: SynergeticModel) -> None:
-        k = model.block_size
-        every = slice(0, model.n_blocks * k, k)
-        self.model = model
-        self.kind, self.subclass = model.layout.kind[every], model.layout.subclass[every]
-        self.variance = np.array(model.class_variances)[model.layout.group[every]].T
-        correlation = np.full((k, k), model.correlation)
-        np.fill_diagonal(correlation, 1.0)
-        self.root = np.linalg.cholesky(correlation)
-
-    def draw(self, which: int, size: int, rng: np.random.Generator) -> FloatArray:
-        """Mean, residual and centred squares in class ``which``: 3 x blocks x features."""
-        drawn = np.zeros((3, self.kind.size, self.model.block_size))
-        if which == 0:
-            drawn[0], drawn[2] = self._part(size, self.variance[0], rng)
-            return drawn
-        alike = np.flatnonzero(self.kind != Kind.HETEROGENEOUS_MARKER)
-        differs = self.kind[alike] == Kind.GLOBAL_MARKER
-        variance = np.where(differs, self.variance[1, alike], self.variance[0, alike])
-        mean, drawn[2, alike] = self._part(size, variance, rng)
-        drawn[0, alike] = mean + differs[:, None] * self.model.shifts
-        for k, different in enumerate(even_parts(size, self.model.n_subclasses)):
-            mixed = np.flatnonzero(self.subclass == k)
-            mean0, squares0 = self._part(size - different, self.variance[0, mixed], rng)
-            mean1, squares1 = self._part(different, self.variance[1, mixed], rng)
-            drawn[:, mixed] = merge(
-                size - different, mean0, 0.0, squares0, different, mean1 + self.model.shifts, 0.0, squares1
-            )
-        return drawn
-
-    def _part(self, n: int, variance: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Means (about 0) and centred squares of n samples, blocks x features."""
-        if n == 0:
-            return np.zeros((2, variance.size, self.model.block_size))  # type: ignore[return-value]
-        normals = rng.standard_normal((self.model.block_size, variance.size))
-        mean = np.sqrt(variance / n) * (self.root @ normals)
-        return mean.T, (variance * self._standard_squares(n - 1, variance.size, rng)).T
-
-    def _standard_squares(self, freedom: int, n_blocks: int, rng: np.random.Generator) -> Any:
-        """Diagonal of Wishart matrices, features x blocks."""
-        k = self.model.block_size
-        if freedom < k:
-            factor = rng.standard_normal((k, freedom, n_blocks))
-        else:
-            factor = np.zeros((k, k, n_blocks))
-            rows, columns = np.tril_indices(k, -1)
-            factor[rows, columns] = rng.standard_normal((rows.size, n_blocks))
-            degrees = freedom - np.arange(k, dtype=np.float64)
-            factor[np.arange(k), np.arange(k)] = np.sqrt(rng.chisquare(degrees[:, None], (k, n_blocks)))
-        product = self.root @ factor.reshape(k, -1)
-        product *= product
-        return product.reshape(factor.shape).sum(axis=1)
-
-
-def _mixtures(model: SynergeticModel, share: FloatArray, size: int, rng: np.random.Generator) -> Any:
-    """Mean, residual and centred squares of the high-variance non-markers in a class."""
-    variances = np.repeat(np.array(model.class_variances), model.high_variance_features, axis=0).T
-    first = rng.binomial(size, share)
-    second = size - first
-    mean0, squares0 = _alone(first, variances[0], rng)
-    mean1, squares1 = _alone(second, variances[1], rng)
-    return merge(first, mean0, 0.0, squares0, second, mean1 + model.mixture_shift, 0.0, squares1)
-
-
-def _alone(n: IntArray, variance: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Means (about 0) and centred squares of independent features with n samples each, some with none or one."""
-    mean = np.sqrt(variance / np.maximum(n, 1)) * rng.standard_normal(n.size)
-    return mean, variance * (2.0 * rng.standard_gamma(0.5 * np.maximum(n - 1, 0)))
-
-
-__all__ = ["Kind", "Layout", "SynergeticModel", "SyntheticData"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +87,7 @@ class SynergeticModel:
     mixture_range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        settle(self)
+        check_constants(self)
 
     @property
     def n_groups(self) -> int:
@@ -267,7 +171,7 @@ class SynergeticModel:
         >>> small.draw(10, seed=0).values.shape, small.draw((4, 9), seed=0).values.shape
         ((10, 152), (13, 152))
         """
-        return whole(self._values(n_samples, seed, shuffle), n_threads)
+        return draw_whole(self._values(n_samples, seed, shuffle), n_threads)
 
     def chunks(
         self,
@@ -298,7 +202,7 @@ class SynergeticModel:
         >>> [piece.values.shape for piece in small.chunks(10, seed=0, by="features", size=100)]
         [(10, 100), (10, 52)]
         """
-        return pieces(self._values(n_samples, seed, shuffle), by, size, n_threads)
+        return draw_pieces(self._values(n_samples, seed, shuffle), by, size, n_threads)
 
     def draw_moments(
         self, n_samples: int | tuple[int, int], *, seed: Seed = None, shuffle: bool = True
@@ -324,7 +228,7 @@ class SynergeticModel:
         """
         sizes = class_sizes_of(n_samples)
         sequence = seed_sequence(seed)
-        layout, share = self._arranged(sequence, shuffle)
+        layout, share = self._arrange(sequence, shuffle)
         return draw_moments(self, layout, share, sizes, sequence)
 
     def noise(self) -> Noise | None:
@@ -341,9 +245,9 @@ class SynergeticModel:
     def _values(self, n_samples: Any, seed: Seed, shuffle: bool) -> SynergeticValues:
         sizes = class_sizes_of(n_samples)
         sequence = seed_sequence(seed)
-        return SynergeticValues(self, *self._arranged(sequence, shuffle), sizes, sequence, self.noise())
+        return SynergeticValues(self, *self._arrange(sequence, shuffle), sizes, sequence, self.noise())
 
-    def _arranged(self, seed: np.random.SeedSequence, shuffle: bool) -> tuple[Layout, FloatArray]:
+    def _arrange(self, seed: np.random.SeedSequence, shuffle: bool) -> tuple[Layout, FloatArray]:
         """Order of the columns, and the share of the first component in every high-variance feature."""
         rng = generator(seed, LAYOUT)
         layout = self.layout
@@ -352,6 +256,138 @@ class SynergeticModel:
         share[in_blocks:] = rng.uniform(*self.mixture_range, self.n_features - in_blocks)
         if shuffle:
             order = rng.permutation(self.n_features)
-            layout, share = layout.taken(order), share[order]
+            layout, share = layout.reorder(order), share[order]
         share.flags.writeable = False
         return layout, share
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """What every feature is, in some order of the columns.
+
+    Parameters
+    ----------
+    kind, group
+        Kind and group of variances.
+    block
+        Number of the block; the number of blocks for features outside of any.
+    position
+        Place within the block, from 0.
+    subclass
+        The subclass of class 1 in which a heterogeneous marker differs; -1 for other features.
+    order
+        Place of the feature in the orderly arrangement: blocks first, group after group, high-variance
+        non-markers last.
+    """
+
+    kind: KindArray
+    group: KindArray
+    block: IntArray
+    position: IntArray
+    subclass: IntArray
+    order: IntArray
+
+    def __post_init__(self) -> None:
+        for array in self._arrays():
+            array.flags.writeable = False
+
+    def reorder(self, order: IntArray) -> Layout:
+        """Return the features in another order."""
+        return Layout(*(array[order] for array in self._arrays()))
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.kind, self.group, self.block, self.position, self.subclass, self.order
+
+
+def _blocks_of_a_group(model: SynergeticModel) -> list[tuple[Kind, int]]:
+    """Kind and subclass of the blocks of a group; heterogeneous ones that differ in the last subclass first."""
+    mixed = [
+        (Kind.HETEROGENEOUS_MARKER, k)
+        for k in reversed(range(model.n_subclasses))
+        for _ in range(model.blocks_by_subclass[k])
+    ]
+    alike = [(Kind.LOW_VARIANCE_NON_MARKER, -1)] * model.low_variance_blocks
+    return [(Kind.GLOBAL_MARKER, -1)] * model.global_blocks + mixed + alike
+
+
+@functools.lru_cache(maxsize=16)
+def orderly_layout(model: SynergeticModel) -> Layout:
+    """Return what the features are, blocks first and group after group; made once for every model."""
+    blocks = np.array(_blocks_of_a_group(model) * model.n_groups, dtype=np.int64).reshape(-1, 2)
+    n_blocks, k = len(blocks), model.block_size
+    alone = model.n_groups * model.high_variance_features
+    names = np.arange(model.n_groups, dtype=np.int8)
+    kind = np.append(np.repeat(blocks[:, 0], k), np.full(alone, Kind.HIGH_VARIANCE_NON_MARKER))
+    group = np.append(
+        np.repeat(names, n_blocks * k // model.n_groups), np.repeat(names, model.high_variance_features)
+    )
+    return Layout(
+        kind.astype(np.int8),
+        group,
+        np.append(np.repeat(np.arange(n_blocks), k), np.full(alone, n_blocks)),
+        np.append(np.tile(np.arange(k), n_blocks), np.zeros(alone, dtype=np.int64)),
+        np.append(np.repeat(blocks[:, 1], k), np.full(alone, -1)),
+        np.arange(n_blocks * k + alone),
+    )
+
+
+def check_constants(model: SynergeticModel) -> None:
+    """Turn lists among the constants into tuples, and raise unless the constants make sense."""
+    for name in ("class_variances", "heterogeneous_blocks", "mean_shifts", "mixture_range"):
+        object.__setattr__(model, name, as_tuples(getattr(model, name)))
+    _check_variances(model.class_variances)
+    _check_numbers(model)
+    _check_reals(model)
+
+
+def _check_variances(variances: Any) -> None:
+    array = _reals(variances)
+    if array is None or (array.size and array.shape[1:] != (2,)) or (array <= 0).any() or len(array) > 127:
+        raise DataError(
+            f"Variances must be positive, two for every group (127 groups at most), not {variances!r}."
+        )
+
+
+def _check_numbers(model: SynergeticModel) -> None:
+    given = model.heterogeneous_blocks
+    mixed = given if isinstance(given, tuple) else (given,)
+    counts = (model.global_blocks, *mixed, model.low_variance_blocks, model.high_variance_features)
+    sizes = (model.block_size, model.n_subclasses)
+    if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in (*counts, *sizes)):
+        raise DataError("Block size and numbers of blocks, features and subclasses must be whole numbers.")
+    if min(sizes) < 1 or min(counts) < 0:
+        raise DataError("Block size and number of subclasses must be at least 1, other numbers at least 0.")
+    if isinstance(given, tuple) and len(given) != model.n_subclasses:
+        raise DataError(
+            f"heterogeneous_blocks holds {len(given)} numbers; give one for each of the {model.n_subclasses} "
+            "subclasses, or a single one."
+        )
+    if model.n_features < 1:
+        raise DataError("Some feature is needed: all numbers of blocks and features are 0, or there is no group.")
+
+
+def _check_reals(model: SynergeticModel) -> None:
+    if (rho := _reals(model.correlation)) is None or rho.shape or not 0 <= rho < 1:
+        raise DataError(f"correlation must lie in [0, 1), not {model.correlation!r}.")
+    if model.mean_shifts is not None:
+        shifts = _reals(model.mean_shifts)
+        if shifts is None or shifts.shape != (model.block_size,):
+            raise DataError(f"mean_shifts must be {model.block_size} finite numbers, one per feature of a block.")
+    if model.n_markers and 0.0 in model.shifts and any(first == second for first, second in model.class_variances):
+        raise DataError("A marker must differ: mean_shifts holds 0, and a group has equal variances.")
+    mixture, shift = _reals(model.mixture_range), _reals(model.mixture_shift)
+    if mixture is None or mixture.shape != (2,) or not 0 <= mixture[0] <= mixture[1] <= 1:
+        raise DataError("mixture_range must be two numbers between 0 and 1, lower end first.")
+    if shift is None or shift.shape:
+        raise DataError(f"mixture_shift must be a finite number, not {model.mixture_shift!r}.")
+
+
+def _reals(value: Any) -> Any:
+    """Return finite numbers as an array, or None if there is anything else."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf":
+            return None
+    except ValueError:  # rows of different lengths
+        return None
+    return array.astype(np.float64) if np.isfinite(array).all() else None

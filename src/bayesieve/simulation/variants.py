@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesieve.errors import DataError
-from bayesieve.simulation.data_model import Seed, SyntheticMoments
-from bayesieve.simulation.synergetic import SynergeticModel
-from bayesieve.simulation.synergetic_layout import Noise, settle
-from bayesieve.simulation.tiles import summed
+from bayesieve.simulation.synergetic import SynergeticModel, check_constants
+from bayesieve.simulation.synergetic_sampling import Noise
+from bayesieve.simulation.synthetic_data import Seed, SyntheticMoments, draw_statistics
 from bayesieve.utils import FloatArray, IntArray
 
 
@@ -34,7 +33,7 @@ class _FromValues(SynergeticModel):
         n_samples, seed, shuffle
             As in :meth:`draw`.
         """
-        return summed(self._values(n_samples, seed, shuffle))
+        return draw_statistics(self._values(n_samples, seed, shuffle))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class HeavyTailedModel(_FromValues):
     degrees_of_freedom: float = 5.0
 
     def __post_init__(self) -> None:
-        settle(self)
+        check_constants(self)
         if not 2.0 < self.degrees_of_freedom < math.inf:
             raise DataError(f"degrees_of_freedom must be over 2 and finite, not {self.degrees_of_freedom!r}.")
 
@@ -83,7 +82,7 @@ class SkewedModel(_FromValues):
     log_deviation: float = 0.5
 
     def __post_init__(self) -> None:
-        settle(self)
+        check_constants(self)
         if not 0.0 < self.log_deviation <= 5.0:
             raise DataError(f"log_deviation must be over 0 and at most 5, not {self.log_deviation!r}.")
 
@@ -114,7 +113,7 @@ class OutlierModel(_FromValues):
     outlier_shift: float = 8.0
 
     def __post_init__(self) -> None:
-        settle(self)
+        check_constants(self)
         if not 0.0 <= self.outlier_share <= 1.0 or not math.isfinite(self.outlier_shift):
             raise DataError("outlier_share must lie between 0 and 1, and outlier_shift must be finite.")
 

@@ -1,4 +1,4 @@
-"""Random tables in tiles: every tile has its own stream, so that any slice is the same however it is asked for.
+"""Synthetic data sets and their truth, drawn in tiles so that any slice is the same however it is asked for.
 
 A strip is a fixed number of samples, a tile a fixed number of features within a strip. What a strip or a tile
 holds depends on the seed and its number alone; neither threads nor chunks change a bit of it.
@@ -6,16 +6,21 @@ holds depends on the seed and its number alone; neither threads nor chunks chang
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from bayesieve.errors import OptionError
-from bayesieve.simulation.data_model import KindArray, Seed, SyntheticData, SyntheticMoments
+from bayesieve.errors import DataError, OptionError
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, for_each, n_threads_for
+from bayesieve.utils import BoolArray, FloatArray, IntArray, for_each, n_threads_for
+
+KindArray = npt.NDArray[np.int8]
+Seed: TypeAlias = "int | np.random.SeedSequence | None"
 
 ROWS, COLUMNS = 32, 2048
 LAYOUT, STRIP, TILE, STATISTICS = range(4)
@@ -26,6 +31,131 @@ TileMaker = Callable[[int, Range], FloatArray]
 
 _DATA = 0x64617461  # keeps these streams apart from those that a caller spawns from the same seed
 _VALUES_AT_ONCE = 2**22
+
+
+class Kind(enum.IntEnum):
+    """What a synthetic feature is.
+
+    Examples
+    --------
+    >>> from bayesieve.simulation import Kind
+    >>> Kind.HETEROGENEOUS_MARKER.words, Kind.HETEROGENEOUS_MARKER.is_marker
+    ('heterogeneous marker', True)
+    """
+
+    GLOBAL_MARKER = 0
+    HETEROGENEOUS_MARKER = 1
+    LOW_VARIANCE_NON_MARKER = 2
+    HIGH_VARIANCE_NON_MARKER = 3
+    MARKER = 4
+    NON_MARKER = 5
+
+    @property
+    def words(self) -> str:
+        """The kind as people call it."""
+        return (
+            "global marker",
+            "heterogeneous marker",
+            "no marker, low variance",
+            "no marker, high variance",
+            "marker",
+            "no marker",
+        )[self]
+
+    @property
+    def is_marker(self) -> bool:
+        """Whether the distribution differs between the classes."""
+        return self in (Kind.GLOBAL_MARKER, Kind.HETEROGENEOUS_MARKER, Kind.MARKER)
+
+
+_IS_MARKER = np.array([kind.is_marker for kind in Kind])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SyntheticData:
+    """A synthetic data set, or a piece of one, and its truth.
+
+    Parameters
+    ----------
+    values
+        Samples x features.
+    labels
+        Class of every sample, 0 or 1.
+    kind
+        A :class:`Kind` per feature.
+    group
+        Group of variances per feature.
+
+    Examples
+    --------
+    >>> from bayesieve.simulation import SynergeticModel
+    >>> data = SynergeticModel(low_variance_blocks=2, high_variance_features=3).draw(6, seed=0)
+    >>> data.values.shape, data.labels.tolist(), int(data.true_markers.sum())
+    ((6, 152), [0, 0, 0, 1, 1, 1], 100)
+    """
+
+    values: FloatArray
+    labels: IntArray
+    kind: KindArray
+    group: KindArray
+
+    @property
+    def true_markers(self) -> BoolArray:
+        """True for the features whose distribution differs between the classes."""
+        return np.asarray(_IS_MARKER[self.kind])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SyntheticMoments:
+    """Sufficient statistics of a synthetic data set, and its truth.
+
+    Parameters
+    ----------
+    moments
+        Counts, means and centred squares of the classes 0 and 1.
+    kind
+        A :class:`Kind` per feature.
+    group
+        Group of variances per feature.
+
+    Examples
+    --------
+    >>> from bayesieve.simulation import SynergeticModel
+    >>> drawn = SynergeticModel().draw_moments(1_000_000, seed=0)
+    >>> drawn.moments.count.tolist(), int(drawn.true_markers.sum())
+    ([500000, 500000], 100)
+    """
+
+    moments: Moments
+    kind: KindArray
+    group: KindArray
+
+    @property
+    def true_markers(self) -> BoolArray:
+        """True for the features whose distribution differs between the classes."""
+        return np.asarray(_IS_MARKER[self.kind])
+
+
+def class_sizes_of(n_samples: Any) -> tuple[int, int]:
+    """Sizes of the two classes: halves of an even total, or as given."""
+    if isinstance(n_samples, (tuple, list)):
+        if len(n_samples) != 2 or not all(_is_whole(n) and n >= 1 for n in n_samples):
+            raise DataError(f"Class sizes must be two whole numbers of at least 1, not {n_samples!r}.")
+        return int(n_samples[0]), int(n_samples[1])
+    if not _is_whole(n_samples) or n_samples < 2 or n_samples % 2:
+        raise DataError(
+            f"n_samples must be even and at least 2, or a pair of class sizes such as (40, 60), not {n_samples!r}."
+        )
+    return int(n_samples) // 2, int(n_samples) // 2
+
+
+def _is_whole(n: Any) -> bool:
+    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+
+
+def as_tuples(value: Any) -> Any:
+    """Return lists, as files hold them, as tuples."""
+    return tuple(as_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 class TileSource(Protocol):
@@ -65,15 +195,15 @@ def generator(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(child))
 
 
-def whole(source: TileSource, n_threads: int | None = None) -> SyntheticData:
+def draw_whole(source: TileSource, n_threads: int | None = None) -> SyntheticData:
     """Draw a whole data set."""
     return _piece(source, (0, sum(source.sizes)), (0, source.kind.size), n_threads)
 
 
-def pieces(
+def draw_pieces(
     source: TileSource, by: str = "samples", size: int | None = None, n_threads: int | None = None
 ) -> Iterator[SyntheticData]:
-    """Draw a data set some samples, or some features, at a time; together the same as :func:`whole`."""
+    """Draw a data set some samples, or some features, at a time; together the same as :func:`draw_whole`."""
     n, p = sum(source.sizes), source.kind.size
     if by not in ("samples", "features"):
         raise OptionError(f"by must be 'samples' or 'features', not {by!r}.")
@@ -88,7 +218,7 @@ def pieces(
     )
 
 
-def summed(source: TileSource, n_threads: int | None = None) -> SyntheticMoments:
+def draw_statistics(source: TileSource, n_threads: int | None = None) -> SyntheticMoments:
     """Sufficient statistics of a data set, from its values, which are never held all at once."""
     total: Moments | None = None
     for piece in _by_samples(source, _rows_at_once(source.kind.size), n_threads):
