@@ -34,7 +34,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     prior_probability
         Share of features believed to be markers beforehand, or one probability per feature.
     rule
-        A rule object such as ``FixedSize(100)``, or the paper's acronym ``"MNC"`` or ``"MAP"``.
+        A rule object such as ``FixedSize(100)``, or the paper's acronym with its numbers: ``"MNC"``, ``"NP:5"``.
     missing, informative_missing, degenerate, resolution, block_model, n_threads
         As in :func:`bayesieve.screen`.
     kinds

@@ -10,6 +10,7 @@ import pytest
 from posteriors import posterior_of
 
 import bayesieve as bs
+from bayesieve.selection import as_rule
 
 
 def all_sets(n):
@@ -162,8 +163,25 @@ def test_nothing_selected_says_what_would_be_needed():
     assert "0 of 1" in empty.summary()
 
 
-@pytest.mark.parametrize("name", ["MNC", "mnc", "MAP"])
-def test_acronyms(name):
-    from bayesieve.selection import as_rule  # noqa: PLC0415
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("MNC", bs.MinimalRisk(0.5)),
+        (" mnc ", bs.MinimalRisk(0.5)),
+        ("MAP", bs.MostProbable()),
+        ("mr:0.9", bs.MinimalRisk(0.9)),
+        ("CMNC:7", bs.FixedSize(7)),
+        ("cmap:7", bs.MostProbable(size=7)),
+        ("np:5", bs.NeymanPearson(5)),
+        ("fdr:0.1", bs.FalseDiscovery(0.1)),
+        ("FDP:0.1:0.9", bs.FalseDiscovery(0.1, 0.9)),
+    ],
+)
+def test_acronyms(text, rule):
+    assert as_rule(text) == rule
 
-    assert as_rule(name).select(posterior_of([1.0, -1.0])).names == ("x0",)
+
+@pytest.mark.parametrize("text", ["np", "np:", "np:x", "np:1:2", "mnc:0.5", "cmnc:0.5", "mr:7", "bh:0.05", ""])
+def test_acronyms_with_other_numbers_are_refused(text):
+    with pytest.raises(bs.RuleError):
+        as_rule(text)

@@ -226,9 +226,10 @@ def as_rule(rule: Rule | str) -> Rule:
     """Return the rule itself, or that of the paper's acronym with its numbers: ``"MNC"``, ``"np:5"``."""
     if isinstance(rule, str):
         acronym, *texts = rule.strip().lower().split(":")
-        make, kinds = _BY_ACRONYM.get(acronym, (None, ()))
+        make, names = CRITERIA.get(acronym, (None, ()))
         try:
-            numbers = [kind(text) for kind, text in zip(kinds, texts, strict=True)]
+            pairs = zip(names, texts, strict=True)
+            numbers = [(int if name == "n_selected" else float)(text) for name, text in pairs]
         except ValueError:
             make = None
         if make is None:
@@ -342,14 +343,14 @@ def _longest_sure_prefix(null: Any, marker: Any, proportion: float, confidence: 
     return longest
 
 
-_BY_ACRONYM: dict[str, tuple[type[Any], tuple[type[float], ...]]] = {
-    "mnc": (MinimalRisk, ()),
+CRITERIA: dict[str, tuple[Any, tuple[str, ...]]] = {
     "map": (MostProbable, ()),
-    "mr": (MinimalRisk, (float,)),
-    "cmnc": (FixedSize, (int,)),
-    "cmap": (MostProbable, (int,)),
-    "np": (NeymanPearson, (float,)),
-    "fdr": (FalseDiscovery, (float,)),
-    "fdp": (FalseDiscovery, (float, float)),
+    "mnc": (MinimalRisk, ()),
+    "mr": (MinimalRisk, ("threshold",)),
+    "cmnc": (FixedSize, ("n_selected",)),
+    "cmap": (MostProbable, ("n_selected",)),
+    "np": (NeymanPearson, ("expected_false_positives",)),
+    "fdr": (FalseDiscovery, ("proportion",)),
+    "fdp": (FalseDiscovery, ("proportion", "confidence")),
 }
-"""Rules by the paper's acronyms and the numbers that they take; FDR and FDP are extensions."""
+"""Rule and names of its numbers, by the acronym of the criterion."""
