@@ -18,9 +18,11 @@ TYPES = "types"  # holds types for the checks and nothing else
 
 SOUND = {
     "main": '// @ts-check\nimport { twice } from "./sums.js";\nimport {\n  ONE,\n  two,\n} from "./parts.js";\n\n'
-    '/** @import { Payload } from "./types.js" */\n\nfunction start() {\n  return twice(ONE) + two();\n}\n\nstart();\n',
+    '/** @import { Payload } from "./types.js" */\n\n'
+    "function start() {\n  return twice(ONE) + two();\n}\n\nstart();\n",
     "sums": 'import { two } from "./parts.js";\n\nexport function twice(x) {\n  return two() * x;\n}\n',
-    "parts": "export const ONE = 1;\nexport async function later() {}\n\nexport function two() {\n  return 2;\n}\n",
+    "parts": "export const ONE = 1;\nexport async function later() {}\n\n"
+    "export function two() {\n  return 2;\n}\n",
 }
 
 
@@ -42,10 +44,10 @@ def test_each_module_follows_those_it_imports_from():
 @pytest.mark.parametrize(
     ("modules", "message"),
     [
-        ({"parts": 'import { twice } from "./sums.js";\n' + SOUND["parts"]}, r"circle: sums.js -> parts.js -> sums.js"),
+        ({"parts": 'import { twice } from "./sums.js";\n'}, r"circle: sums.js -> parts.js -> sums.js"),
         ({"parts": 'import { two } from "./parts.js";\n'}, r"circle: parts.js -> parts.js"),
-        ({"parts": SOUND["parts"].replace("export const", "const")}, r"main.js imports ONE from parts.js"),
-        ({"parts": "export const ONE = 1;\n"}, r"sums.js imports two from parts.js|main.js imports two from parts.js"),
+        ({"parts": SOUND["parts"].replace("export const", "const")}, r"main.js imports ONE, which parts.js"),
+        ({"parts": "export const ONE = 1;\n"}, r"sums.js imports two, which parts.js does not export"),
         ({"sums": SOUND["sums"] + "const ONE = 2;\n"}, r"parts.js and sums.js both declare ONE"),
         ({"sums": SOUND["sums"] + "function two() {}\n"}, r"parts.js and sums.js both declare two"),
         ({"sums": SOUND["sums"] + "let start = 0;\n"}, r"sums.js and main.js both declare start"),
@@ -82,7 +84,6 @@ def test_other_ways_to_write_it_are_refused(line):
 def test_a_module_that_is_not_there_is_an_error():
     with pytest.raises(KeyError, match="missing"):
         bundle("main", changed(sums='import { a } from "./missing.js";\n'))
-
 
 
 def test_every_module_of_the_report_is_used_and_none_in_a_circle():

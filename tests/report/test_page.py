@@ -72,7 +72,8 @@ def test_all_files_are_in_the_page_once():
     for path in (ROOM / "scripts").glob("*.js"):
         names = re.findall(r"^export (?:function|const) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
         for name in names:
-            assert len(re.findall(rf"^(?:function|const) {name}\b", pages.script(), re.MULTILINE)) == 1, (path, name)
+            declared = re.findall(rf"^(?:function|const) {name}\b", pages.script(), re.MULTILINE)
+            assert len(declared) == 1, (path, name)
     assert sorted(STYLES) == sorted(path.stem for path in (ROOM / "styles").glob("*.css"))
 
 

@@ -106,7 +106,7 @@ test("a number that is off is found", () => {
 
 test("the law of coins is that of Python", () => {
   for (const { odds, lowest, masses } of fixture("laws")) {
-    const sorted = odds.toSorted((a, b) => Math.abs(b) - Math.abs(a)); // those nearest to certainty first
+    const sorted = [...odds].sort((a, b) => Math.abs(b) - Math.abs(a)); // those nearest to certainty first
     const law = poissonBinomial(Float64Array.from(sorted, expit), Float64Array.from(sorted, (x) => expit(-x)));
     const at = (from, pmf, count) => pmf[count - from] ?? 0;
     const last = Math.max(lowest + masses.length, law.lowest + law.pmf.length);

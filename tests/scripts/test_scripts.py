@@ -48,8 +48,9 @@ def test_a_wrong_number_fails(node, fixtures, tmp_path):
     for path in fixtures.iterdir():
         shutil.copy(path, tmp_path)
     text = (tmp_path / "studies.json").read_text(encoding="utf-8")
-    wrong = re.sub(r'("n_selected": ?)(\d+)(, ?"expected_true")', lambda m: f"{m[1]}{int(m[2]) + 1}{m[3]}", text, count=1)
-    assert wrong != text
+    known = re.search(r'"known": ?\{"n_selected": ?(?=\d)', text)
+    assert known is not None
+    wrong = f"{text[: known.end()]}9{text[known.end() :]}"
     (tmp_path / "studies.json").write_text(wrong, encoding="utf-8")
     done = run(node, tmp_path, "rules.test.mjs")
     assert done.returncode != 0

@@ -20,7 +20,7 @@ def bundle(entry: str, read: Callable[[str], str]) -> str:
     for name, text in order.items():
         for wanted, source in _imports(text):
             if missing := sorted(wanted - exported[source]):
-                raise ValueError(f"{name}.js imports {', '.join(missing)} from {source}.js, which does not export it.")
+                raise ValueError(f"{name}.js imports {', '.join(missing)}, which {source}.js does not export.")
     parts = (_stripped(name, text) for name, text in order.items())
     return '"use strict";\n(() => {\n' + "\n".join(parts) + "\n})();\n"
 
@@ -42,7 +42,8 @@ def _ordered(
 
 def _imports(text: str) -> list[tuple[set[str], str]]:
     """Names imported, with the module they come from."""
-    return [({each.strip() for each in names.split(",")} - {""}, source) for names, source in _IMPORT.findall(text)]
+    found = _IMPORT.findall(text)
+    return [({each.strip() for each in names.split(",")} - {""}, source) for names, source in found]
 
 
 def _names(name: str, text: str, owners: dict[str, str]) -> set[str]:
@@ -62,7 +63,7 @@ def _stripped(name: str, text: str) -> str:
     bare = _EXPORT.sub("", _TYPES.sub("", _IMPORT.sub("", text)))
     if other := _OTHER.search(bare):
         raise ValueError(
-            f"{name}.js: cannot bundle {other[0]!r}. Write import {{ a, b }} from \"./name.js\", and export before a "
-            "function, class, const or let of one name."
+            f"{name}.js: cannot bundle {other[0]!r}. Import names in braces from a file beside it, and write "
+            "export before a function, class, const or let of one name."
         )
     return bare

@@ -6,8 +6,7 @@ import {
 } from "./effect_labels.js";
 import { decodedOnce } from "./numbers.js";
 import {
-  colourParts, contextOf, createPlot, drawBottomAxis, drawLeftAxis, drawLine, drawMessage, fitLeft, mixColours,
-  ringAt,
+  contextOf, createPlot, drawBottomAxis, drawLeftAxis, drawLine, drawMessage, fitLeft, ringAt,
 } from "./plot.js";
 import { connectFeatures } from "./pointing.js";
 import { finiteExtent, linearScale, niceTicks, tickTexts } from "./scales.js";
@@ -17,6 +16,9 @@ import { openedPosition } from "./state.js";
 
 const EFFECT_SHADES = 24;
 const EFFECT_ROUND = 1200; // selected points drawn as discs; weaker ones, in long lists, as small squares
+
+/** @type {CanvasRenderingContext2D | null} */
+let colourContext = null;
 
 /** Scatter of all features: how means differ against how variances differ (or the log-odds), over the cut in colour. */
 export function createEffectMap(element, /** @type {Context} */ context) {
@@ -85,6 +87,23 @@ function prepareEffectMap(/** @type {EffectMap} */ map) {
   map.shades = effectShades(plot.palette);
   map.sprites = map.shades.map((shade) => pointSprite(plot, map.radius + 1.4, shade));
   map.base = greyLayer(map);
+}
+
+/** Red, green, blue of a resolved colour. */
+function colourParts(colour) {
+  const context = colourContext || contextOf(document.createElement("canvas"));
+  colourContext = context;
+  context.fillStyle = "#808080";
+  context.fillStyle = colour;
+  const text = String(context.fillStyle);
+  if (text[0] === "#") return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+  return (text.match(/[\d.]+/g) || [128, 128, 128]).slice(0, 3).map(Number);
+}
+
+/** A colour between two others. */
+function mixColours(first, second, share) {
+  const [a, b] = [colourParts(first), colourParts(second)];
+  return `rgb(${a.map((part, k) => Math.round(part + (b[k] - part) * share)).join(",")})`;
 }
 
 /** Colours from the cut to the strongest feature. */

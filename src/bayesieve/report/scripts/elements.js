@@ -25,6 +25,13 @@ export function allOf(selector) {
   return document.querySelectorAll(selector);
 }
 
+/** Put a value into a field. */
+export function followField(/** @type {{ value: string }} */ field, value) {
+  if (field.value !== value) {
+    field.value = value;
+  }
+}
+
 /** Run something at most once per frame, however often it is asked for. */
 export function oncePerFrame(run) {
   let queued = false;

@@ -1,7 +1,7 @@
 // @ts-check
 // Numbers: from the payload into typed arrays, between log-odds and probabilities, and into words.
 
-/** @import { Payload } from "./types.js" */
+/** @import { Encoded, Payload } from "./types.js" */
 
 const ARRAY_TYPES = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
 const MINUS = "\u2212";
@@ -28,7 +28,7 @@ export function unicodeDigits(sign) {
 }
 
 /** Decode {"type", "data"} (base64, little-endian) into a typed array; null stays null. */
-export function decodeArray(encoded) {
+export function decodeArray(/** @type {Encoded | null | undefined} */ encoded) {
   if (encoded === null || encoded === undefined) {
     return null;
   }

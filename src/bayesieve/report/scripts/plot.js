@@ -11,9 +11,6 @@ const PALETTE_NAMES = [
   "scale-high", "class-0", "class-1", "class-2", "class-3", "class-4", "class-5", "class-6", "class-7",
 ];
 
-/** @type {CanvasRenderingContext2D | null} */
-let colourContext = null;
-
 /** Colours of the page as the browser resolves them, by their name without dashes. */
 function readPalette(/** @type {HTMLElement} */ element) {
   const probe = document.createElement("span");
@@ -42,23 +39,6 @@ function backgroundOf(element) {
 /** What draws on a canvas. */
 export function contextOf(/** @type {HTMLCanvasElement} */ canvas) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-}
-
-/** Red, green, blue of a resolved colour. */
-export function colourParts(colour) {
-  const context = colourContext || contextOf(document.createElement("canvas"));
-  colourContext = context;
-  context.fillStyle = "#808080";
-  context.fillStyle = colour;
-  const text = String(context.fillStyle);
-  if (text[0] === "#") return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
-  return (text.match(/[\d.]+/g) || [128, 128, 128]).slice(0, 3).map(Number);
-}
-
-/** A colour between two others. */
-export function mixColours(first, second, share) {
-  const [a, b] = [colourParts(first), colourParts(second)];
-  return `rgb(${a.map((part, k) => Math.round(part + (b[k] - part) * share)).join(",")})`;
 }
 
 /** The common ground of every chart: a canvas that fills its element, a tooltip, a palette and a description. */

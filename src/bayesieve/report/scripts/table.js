@@ -2,7 +2,7 @@
 // The table of all features: only the rows in sight exist, and they are used again while it scrolls.
 
 import { fileNameFrom, saveText, tableCsv } from "./columns.js";
-import { byId, oncePerFrame } from "./elements.js";
+import { byId, followField, oncePerFrame } from "./elements.js";
 import { formatCount, shownName } from "./numbers.js";
 import { createOrdering, tellFilters } from "./ordering.js";
 import { priorMoved } from "./state.js";
@@ -62,13 +62,6 @@ function updateTable(/** @type {Table} */ table, /** @type {View} */ view) {
   }
   followField(byId("table-filter"), state.filter);
   paintRows(table);
-}
-
-/** Put a value into a field. */
-function followField(field, value) {
-  if (field.value !== value) {
-    field.value = value;
-  }
 }
 
 /** Say how many rows are shown of how many features. */

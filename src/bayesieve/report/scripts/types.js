@@ -146,7 +146,6 @@
  *   mark: (position: number) => void, count: () => number, opened: () => number,
  * }} Features
  *
- * @typedef {{ x: number, y: number, lines: string[] } | null} Hovered
  * @typedef {{ update: (view: View) => void, redraw: () => void }} Drawing
  *
  * A chart; its view is there after the first update, its scales after the first painting.
