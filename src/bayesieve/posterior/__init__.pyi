@@ -7,7 +7,7 @@ from .consistency import (
 from .count_distribution import (
     CountLaw as CountLaw,
     PoissonBinomial as PoissonBinomial,
-    convolve_coin as convolve_coin,
+    longest_sure_prefix as longest_sure_prefix,
 )
 from .effect_size import Effect as Effect, effect_of as effect_of
 from .error_analysis import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -170,6 +171,23 @@ def convolve_coin(mass: Any, low: int, high: int, p: float, q: float) -> tuple[i
         mass[high - 1] = 0.0
         high -= 1
     return low, high
+
+
+@compiled()
+def longest_sure_prefix(null: Any, marker: Any, proportion: float, confidence: float) -> int:
+    """Length of the longest prefix within the bound; every one is tried, since the condition is not monotone."""
+    mass = np.zeros(null.shape[0] + 2)
+    mass[0] = 1.0
+    low, high, longest = 0, 1, 0
+    for i in range(null.shape[0]):
+        low, high = convolve_coin(mass, low, high, null[i], marker[i])
+        allowed = math.floor(proportion * (i + 1) + 1e-9)
+        reached = 0.0 if allowed < low else 1.0
+        if low <= allowed < high - 1:
+            reached = mass[low : allowed + 1].sum()
+        if reached >= confidence:
+            longest = i + 1
+    return longest
 
 
 @compiled()

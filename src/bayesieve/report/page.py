@@ -8,18 +8,12 @@ import hashlib
 from importlib import resources
 from typing import Any
 
+from bayesieve.report.bundle import bundle
 from bayesieve.report.encoding import script_json
 from bayesieve.report.payload import payload
 from bayesieve.report.story import Story
 from bayesieve.report.telling import told
 
-SCRIPTS = (
-    "numbers", "rules", "law", "state", "commands",
-    "scales", "plot", "pointing", "effect_labels", "effect_map", "rank_plot", "curves", "bars", "feature_strip",
-    "feature_plot", "composition", "forest",
-    "ordering", "table", "table_keys", "columns", "feature_panel", "sites_panel", "controls", "headline", "sight",
-    "main",
-)  # fmt: skip
 STYLES = ("tokens", "base", "layout", "controls", "table", "narrow", "print")
 
 
@@ -45,9 +39,8 @@ def page(story: Story) -> bytes:
 
 @functools.cache
 def script() -> str:
-    """Return the script: all its files, in order, in one function."""
-    parts = "\n".join(_text("scripts", f"{name}.js") for name in SCRIPTS)
-    return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
+    """Return the script: the module ``main`` and all it imports, in one function."""
+    return bundle("main", lambda name: _text("scripts", f"{name}.js"))
 
 
 @functools.cache

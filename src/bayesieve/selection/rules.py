@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import RuleError
-from bayesieve.posterior import FeaturePosterior, Loss, convolve_coin
+from bayesieve.posterior import FeaturePosterior, Loss, longest_sure_prefix
 from bayesieve.selection.selection import Selection, checked_posterior, prefix
-from bayesieve.utils import BoolArray, FloatArray, compiled
+from bayesieve.utils import BoolArray, FloatArray
 
 ROUNDING = 1e-12  # objectives and sums that agree to this are equal
 _TINY = 1e-300
@@ -321,26 +321,9 @@ class FalseDiscovery:
             size = int(np.flatnonzero(allowed).max(initial=-1)) + 1
             return prefix(posterior, size, f"expected false-discovery rate at most {self.proportion:g}")
         marker = posterior.probability[posterior.ranking]
-        size = _longest_sure_prefix(null, marker, self.proportion, self.confidence)
+        size = longest_sure_prefix(null, marker, self.proportion, self.confidence)
         rule = f"false-discovery proportion at most {self.proportion:g} with probability {self.confidence:g}"
         return prefix(posterior, size, rule)
-
-
-@compiled()
-def _longest_sure_prefix(null: Any, marker: Any, proportion: float, confidence: float) -> int:
-    """Try every prefix: the condition is not monotone in its length."""
-    mass = np.zeros(null.shape[0] + 2)
-    mass[0] = 1.0
-    low, high, longest = 0, 1, 0
-    for i in range(null.shape[0]):
-        low, high = convolve_coin(mass, low, high, null[i], marker[i])
-        allowed = math.floor(proportion * (i + 1) + 1e-9)
-        reached = 0.0 if allowed < low else 1.0
-        if low <= allowed < high - 1:
-            reached = mass[low : allowed + 1].sum()
-        if reached >= confidence:
-            longest = i + 1
-    return longest
 
 
 CRITERIA: dict[str, tuple[Any, tuple[str, ...]]] = {

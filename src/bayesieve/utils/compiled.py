@@ -1,14 +1,14 @@
-"""One way to compile a kernel: lazily, without the GIL, cached on disk where a disk can be written.
+"""Compilation of kernels by numba: on first use, without the GIL, cached on disk where a disk can be written.
 
-numba refuses to compile when it finds no place for its cache, and lets an ``OSError`` through when
-the place is full or read-only. A user has done nothing wrong in either case, so both are survived
-here: the kernel is compiled for this process only.
+A kernel is compiled again when its own file changes, and only then: kernels that call each other stand in one
+file, and constants that they use as well.
 """
 
 from __future__ import annotations
 
-import functools
 import logging
+import os
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +16,12 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
-from numba.core.runtime.nrt import rtsys
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 logger = logging.getLogger("bayesieve")
 
+_ROOM = 50_000_000  # bytes that a disk must have left to take compiled code
 _kernels: set[int] = set()
 
 
@@ -38,9 +38,8 @@ def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Functi
 
     def decorate(function: Function) -> Function:
         try:
-            kernel = numba.njit(cache=True, **options)(function)
-            kernel._cache = _ForgivingCache(kernel._cache)
-        except (RuntimeError, OSError):  # no place for a cache
+            kernel = numba.njit(cache=_disk_has_room(), **options)(function)
+        except (RuntimeError, OSError):  # no folder for a cache can be written: compile for this process only
             kernel = numba.njit(**options)(function)
         _kernels.add(id(kernel))
         return cast("Function", kernel)
@@ -48,64 +47,30 @@ def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Functi
     return decorate
 
 
-@functools.cache
-def _package_stamp() -> tuple[tuple[str, int, int], ...]:
-    """Name, time and size of every source file of the package."""
-    files = sorted(Path(__file__).parents[1].rglob("*.py"))
-    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+def _disk_has_room() -> bool:
+    """Whether the cache has room: numba lets the error of a full disk through to the user."""
+    place = Path(os.environ.get("NUMBA_CACHE_DIR") or __file__)
+    while not place.exists():
+        place = place.parent
+    return shutil.disk_usage(place).free > _ROOM
 
 
-class _ForgivingCache:
-    """numba's cache with three of its habits changed.
-
-    A disk that cannot be written or read is not an error. And what is cached is out of date when
-    *any* file of the package has changed: numba looks at a kernel's own file only, although kernels
-    of other files are compiled into it. And ready-made code is loaded without the hundreds of
-    declarations that only the compiler needs (it fetches them itself), which takes a third of a second.
-    """
-
-    def __init__(self, cache: Any) -> None:
-        self._cache = cache
-        file = getattr(cache, "_cache_file", None)
-        if file is not None:
-            file._source_stamp = (file._source_stamp, _package_stamp())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        load = getattr(self._cache, "_load_overload", None)
-        try:
-            if load is None:
-                return self._cache.load_overload(sig, target_context)
-            rtsys.initialize(target_context)
-            return load(sig, target_context)
-        except OSError:
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            self._cache.save_overload(sig, data)
-        except OSError as error:
-            logger.debug("the compiled kernel was not cached: %s", error)
-
-
-class _SayOnce(event.Listener):
-    """Say, once in a process, that compilation is under way: it takes seconds and looks like a hang."""
+class _Announcement(event.Listener):
+    """Announce, once in a process, that compilation is under way: it takes seconds and looks like a hang."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._said = False
+        self._made = False
 
     def on_start(self, event: Any) -> None:
         with self._lock:
-            if self._said or id(event.data.get("dispatcher")) not in _kernels:
+            if self._made or id(event.data.get("dispatcher")) not in _kernels:
                 return
-            self._said = True
+            self._made = True
         logger.warning("bayesieve: compiling for this machine; this takes a few seconds and happens once.")
 
     def on_end(self, event: Any) -> None:
-        """Nothing to say at the end."""
+        """Nothing to announce at the end."""
 
 
-event.register("numba:compile", _SayOnce())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]

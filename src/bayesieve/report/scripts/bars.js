@@ -1,11 +1,21 @@
-"use strict";
+// @ts-check
+
+import { firstWhere, formatByChance, formatCount, formatNumber, logit } from "./numbers.js";
+import {
+  createPlot, drawArea, drawBottomAxis, drawLeftAxis, drawLine, drawMessage, fitLeft, textWidth, writeText,
+  writeWithin,
+} from "./plot.js";
+import { connectHover } from "./pointing.js";
+import { countScale, linearScale, niceTicks, tickText, tickTexts } from "./scales.js";
+
+/** @import { BinChart, Context, Law, LawChart, ListLaw, SeenLaw, Solution } from "./types.js" */
 
 const WIDE_LAW = 60;
 
 /** Law of the number of false positives in the list, its 90% interval, mean and the number by chance. */
-function createFalsePositivePlot(element, context) {
+export function createFalsePositivePlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 66, right: 16, bottom: 44, left: 46 } });
-  const chart = { plot, context, view: null };
+  const chart = /** @type {LawChart} */ ({ plot, context });
   connectHover(plot, (x, y) => hoverFalsePositives(chart, x, y));
   return {
     update: (view) => { chart.view = view; paintFalsePositivePlot(chart); },
@@ -14,7 +24,7 @@ function createFalsePositivePlot(element, context) {
 }
 
 /** Part of a law that can be seen: from the first to the last probability over a ten-thousandth of the largest. */
-function visibleLaw({ lowest, pmf }) {
+function visibleLaw(/** @type {Law} */ { lowest, pmf }) {
   let largest = 0;
   for (let k = 0; k < pmf.length; k += 1) largest = Math.max(largest, pmf[k]);
   let [first, last] = [0, pmf.length - 1];
@@ -24,7 +34,7 @@ function visibleLaw({ lowest, pmf }) {
 }
 
 /** Paint the law. */
-function paintFalsePositivePlot(chart) {
+function paintFalsePositivePlot(/** @type {LawChart} */ chart) {
   const { plot, view } = chart;
   if (!view || !plot.begin()) return;
   const { solution } = view;
@@ -55,7 +65,7 @@ function paintFalsePositivePlot(chart) {
 }
 
 /** Ends of the counts drawn: the law and, if it is not far away, the number by chance. */
-function falsePositiveEnds(seen, { byChance }) {
+function falsePositiveEnds(/** @type {SeenLaw} */ seen, /** @type {Solution} */ { byChance }) {
   const span = Math.max(4, seen.to - seen.from);
   let [low, high] = [seen.from, Math.max(seen.to, seen.from + 3)];
   if (byChance !== null && Number.isFinite(byChance)) {
@@ -66,7 +76,7 @@ function falsePositiveEnds(seen, { byChance }) {
 }
 
 /** Bars, or an area if they would be too thin; inside the 90% interval in full colour. */
-function drawLawBars(chart, law, seen) {
+function drawLawBars(/** @type {LawChart} */ chart, /** @type {ListLaw} */ law, /** @type {SeenLaw} */ seen) {
   const { plot } = chart;
   const { palette, box, ctx } = plot;
   if (seen.to - seen.from > WIDE_LAW) {
@@ -92,7 +102,9 @@ function drawLawBars(chart, law, seen) {
 }
 
 /** Lines of the mean and of the number by chance, the bracket of the interval, and their words above. */
-function drawLawLabels(chart, law, solution) {
+function drawLawLabels(
+  /** @type {LawChart} */ chart, /** @type {ListLaw} */ law, /** @type {Solution} */ solution,
+) {
   const { plot } = chart;
   const { palette, box } = plot;
   const bracket = box.top + 4;
@@ -108,6 +120,7 @@ function drawLawLabels(chart, law, solution) {
   const mean = chart.x(solution.expectedFalse);
   drawLine(plot, mean, bracket, mean, box.bottom, { colour: palette.ink, width: 1.75 });
   const key = 34;
+  /** @type {{ text: string, dash: number[], width: number }[]} */
   const marks = [{ text: `expected ${formatNumber(solution.expectedFalse, 3)}`, dash: [], width: 1.75 }];
   const chance = solution.byChance;
   if (chance !== null && Number.isFinite(chance)) {
@@ -126,7 +139,7 @@ function drawLawLabels(chart, law, solution) {
 }
 
 /** Probability of the count pointed at. */
-function hoverFalsePositives(chart, x, y) {
+function hoverFalsePositives(/** @type {LawChart} */ chart, x, y) {
   const { plot, seen, view } = chart;
   if (!seen || !view || x < plot.box.left || x > plot.box.right || y < plot.box.top) return null;
   const count = Math.max(0, Math.round(chart.x.invert(x)));
@@ -138,9 +151,9 @@ function hoverFalsePositives(chart, x, y) {
 const PROBABILITY_BINS = 20;
 
 /** Histogram of the probabilities of being a marker; counts on a logarithmic axis. */
-function createProbabilityPlot(element, context) {
+export function createProbabilityPlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 30, right: 14, bottom: 44, left: 50 } });
-  const chart = { plot, context, view: null };
+  const chart = /** @type {BinChart} */ ({ plot, context });
   connectHover(plot, (x, y) => hoverProbability(chart, x, y));
   return {
     update: (view) => { chart.view = view; paintProbabilityPlot(chart); },
@@ -162,7 +175,7 @@ function probabilityBins(live, size) {
 }
 
 /** Paint the histogram. */
-function paintProbabilityPlot(chart) {
+function paintProbabilityPlot(/** @type {BinChart} */ chart) {
   const { plot, view, context } = chart;
   if (!view || !plot.begin()) return;
   const { box, palette, ctx } = plot;
@@ -191,14 +204,14 @@ function paintProbabilityPlot(chart) {
     }
   });
   const last = bins[PROBABILITY_BINS - 1];
-  const style = { align: "right", bold: true, colour: palette.accent };
-  writeText(plot, `${formatCount(solution.size)} selected`, box.right, 13, style);
+  const words = `${formatCount(solution.size)} selected`;
+  writeText(plot, words, box.right, 13, { align: "right", bold: true, colour: palette.accent });
   plot.describe(`Histogram of probabilities in ${PROBABILITY_BINS} bins: ${formatCount(bins[0].count)} features `
     + `below 0.05, ${formatCount(last.count)} over 0.95; ${formatCount(solution.size)} are selected.`);
 }
 
 /** Count of the bin pointed at. */
-function hoverProbability(chart, x, y) {
+function hoverProbability(/** @type {BinChart} */ chart, x, y) {
   const { plot, bins } = chart;
   if (!bins || x < plot.box.left || x >= plot.box.right || y < plot.box.top || y > plot.box.bottom) return null;
   const bin = bins[Math.min(PROBABILITY_BINS - 1, Math.floor(chart.x.invert(x) * PROBABILITY_BINS))];

@@ -1,12 +1,18 @@
-"use strict";
-
+// @ts-check
 // The columns of the table: what each holds, how it is told and how it is written to a file.
+
+import { byId } from "./elements.js";
+import {
+  decodedOnce, expit, formatCount, formatFixed, formatNumber, formatProbability, SINGLE_DIGITS,
+} from "./numbers.js";
+
+/** @import { Column, Details, Payload, PayloadColumn, View } from "./types.js" */
 
 const DEFAULT_KEYS = ["kind", "pattern", "mean_difference", "log_variance_ratio", "least_log_odds"];
 const PHONE_WIDTHS = { selected: 28, rank: 54, feature: 80, log_odds: 78, probability: 92 };
 
 /** Replace every encoded array of the payload by its typed array, leaving the rest as it is. */
-function decodeDetails(part) {
+export function decodeDetails(part) {
   if (part === null || typeof part !== "object") {
     return part;
   }
@@ -23,7 +29,9 @@ function decodeDetails(part) {
  * Whether a feature hangs on one sample now: it passes the cut and, without a certain sample, would not. At the cut
  * of the report the stored flags hold, elsewhere the least log-odds tell; null if neither is known.
  */
-function createFragility(payload, details, storedCut, view) {
+export function createFragility(
+  /** @type {Payload} */ payload, /** @type {Details} */ details, storedCut, /** @type {() => View} */ view,
+) {
   const column = details.columns.find((each) => each.key === "least_log_odds" && !each.annotation);
   if (!column) {
     return details.fragile ? (i) => Boolean(details.fragile[i]) : null;
@@ -41,12 +49,14 @@ function createFragility(payload, details, storedCut, view) {
 }
 
 /** Whether the cut parts the stored log-odds where that of the report does. */
-function atStoredCut({ solution, shift }, storedCut) {
+export function atStoredCut(/** @type {View} */ { solution, shift }, storedCut) {
   return shift === 0 ? solution.cut === storedCut : Math.abs(solution.cut - shift - storedCut) < 1e-9;
 }
 
 /** All columns in the order of the table. view() gives what the controls say now. */
-function createColumns(payload, details, view, fragile) {
+export function createColumns(
+  /** @type {Payload} */ payload, /** @type {Details} */ details, /** @type {() => View} */ view, fragile,
+) {
   const own = details.columns.map((column) => payloadColumn(column));
   const taken = new Set(own.filter((column) => !column.annotation).map((column) => column.key));
   const statistics = statisticsColumns(payload, details).filter((column) => !taken.has(column.key));
@@ -71,6 +81,7 @@ function createColumns(payload, details, view, fragile) {
 /**
  * A column of numbers. `ranked`: the rank order sorts it upwards (1) or downwards (-1); `told`: the panel of a
  * feature tells it anyway; `single`: single precision.
+ * @returns {Column}
  */
 function numberColumn(key, title, value, options = {}) {
   const width = titleWidth(title, 104);
@@ -106,8 +117,11 @@ function decimalsOf(value) {
   return Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(sizes[sizes.length >> 1]))));
 }
 
-/** The column that marks the features of the list. */
-function markColumn(view) {
+/**
+ * The column that marks the features of the list.
+ * @returns {Column}
+ */
+function markColumn(/** @type {() => View} */ view) {
   const listed = (i) => i < view().solution.size;
   return {
     key: "selected", title: "in the list", kind: "mark", width: 44, shown: true, fixed: true, ranked: -1,
@@ -117,14 +131,17 @@ function markColumn(view) {
   };
 }
 
-/** The column of names. */
+/**
+ * The column of names.
+ * @returns {Column}
+ */
 function nameColumn(names) {
   const text = (i) => names[i];
   return { key: "feature", title: "feature", kind: "text", value: text, text, width: 190, shown: true, fixed: true };
 }
 
 /** Columns that follow the controls. */
-function liveColumns(view) {
+function liveColumns(/** @type {() => View} */ view) {
   const odds = (i) => view().logOdds[i];
   const evidence = (i) => view().evidence.logBayesFactor[i] + view().ratioPart;
   return [
@@ -139,7 +156,7 @@ function liveColumns(view) {
 }
 
 /** Counts, means and standard deviations by class. */
-function statisticsColumns(payload, details) {
+function statisticsColumns(/** @type {Payload} */ payload, /** @type {Details} */ details) {
   if (!details.statistics) {
     return [];
   }
@@ -159,14 +176,17 @@ function statisticsColumns(payload, details) {
   return columns;
 }
 
-/** A column of the payload. */
-function payloadColumn(column) {
+/**
+ * A column of the payload.
+ * @returns {Column}
+ */
+function payloadColumn(/** @type {PayloadColumn} */ column) {
   const { key, title, pair } = column;
   const options = { annotation: Boolean(column.annotation), ofPrior: Boolean(column.of_prior), pair };
   if (column.kind === "text") {
-    const value = column.codes ? (i) => column.levels[column.codes[i]] : (i) => column.values[i];
+    const { levels = [], codes } = column;
+    const value = codes ? (i) => levels[codes[i]] : (i) => column.values[i];
     const text = (i) => value(i) ?? "";
-    const { levels, codes } = column;
     return { key, title, kind: "text", value: text, text, width: 140, levels, codes, ...options };
   }
   const value = (i) => column.values[i];
@@ -180,8 +200,8 @@ function payloadColumn(column) {
 }
 
 /** Why a feature is degenerate, and whether one sample carries it. */
-function degenerateColumns(details, fragile) {
-  const columns = [];
+function degenerateColumns(/** @type {Details} */ details, fragile) {
+  const columns = /** @type {Column[]} */ ([]);
   if (details.degenerate) {
     const reasons = details.degenerate_reasons;
     const text = (i) => reasons[details.degenerate[i]] || "";
@@ -197,7 +217,7 @@ function degenerateColumns(details, fragile) {
 }
 
 /** Choose the columns shown at first: a few on a phone, else as many as there is room for; the rest by the chooser. */
-function chooseShown(columns, nClasses) {
+function chooseShown(/** @type {Column[]} */ columns, nClasses) {
   if (window.matchMedia("(max-width: 46rem)").matches) {
     const narrowest = window.matchMedia("(max-width: 23.9rem)").matches;
     for (const column of columns) {
@@ -207,11 +227,11 @@ function chooseShown(columns, nClasses) {
     return;
   }
   const always = columns.filter((column) => column.shown);
-  let room = (document.getElementById("table-grid").clientWidth || 1200) - 48;
+  let room = (byId("table-grid").clientWidth || 1200) - 48;
   room -= always.reduce((sum, column) => sum + column.width, 0);
   const wanted = [
     ...columns.filter((column) => column.annotation).slice(0, 3),
-    ...DEFAULT_KEYS.map((key) => columns.find((column) => column.key === key && !column.annotation)).filter(Boolean),
+    ...DEFAULT_KEYS.flatMap((key) => columns.find((column) => column.key === key && !column.annotation) ?? []),
   ].map((column) => [column]);
   if (nClasses <= 2) {
     wanted.push(...["mean", "sd"].map((statistic) => columns.filter((column) => column.statistic === statistic)));
@@ -231,7 +251,7 @@ function titleWidth(title, least) {
 }
 
 /** Text of a cell in a file: all digits that are known, no sign of thousands, empty where nothing is known. */
-function fileText(column, i) {
+function fileText(/** @type {Column} */ column, i) {
   if (column.csv) {
     return column.csv(i);
   }
@@ -246,12 +266,12 @@ function fileText(column, i) {
 }
 
 /** Quote a text for CSV as RFC 4180 says. Names that look like formulas are kept as they are: the file is data. */
-function quoteField(text) {
+export function quoteField(text) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Rows of the table as CSV, in the order shown and with all columns. */
-function tableCsv(columns, positions) {
+export function tableCsv(/** @type {Column[]} */ columns, positions) {
   const lines = [columns.map((column) => quoteField(column.key)).join(",")];
   for (const i of positions) {
     lines.push(columns.map((column) => quoteField(fileText(column, i))).join(","));
@@ -260,13 +280,13 @@ function tableCsv(columns, positions) {
 }
 
 /** A file name made from the title of the report. */
-function fileNameFrom(title, ending) {
+export function fileNameFrom(title, ending) {
   const plain = title.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
   return `${plain || "features"}${ending}`;
 }
 
 /** Hand a text to the browser as a file to keep. */
-function saveText(text, name) {
+export function saveText(text, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
   link.download = name;

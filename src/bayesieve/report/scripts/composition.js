@@ -1,11 +1,21 @@
-"use strict";
+// @ts-check
+
+import { statisticAt } from "./feature_plot.js";
+import { columnNumber } from "./feature_strip.js";
+import { formatCompact, formatSigned, shownName } from "./numbers.js";
+import { createPlot, drawBottomAxis, drawLine, fitText, textWidth, wishHeight, writeText } from "./plot.js";
+import { logOddsOf, ratioPart } from "./rules.js";
+import { finiteExtent, linearScale, niceTicks } from "./scales.js";
+import { openedPosition } from "./state.js";
+
+/** @import { Chart, Context, Evidence, Part, Payload, Plot, State, TextStyle, View, WaterfallRow } from "./types.js" */
 
 const LEAST_NAME = "least over leaving one sample out";
 
 /** How the log-odds of the open feature add up: prior, prior ratio, class sizes, means, variances. */
-function createCompositionPlot(element, context) {
+export function createCompositionPlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 6, right: 12, bottom: 30, left: 12 } });
-  const chart = { plot, context, view: null };
+  const chart = /** @type {Chart} */ ({ plot, context });
   const fit = () => {
     if (chart.view && wishHeight(plot, 30 * (compositionParts(context, chart.view).length + 1) + 40)) plot.measure();
   };
@@ -16,12 +26,12 @@ function createCompositionPlot(element, context) {
 }
 
 /** Live prior log-odds of a feature. */
-function livePriorLogOdds(evidence, state, position) {
+function livePriorLogOdds(/** @type {Evidence} */ evidence, /** @type {State} */ state, position) {
   return evidence.priors ? evidence.priors[position] + Math.log(state.odds_factor) : logOddsOf(evidence, state.prior);
 }
 
 /** Parts of the log-odds of the open feature as [{name, value}]; they add up to the log-odds. */
-function compositionParts(context, view) {
+export function compositionParts(/** @type {Context} */ context, /** @type {View} */ view) {
   const { payload, evidence } = context;
   const position = openedPosition(view);
   const shift = ratioPart(evidence, view.state);
@@ -30,9 +40,9 @@ function compositionParts(context, view) {
   const { composition } = payload;
   if (composition && composition.kind === "jeffreys") {
     const found = jeffreysParts(payload, position, shift);
-    const rest = found && restOf(found, evidenceTotal); // else a floor or a policy had its say
-    if (rest === 0) return parts.concat(found);
-    if (!payload.calibrated && Number.isFinite(rest) && found) return parts.concat(found, [{ name: LEAST_NAME, value: rest }]);
+    const rest = found ? restOf(found, evidenceTotal) : NaN; // else a floor or a policy had its say
+    if (found && rest === 0) return parts.concat(found);
+    if (found && !payload.calibrated && Number.isFinite(rest)) return parts.concat(found, [{ name: LEAST_NAME, value: rest }]);
   }
   if (composition && composition.kind === "blocks") {
     const found = composition.keys.map((key, k) => {
@@ -46,16 +56,10 @@ function compositionParts(context, view) {
   return parts.concat([{ name: payload.calibrated ? "data" : LEAST_NAME, value: evidenceTotal }]);
 }
 
-/** Number of a column of the payload for a feature. */
-function columnNumber(payload, key, position) {
-  const column = ownColumn(payload, key);
-  return column && column.values ? Number(decodedOnce(column.values)[position] ?? NaN) : NaN;
-}
-
 /** Parts of a log Bayes factor of two classes under Jeffreys' prior; null where a class has no spread. */
-function jeffreysParts(payload, position, shift) {
+function jeffreysParts(/** @type {Payload} */ payload, position, shift) {
   const { statistics, composition } = payload;
-  if (!statistics) return null;
+  if (!statistics || !composition || composition.kind !== "jeffreys") return null;
   const at = (key, k) => statisticAt(statistics[key], k, position);
   const [n0, n1] = [at("count", 0), at("count", 1)];
   const squares = [(n0 - 1) * at("sd", 0) ** 2, (n1 - 1) * at("sd", 1) ** 2];
@@ -74,14 +78,14 @@ function jeffreysParts(payload, position, shift) {
 }
 
 /** What parts lack to a total; 0 if that is no more than the rounding of single precision. */
-function restOf(parts, total) {
+function restOf(/** @type {Part[]} */ parts, total) {
   const rest = total - parts.reduce((sum, part) => sum + part.value, 0);
   const seen = Math.abs(rest) > 0.02 + 1e-4 * Math.abs(total);
   return seen ? rest : 0;
 }
 
 /** Rows of the waterfall: where every part starts and ends. */
-function waterfall(parts) {
+function waterfall(/** @type {Part[]} */ parts) {
   let sum = 0;
   const rows = parts.map((part) => {
     const from = sum;
@@ -92,7 +96,7 @@ function waterfall(parts) {
 }
 
 /** Paint the waterfall; numbers stand in a column at the right. */
-function paintComposition(chart) {
+function paintComposition(/** @type {Chart} */ chart) {
   const { plot, context, view } = chart;
   if (!view || !plot.begin()) return;
   const { box, palette } = plot;
@@ -101,7 +105,7 @@ function paintComposition(chart) {
   rows[rows.length - 1].value = context.evidence.logOdds(view.state)[openedPosition(view)];
   const left = Math.max(...rows.map((row) => textWidth(plot, row.name, 12, row.total))) + 24;
   const right = Math.max(40, ...rows.map((row) => textWidth(plot, partNumber(row), 12, row.total))) + 12;
-  const ends = finiteExtent(rows.flatMap((row) => [row.from, row.to]), [0, 1e-9]);
+  const ends = finiteExtent(rows.flatMap((row) => [row.from, row.to]), [0, 1e-9]) || [0, 0];
   const room = (ends[1] - ends[0] || 1) * 0.02;
   const scale = linearScale([ends[0] - room, ends[1] + room], [Math.min(left, plot.width * 0.42), box.right - right]);
   const step = (box.bottom - box.top) / rows.length;
@@ -117,12 +121,12 @@ function paintComposition(chart) {
 }
 
 /** The number of a bar. */
-function partNumber(row) {
+function partNumber(/** @type {WaterfallRow} */ row) {
   return `${row.value > 0 ? "+" : ""}${formatCompact(row.value, 3)}`;
 }
 
 /** A text in one line or, where that is too long, in two. */
-function twoLines(plot, text, width, { size, bold }) {
+function twoLines(/** @type {Plot} */ plot, text, width, /** @type {TextStyle} */ { size, bold }) {
   if (textWidth(plot, text, size, bold) <= width || !text.includes(" ")) return [fitText(plot, text, width, size, bold)];
   const words = text.split(" ");
   let first = 1;
@@ -131,9 +135,10 @@ function twoLines(plot, text, width, { size, bold }) {
 }
 
 /** One bar with its name, its number and the thread to the next bar. */
-function paintPart(plot, row, { scale, top, step, next }) {
+function paintPart(/** @type {Plot} */ plot, /** @type {WaterfallRow} */ row, { scale, top, step, next }) {
   const { palette, ctx, box } = plot;
   const middle = top + step / 2;
+  /** @type {TextStyle} */
   const words = { baseline: "middle", size: plot.compact ? 11 : 12, bold: row.total };
   if (row.total) drawLine(plot, box.left, top + 1, box.right, top + 1, { colour: palette.rule });
   const lines = twoLines(plot, row.name, scale.range[0] - box.left - 8, words);

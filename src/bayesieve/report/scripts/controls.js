@@ -1,6 +1,11 @@
-"use strict";
-
+// @ts-check
 // The controls: rule, its numbers, prior probability and prior ratio, each as a number and a slider.
+
+import { allOf, byId, oncePerFrame } from "./elements.js";
+import { expit, formatCount, formatNumber, formatSigned, logit } from "./numbers.js";
+import { costOfThreshold, thresholdOfCost } from "./rules.js";
+
+/** @import { Context, Dial, Payload, State, View } from "./types.js" */
 
 const SLIDER_STEPS = 240;
 const RULE_MEANINGS = {
@@ -12,21 +17,6 @@ const RULE_MEANINGS = {
   fdp: "Takes the longest list whose share of false positives stays within the bound with this probability, "
     + "if features are independent.",
 };
-
-/** Run something at most once per frame, however often it is asked for. */
-function oncePerFrame(run) {
-  let queued = false;
-  return () => {
-    if (queued) {
-      return;
-    }
-    queued = true;
-    requestAnimationFrame(() => {
-      queued = false;
-      run();
-    });
-  };
-}
 
 /** A number to so many significant digits. */
 function roundTo(x, digits) {
@@ -58,12 +48,12 @@ function logitSlider(low, high) {
 }
 
 /** The dials: which number of the state each one moves, and how. */
-function dialsOf(payload, stored) {
+function dialsOf(/** @type {Payload} */ payload, /** @type {State} */ stored) {
   const n = payload.n_features;
   const ratio = stored.ratio || 1;
   const certain = stored.prior === 0 || stored.prior === 1;
   const cost = (written) => (written >= 0 ? thresholdOfCost(written) : NaN);
-  return [
+  return /** @type {Dial[]} */ ([
     { id: "control-threshold", key: "threshold", slider: logitSlider(0.01, 0.9999) },
     { id: "control-cost", key: "threshold", shown: costOfThreshold, taken: cost },
     { id: "control-n", key: "n_selected", slider: logSlider(1, Math.max(2, n), true) },
@@ -73,7 +63,7 @@ function dialsOf(payload, stored) {
     { id: "control-prior", key: "prior", slider: logSlider(1e-5, 0.5), help: (x) => priorWords(x, n, certain) },
     { id: "control-odds", key: "odds_factor", slider: logSlider(0.001, 1000), help: oddsWords },
     { id: "control-ratio", key: "ratio", slider: logSlider(ratio / 1000, ratio * 1000), help: (x) => ratioWords(payload, x) },
-  ];
+  ]);
 }
 
 /** What a prior probability means. */
@@ -93,7 +83,7 @@ function oddsWords(factor) {
 }
 
 /** What a prior ratio means. */
-function ratioWords(payload, ratio) {
+function ratioWords(/** @type {Payload} */ payload, ratio) {
   if (!payload.ratio) {
     return "";
   }
@@ -105,7 +95,7 @@ function ratioWords(payload, ratio) {
 }
 
 /** Make the controls; update(view) puts the state into them. */
-function createControls(context) {
+export function createControls(/** @type {Context} */ context) {
   const { store, payload } = context;
   const waiting = {};
   const moving = new Set(); // fields and sliders whose own change is on its way
@@ -118,28 +108,29 @@ function createControls(context) {
   const take = (patch, input) => { Object.assign(waiting, patch); moving.add(input); flush(); };
   const dials = dialsOf(payload, store.stored);
   dials.forEach((dial) => connectDial(dial, context, take));
-  document.getElementById("controls").addEventListener("submit", (event) => event.preventDefault());
-  document.getElementById("control-rule").addEventListener("change", (event) => {
-    take({ rule: event.target.value }, event.target);
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  byId("control-rule").addEventListener("change", (event) => {
+    const radio = /** @type {HTMLInputElement} */ (event.target);
+    take({ rule: radio.value }, radio);
   });
-  document.getElementById("control-reset").addEventListener("click", () => {
+  byId("control-reset").addEventListener("click", () => {
     store.reset();
     context.announce("The list is that of the report again.");
   });
-  document.getElementById("prior-shared").hidden = store.stored.prior === null;
-  document.getElementById("prior-own").hidden = store.stored.prior !== null;
-  document.getElementById("ratio-movable").hidden = store.stored.ratio === null;
-  const fixed = document.getElementById("ratio-fixed");
+  byId("prior-shared").hidden = store.stored.prior === null;
+  byId("prior-own").hidden = store.stored.prior !== null;
+  byId("ratio-movable").hidden = store.stored.ratio === null;
+  const fixed = byId("ratio-fixed");
   fixed.textContent = payload.ratio ? "" : payload.ratio_reason || "This model has no prior ratio.";
   fixed.hidden = Boolean(payload.ratio);
   return { update: (view) => updateControls(dials, view, moving) };
 }
 
 /** Let a dial answer to its number and its slider. */
-function connectDial(dial, { store, announce }, take) {
-  const number = document.getElementById(dial.id);
-  const slider = document.getElementById(`${dial.id}-slider`);
-  const limits = document.getElementById(`${dial.id}-bounds`);
+function connectDial(/** @type {Dial} */ dial, /** @type {Context} */ { store, announce }, take) {
+  const number = /** @type {HTMLInputElement} */ (byId(dial.id));
+  const slider = /** @type {HTMLInputElement | null} */ (document.getElementById(`${dial.id}-slider`));
+  const limits = byId(`${dial.id}-bounds`);
   Object.assign(dial, { number, range: slider, helpText: document.getElementById(`${dial.id}-help`) });
   const bounds = store.bounds[dial.key];
   limits.textContent = bounds ? boundsWords(dial, bounds) : "";
@@ -158,7 +149,7 @@ function connectDial(dial, { store, announce }, take) {
   number.addEventListener("input", () => {
     const written = number.value.trim() === "" ? NaN : Number(number.value);
     const value = dial.taken ? dial.taken(written) : written;
-    const fits = Boolean(bounds) && value >= bounds[0] && value <= bounds[1];
+    const fits = bounds !== undefined && value >= bounds[0] && value <= bounds[1];
     judge(fits);
     if (fits) {
       take({ [dial.key]: value }, number);
@@ -176,7 +167,7 @@ function connectDial(dial, { store, announce }, take) {
 }
 
 /** What may be written into the field of a dial. */
-function boundsWords(dial, [low, high]) {
+function boundsWords(/** @type {Dial} */ dial, /** @type {number[]} */ [low, high]) {
   if (dial.taken || high > 1e299) {
     return dial.taken || low === 0 ? "Write a number of 0 or more." : "Write a number over 0.";
   }
@@ -184,8 +175,8 @@ function boundsWords(dial, [low, high]) {
 }
 
 /** Put the number of the state into the field of a dial. */
-function showNumber(dial, state) {
-  const value = state[dial.key];
+function showNumber(/** @type {Dial} */ dial, /** @type {State} */ state) {
+  const value = Number(state[dial.key]);
   const shown = dial.shown ? dial.shown(value) : value;
   const text = Number.isFinite(shown) ? String(dial.shown ? roundTo(shown, 6) : shown) : "";
   if (dial.number.value !== text) {
@@ -194,16 +185,16 @@ function showNumber(dial, state) {
 }
 
 /** Show the rule of the state, its inputs only, and all numbers. */
-function updateControls(dials, view, moving) {
+function updateControls(/** @type {Dial[]} */ dials, /** @type {View} */ view, moving) {
   const { state, previous } = view;
   if (!previous || previous.rule !== state.rule) {
-    for (const radio of document.querySelectorAll("#control-rule input")) {
+    for (const radio of byId("control-rule").querySelectorAll("input")) {
       radio.checked = radio.value === state.rule;
     }
-    for (const block of document.querySelectorAll("[data-rules]")) {
-      block.hidden = !block.dataset.rules.split(" ").includes(state.rule);
+    for (const block of allOf("[data-rules]")) {
+      block.hidden = !block.dataset.rules?.split(" ").includes(state.rule);
     }
-    document.getElementById("rule-meaning").textContent = RULE_MEANINGS[state.rule];
+    byId("rule-meaning").textContent = RULE_MEANINGS[state.rule];
   }
   for (const dial of dials) {
     if (state[dial.key] !== null && (!previous || previous[dial.key] !== state[dial.key])) {
@@ -213,8 +204,8 @@ function updateControls(dials, view, moving) {
 }
 
 /** Show one number; a field or a slider that has just been moved to it is left alone. */
-function updateDial(dial, state, moving) {
-  const value = state[dial.key];
+function updateDial(/** @type {Dial} */ dial, /** @type {State} */ state, moving) {
+  const value = Number(state[dial.key]);
   if (!moving.has(dial.number)) {
     showNumber(dial, state);
   }

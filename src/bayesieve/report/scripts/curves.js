@@ -1,9 +1,22 @@
-"use strict";
+// @ts-check
+
+import { formatCount, formatNumber } from "./numbers.js";
+import {
+  createPlot, drawArea, drawBottomAxis, drawDot, drawLeftAxis, drawLine, drawPath, fitLeft, textWidth, writeText,
+  writeWithin,
+} from "./plot.js";
+import { connectHover } from "./pointing.js";
+import { rankPositions } from "./rank_plot.js";
+import {
+  lastAtMost, linearScale, logScale, logTicks, niceDomain, niceTicks, percentText, tickText, tickTexts,
+} from "./scales.js";
+
+/** @import { Context, RankedChart, Solution, TextStyle } from "./types.js" */
 
 /** Expected true against expected false positives along the ranking, with the place of the list. */
-function createRocPlot(element, context) {
+export function createRocPlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 30, right: 20, bottom: 44, left: 46 } });
-  const chart = { plot, context, view: null };
+  const chart = /** @type {RankedChart} */ ({ plot, context });
   connectHover(plot, (x) => hoverRoc(chart, x));
   return {
     update: (view) => { chart.view = view; paintRocPlot(chart); },
@@ -12,7 +25,7 @@ function createRocPlot(element, context) {
 }
 
 /** Largest expected number of false positives worth showing. */
-function rocReach({ size, cumulativeFalse, cumulativeTrue }, n) {
+function rocReach(/** @type {Solution} */ { size, cumulativeFalse, cumulativeTrue }, n) {
   const total = cumulativeTrue[n];
   const atShare = (share) => cumulativeFalse[Math.min(n, lastAtMost(cumulativeTrue, share * total, n) + 1)];
   const reach = Math.max(3 * cumulativeFalse[size], atShare(0.6));
@@ -20,7 +33,7 @@ function rocReach({ size, cumulativeFalse, cumulativeTrue }, n) {
 }
 
 /** List lengths at which the curve is drawn: even in both directions, and the list's own. */
-function rocLengths(solution, n, reach) {
+function rocLengths(/** @type {Solution} */ solution, n, reach) {
   const { size, cumulativeFalse, cumulativeTrue } = solution;
   const lengths = new Set([0, size]);
   const last = Math.min(n, lastAtMost(cumulativeFalse, reach, n) + 1);
@@ -33,7 +46,7 @@ function rocLengths(solution, n, reach) {
 }
 
 /** Paint the expected ROC. */
-function paintRocPlot(chart) {
+function paintRocPlot(/** @type {RankedChart} */ chart) {
   const { plot, view } = chart;
   if (!view || !plot.begin()) return;
   const { box, palette, ctx } = plot;
@@ -50,6 +63,7 @@ function paintRocPlot(chart) {
   drawBottomAxis(plot, chart.x, { ticks, title: "expected false positives", grid: false });
   const height = chart.y(total);
   drawLine(plot, box.left, height, box.right, height, { colour: palette["ink-soft"], dash: [2, 3] });
+  /** @type {TextStyle} */
   const style = { align: "right", size: 11, colour: palette["ink-soft"], halo: true };
   writeText(plot, `all expected markers: ${formatNumber(total, 3)}`, box.right, height - 5, style);
   const points = rocLengths(solution, n, reach).map((k) => {
@@ -66,7 +80,9 @@ function paintRocPlot(chart) {
 }
 
 /** The list as a dot with guide lines and its numbers. */
-function drawRocPlace(chart, { size, expectedTrue, expectedFalse, expectedMarkers }) {
+function drawRocPlace(
+  /** @type {RankedChart} */ chart, /** @type {Solution} */ { size, expectedTrue, expectedFalse, expectedMarkers },
+) {
   const { plot } = chart;
   const { box, palette } = plot;
   const [x, y] = [chart.x(expectedFalse), chart.y(expectedTrue)];
@@ -85,7 +101,7 @@ function drawRocPlace(chart, { size, expectedTrue, expectedFalse, expectedMarker
 }
 
 /** What a list would hold at the number of false positives pointed at. */
-function hoverRoc(chart, x) {
+function hoverRoc(/** @type {RankedChart} */ chart, x) {
   const { plot, view } = chart;
   if (!view || !chart.x || x < plot.box.left || x > plot.box.right) return null;
   const { cumulativeFalse, cumulativeTrue } = view.solution;
@@ -98,9 +114,9 @@ function hoverRoc(chart, x) {
 }
 
 /** Expected false-discovery rate and share of markers missed against the length of the list. */
-function createDiscoveryPlot(element, context) {
+export function createDiscoveryPlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 30, right: 20, bottom: 44, left: 46 } });
-  const chart = { plot, context, view: null };
+  const chart = /** @type {RankedChart} */ ({ plot, context });
   connectHover(plot, (x) => hoverDiscovery(chart, x));
   return {
     update: (view) => { chart.view = view; paintDiscoveryPlot(chart); },
@@ -109,7 +125,7 @@ function createDiscoveryPlot(element, context) {
 }
 
 /** Share of a list that is expected to be false, and share of markers expected to be missed by it. */
-function discoveryShares({ cumulativeFalse, cumulativeTrue }, length) {
+function discoveryShares(/** @type {Solution} */ { cumulativeFalse, cumulativeTrue }, length) {
   const total = cumulativeTrue[cumulativeTrue.length - 1];
   return {
     wrong: length ? cumulativeFalse[length] / length : 0,
@@ -118,7 +134,7 @@ function discoveryShares({ cumulativeFalse, cumulativeTrue }, length) {
 }
 
 /** Paint the two curves. */
-function paintDiscoveryPlot(chart) {
+function paintDiscoveryPlot(/** @type {RankedChart} */ chart) {
   const { plot, view } = chart;
   if (!view || !plot.begin()) return;
   const { box, palette } = plot;
@@ -141,7 +157,7 @@ function paintDiscoveryPlot(chart) {
 }
 
 /** The list on both curves, with the numbers beside the dots. */
-function drawDiscoveryPlace(chart, solution) {
+function drawDiscoveryPlace(/** @type {RankedChart} */ chart, /** @type {Solution} */ solution) {
   const { plot } = chart;
   const { box, palette } = plot;
   const { size } = solution;
@@ -177,7 +193,7 @@ function apart(heights, gap, low, high) {
 }
 
 /** Both shares at the length pointed at. */
-function hoverDiscovery(chart, x) {
+function hoverDiscovery(/** @type {RankedChart} */ chart, x) {
   const { plot, view } = chart;
   if (!view || !chart.x || x < plot.box.left || x > plot.box.right) return null;
   const n = view.solution.cumulativeFalse.length - 1;

@@ -1,7 +1,14 @@
-"use strict";
+// @ts-check
+
+import { formatCompact, formatCount, formatNumber, shownName } from "./numbers.js";
+import { contextOf, fitText, ringAt, textWidth, writeText, writeWithin } from "./plot.js";
+
+/** @import { EffectMap, Plot } from "./types.js" */
+
+const EFFECT_REACH = 12;
 
 /** Names of the open, the marked and the strongest features, where they overlap nothing. */
-function drawEffectNames(map) {
+export function drawEffectNames(/** @type {EffectMap} */ map) {
   const { plot, view } = map;
   const taken = [];
   const special = [];
@@ -21,7 +28,7 @@ function drawEffectNames(map) {
 }
 
 /** Write one name beside its point if a free place is found; the open feature is always named. */
-function placeName(map, position, taken, always) {
+function placeName(/** @type {EffectMap} */ map, position, taken, always) {
   const { plot } = map;
   const place = locateEffect(map, position);
   if (!place) return false;
@@ -50,7 +57,7 @@ function rectsMeet(a, b) {
 }
 
 /** Whether a rectangle lies over one of the 60 strongest points other than its own. */
-function coversPoint(map, rect, own) {
+function coversPoint(/** @type {EffectMap} */ map, rect, own) {
   for (let i = 0; i < Math.min(map.size, 60); i += 1) {
     const [x, y] = [map.places[2 * i], map.places[2 * i + 1]];
     if (i !== own && x > rect.left && x < rect.right && y > rect.top && y < rect.bottom) return true;
@@ -59,7 +66,7 @@ function coversPoint(map, rect, own) {
 }
 
 /** Bar of the colours over the map, with the log-odds at its ends and between. */
-function drawColourBar(map, live) {
+export function drawColourBar(/** @type {EffectMap} */ map, live) {
   const { plot, shades, size } = map;
   const { palette, ctx } = plot;
   const width = Math.min(180, (plot.box.right - plot.box.left) * 0.42);
@@ -70,7 +77,7 @@ function drawColourBar(map, live) {
   if (!size || !Number.isFinite(live[0])) return;
   shades.forEach((shade, k) => {
     ctx.fillStyle = shade;
-    ctx.fillRect(left + (k * width) / EFFECT_SHADES, top, width / EFFECT_SHADES + 0.5, 7);
+    ctx.fillRect(left + (k * width) / shades.length, top, width / shades.length + 0.5, 7);
   });
   const foot = shadeFoot(map, live);
   const reach = Math.asinh((live[0] - foot) / 3);
@@ -91,14 +98,17 @@ function drawColourBar(map, live) {
   writeText(plot, "not selected", left - 83, top + 7, style);
 }
 
-/** Place of a feature in the map; null if its effect is not finite. */
-function locateEffect(map, position) {
+/**
+ * Place of a feature in the map; null if its effect is not finite.
+ * @returns {[number, number] | null}
+ */
+export function locateEffect(/** @type {EffectMap} */ map, position) {
   if (!map.places || position >= map.x.length || !(map.places[2 * position] > 0)) return null;
   return [map.places[2 * position], map.places[2 * position + 1]];
 }
 
 /** Rank position of the nearest feature within reach; selected ones win over others when about as near. */
-function nearestEffect(map, x, y) {
+export function nearestEffect(/** @type {EffectMap} */ map, x, y) {
   if (!map.places) return -1;
   let best = -1;
   let least = EFFECT_REACH * EFFECT_REACH;
@@ -115,7 +125,7 @@ function nearestEffect(map, x, y) {
 }
 
 /** What the map leaves out, in words; empty if it leaves out nothing. */
-function effectNotes({ x, y, volcano, context }) {
+export function effectNotes(/** @type {EffectMap} */ { x, y, volcano, context }) {
   const n = context.payload.n_features;
   const height = y || volcano;
   let missing = 0;
@@ -127,7 +137,7 @@ function effectNotes({ x, y, volcano, context }) {
 }
 
 /** Sentence for screen readers, and the note on features left out under the axis. */
-function describeEffectMap({ plot, view, context, notes }) {
+export function describeEffectMap(/** @type {EffectMap} */ { plot, view, context, notes }) {
   if (notes) {
     const text = fitText(plot, notes, plot.width - 8, 11);
     const middle = (plot.box.left + plot.box.right) / 2;
@@ -138,4 +148,31 @@ function describeEffectMap({ plot, view, context, notes }) {
   plot.describe(`Effect map. ${formatCount(size)} of ${formatCount(context.payload.n_features)} features lie over the `
     + `cut at log-odds ${formatNumber(cut, 3)}. ${notes ? `${notes}. ` : ""}`
     + "Arrow keys walk through the features by rank, Home and End go to the ends, Enter opens one.");
+}
+
+/** A small canvas with one point on it, at the resolution of the plot. */
+export function pointSprite(
+  /** @type {Plot} */ plot, radius, colour, { hollow = false, alpha = 1, rim = true } = {},
+) {
+  const side = 2 * Math.ceil(radius + 1.5);
+  const sprite = document.createElement("canvas");
+  sprite.width = Math.ceil(side * plot.ratio);
+  sprite.height = sprite.width;
+  const ctx = contextOf(sprite);
+  ctx.scale(plot.ratio, plot.ratio);
+  ctx.globalAlpha = alpha;
+  ctx.beginPath();
+  ctx.arc(side / 2, side / 2, radius, 0, 2 * Math.PI);
+  ctx.fillStyle = colour;
+  ctx.strokeStyle = hollow ? colour : plot.palette.back;
+  if (!hollow) ctx.fill();
+  ctx.lineWidth = hollow ? 1 : 0.75;
+  if (hollow || rim) ctx.stroke();
+  return { image: sprite, side };
+}
+
+/** Lowest log-odds on the colour scale: the cut, or the weakest feature of the list if the cut is infinite. */
+export function shadeFoot(/** @type {EffectMap} */ map, live) {
+  const cut = map.view.solution.cut;
+  return Number.isFinite(cut) ? cut : live[Math.max(0, map.view.solution.size - 1)];
 }

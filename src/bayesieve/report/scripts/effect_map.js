@@ -1,20 +1,36 @@
-"use strict";
+// @ts-check
+
+import {
+  describeEffectMap, drawColourBar, drawEffectNames, effectNotes, locateEffect, nearestEffect, pointSprite,
+  shadeFoot,
+} from "./effect_labels.js";
+import { decodedOnce } from "./numbers.js";
+import {
+  contextOf, createPlot, drawBottomAxis, drawLeftAxis, drawLine, drawMessage, fitLeft, ringAt,
+} from "./plot.js";
+import { connectFeatures } from "./pointing.js";
+import { finiteExtent, linearScale, niceTicks, tickTexts } from "./scales.js";
+import { openedPosition } from "./state.js";
+
+/** @import { Context, EffectMap, Plot } from "./types.js" */
 
 const EFFECT_SHADES = 24;
-const EFFECT_REACH = 12;
 const EFFECT_ROUND = 1200; // selected points drawn as discs; weaker ones, in long lists, as small squares
 
+/** @type {CanvasRenderingContext2D | null} */
+let colourContext = null;
+
 /** Scatter of all features: how means differ against how variances differ (or the log-odds), over the cut in colour. */
-function createEffectMap(element, context) {
+export function createEffectMap(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { role: "application", margin: { top: 54, right: 18, bottom: 44, left: 46 } });
   plot.canvas.setAttribute("aria-roledescription", "chart");
   const effect = context.payload.effect;
-  const map = {
-    plot, context, effect, marked: -1, view: null, base: null, sprites: null,
+  const map = /** @type {EffectMap} */ ({
+    plot, context, effect, marked: -1, base: null,
     x: effect ? decodedOnce(effect.x) : new Float32Array(0),
-    y: effect && effect.y ? decodedOnce(effect.y) : null,
+    y: effect?.y ? decodedOnce(effect.y) : null,
     degenerate: decodedOnce(context.payload.degenerate),
-  };
+  });
   if (effect && !map.y) map.volcano = Float32Array.from(context.evidence.stored.subarray(0, map.x.length));
   map.notes = effectNotes(map);
   if (map.notes) plot.margin.bottom += 15;
@@ -31,13 +47,8 @@ function createEffectMap(element, context) {
   };
 }
 
-/** Rank position of the feature that is open; the strongest if none is. */
-function openedPosition(view) {
-  return view && view.state.feature !== null && view.state.feature !== undefined ? view.state.feature : 0;
-}
-
 /** Paint the map: grey layer, axes, points over the cut, names, the open feature, the colour bar. */
-function paintEffectMap(map) {
+function paintEffectMap(/** @type {EffectMap} */ map) {
   const { plot, view } = map;
   if (!view || !plot.begin()) return;
   if (!map.effect || !map.x.length) {
@@ -51,7 +62,7 @@ function paintEffectMap(map) {
   const heights = effectHeights(map);
   if (fitLeft(plot, tickTexts(heights.ticks))) prepareEffectMap(map);
   drawEffectAxes(map, heights);
-  plot.ctx.drawImage(map.base, 0, 0, plot.width, plot.height);
+  if (map.base) plot.ctx.drawImage(map.base, 0, 0, plot.width, plot.height);
   drawEffectPoints(map, live);
   drawEffectNames(map);
   drawColourBar(map, live);
@@ -59,13 +70,13 @@ function paintEffectMap(map) {
 }
 
 /** Scales, pixel places, the layer of grey points and the sprites of the coloured ones; once per size and palette. */
-function prepareEffectMap(map) {
+function prepareEffectMap(/** @type {EffectMap} */ map) {
   const { plot, x } = map;
   const y = map.y || map.volcano;
-  const [xs, ys] = [finiteExtent(x) || [-1, 1], finiteExtent(y) || [-1, 1]];
+  /** @type {(ends: [number, number], share: number) => [number, number]} */
   const widen = ([low, high], share) => [low - (high - low) * share - 1e-9, high + (high - low) * share + 1e-9];
-  map.xScale = linearScale(widen(xs, 0.04), [plot.box.left, plot.box.right]);
-  map.yScale = linearScale(widen(ys, 0.05), [plot.box.bottom, plot.box.top]);
+  map.xScale = linearScale(widen(finiteExtent(x) || [-1, 1], 0.04), [plot.box.left, plot.box.right]);
+  map.yScale = linearScale(widen(finiteExtent(y) || [-1, 1], 0.05), [plot.box.bottom, plot.box.top]);
   map.places = new Float32Array(2 * x.length);
   for (let i = 0; i < x.length; i += 1) {
     const fine = Number.isFinite(x[i]) && Number.isFinite(y[i]);
@@ -78,6 +89,23 @@ function prepareEffectMap(map) {
   map.base = greyLayer(map);
 }
 
+/** Red, green, blue of a resolved colour. */
+function colourParts(colour) {
+  const context = colourContext || contextOf(document.createElement("canvas"));
+  colourContext = context;
+  context.fillStyle = "#808080";
+  context.fillStyle = colour;
+  const text = String(context.fillStyle);
+  if (text[0] === "#") return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+  return (text.match(/[\d.]+/g) || [128, 128, 128]).slice(0, 3).map(Number);
+}
+
+/** A colour between two others. */
+function mixColours(first, second, share) {
+  const [a, b] = [colourParts(first), colourParts(second)];
+  return `rgb(${a.map((part, k) => Math.round(part + (b[k] - part) * share)).join(",")})`;
+}
+
 /** Colours from the cut to the strongest feature. */
 function effectShades(palette) {
   return Array.from({ length: EFFECT_SHADES }, (_, k) => {
@@ -85,40 +113,22 @@ function effectShades(palette) {
   });
 }
 
-/** A small canvas with one point on it, at the resolution of the plot. */
-function pointSprite(plot, radius, colour, { hollow = false, alpha = 1, rim = true } = {}) {
-  const side = 2 * Math.ceil(radius + 1.5);
-  const sprite = document.createElement("canvas");
-  sprite.width = Math.ceil(side * plot.ratio);
-  sprite.height = sprite.width;
-  const ctx = sprite.getContext("2d");
-  ctx.scale(plot.ratio, plot.ratio);
-  ctx.globalAlpha = alpha;
-  ctx.beginPath();
-  ctx.arc(side / 2, side / 2, radius, 0, 2 * Math.PI);
-  ctx.fillStyle = colour;
-  ctx.strokeStyle = hollow ? colour : plot.palette.back;
-  if (!hollow) ctx.fill();
-  ctx.lineWidth = hollow ? 1 : 0.75;
-  if (hollow || rim) ctx.stroke();
-  return { image: sprite, side };
-}
-
 /** Scale and ticks of the heights: those of the live log-odds where the height means them. */
-function effectHeights(map) {
+function effectHeights(/** @type {EffectMap} */ map) {
   const moved = map.y ? 0 : map.context.evidence.shift(map.view.state);
   const shift = Number.isFinite(moved) ? moved : 0;
-  const shifted = linearScale(map.yScale.domain.map((end) => end + shift), map.yScale.range);
+  const [low, high] = map.yScale.domain;
+  const shifted = linearScale([low + shift, high + shift], map.yScale.range);
   return { shifted, ticks: niceTicks(...shifted.domain, 6) };
 }
 
 /** Axes with their titles, and lines through 0 or at the cut. */
-function drawEffectAxes(map, { shifted, ticks }) {
+function drawEffectAxes(/** @type {EffectMap} */ map, { shifted, ticks }) {
   const { plot, effect, xScale } = map;
   const { box, palette } = plot;
   const steps = Math.max(3, Math.round((box.right - box.left) / 90));
-  drawBottomAxis(plot, xScale, { ticks: niceTicks(...xScale.domain, steps), title: effect.x_title, grid: false });
-  drawLeftAxis(plot, shifted, { ticks, title: effect.y_title || "log-odds" });
+  drawBottomAxis(plot, xScale, { ticks: niceTicks(...xScale.domain, steps), title: effect?.x_title, grid: false });
+  drawLeftAxis(plot, shifted, { ticks, title: effect?.y_title || "log-odds" });
   const zero = xScale(0);
   if (zero > box.left && zero < box.right) drawLine(plot, zero, box.top, zero, box.bottom);
   if (map.y) return;
@@ -134,14 +144,8 @@ function shadeOf(value, cut, top) {
   return Math.max(0, Math.min(EFFECT_SHADES - 1, Math.round((share || 0) * (EFFECT_SHADES - 1))));
 }
 
-/** Lowest log-odds on the colour scale: the cut, or the weakest feature of the list if the cut is infinite. */
-function shadeFoot(map, live) {
-  const cut = map.view.solution.cut;
-  return Number.isFinite(cut) ? cut : live[Math.max(0, map.view.solution.size - 1)];
-}
-
 /** Weak points of a long list as squares: discs would take too long while a slider moves. */
-function drawEffectSquares(map, live, foot) {
+function drawEffectSquares(/** @type {EffectMap} */ map, live, foot) {
   const { places, shades, radius } = map;
   const { ctx } = map.plot;
   const side = 2 * radius + 0.8;
@@ -155,14 +159,14 @@ function drawEffectSquares(map, live, foot) {
 }
 
 /** Points over the cut, the strongest last. */
-function drawEffectPoints(map, live) {
+function drawEffectPoints(/** @type {EffectMap} */ map, live) {
   const { plot, places, sprites, degenerate } = map;
   const foot = shadeFoot(map, live);
   drawEffectSquares(map, live, foot);
   for (let i = Math.min(map.size, EFFECT_ROUND) - 1; i >= 0; i -= 1) {
     if (!(places[2 * i] > 0)) continue;
     const shade = shadeOf(live[i], foot, live[0]);
-    if (degenerate && degenerate[i]) {
+    if (degenerate?.[i]) {
       ringAt(plot, places[2 * i], places[2 * i + 1], map.radius + 1.5, map.shades[shade], 1.5);
       continue;
     }
@@ -171,28 +175,18 @@ function drawEffectPoints(map, live) {
   }
 }
 
-/** A circle around a place. */
-function ringAt(plot, x, y, radius, colour, width = 2) {
-  const { ctx } = plot;
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
-  ctx.lineWidth = width;
-  ctx.strokeStyle = colour;
-  ctx.stroke();
-}
-
 /** All points in grey on a canvas of their own; degenerate features hollow. Pixel by pixel, since points are many. */
-function greyLayer(map) {
+function greyLayer(/** @type {EffectMap} */ map) {
   const { plot, degenerate, places } = map;
   const layer = document.createElement("canvas");
   layer.width = plot.canvas.width;
   layer.height = plot.canvas.height;
-  const ctx = layer.getContext("2d");
+  const ctx = contextOf(layer);
   const image = ctx.createImageData(layer.width, layer.height);
   const opacity = places.length > 40000 ? 0.4 : 0.6;
   const solid = stampPoints(map, pointStamp(plot, map.radius, { opacity }), (i) => !degenerate || !degenerate[i]);
-  const rings = degenerate && degenerate.some((flag) => flag)
-    ? stampPoints(map, pointStamp(plot, map.radius + 0.8, { opacity: 0.9, ring: 1 }), (i) => degenerate[i])
+  const rings = degenerate?.some((flag) => flag)
+    ? stampPoints(map, pointStamp(plot, map.radius + 0.8, { opacity: 0.9, ring: 1 }), (i) => degenerate[i] > 0)
     : null;
   blendLayers(image.data, solid, rings, colourParts(plot.palette["scale-low"]), colourParts(plot.palette["ink-soft"]));
   ctx.putImageData(image, 0, 0);
@@ -200,7 +194,7 @@ function greyLayer(map) {
 }
 
 /** Opacity of a point (a disc or, with a width, a ring) on the pixels around it. */
-function pointStamp(plot, radius, { opacity, ring = 0 }) {
+function pointStamp(/** @type {Plot} */ plot, radius, { opacity, ring = 0 }) {
   const size = radius * plot.ratio;
   const reach = Math.ceil(size + 1);
   const cover = [];
@@ -216,7 +210,7 @@ function pointStamp(plot, radius, { opacity, ring = 0 }) {
 }
 
 /** What shines through after all points chosen have been stamped: 1 where there is none. */
-function stampPoints({ plot, places }, stamp, chosen) {
+function stampPoints(/** @type {EffectMap} */ { plot, places }, stamp, chosen) {
   const { width, height } = plot.canvas;
   const clear = new Float32Array(width * height).fill(1);
   const shifts = Int32Array.from(stamp, ({ dx, dy }) => dy * width + dx);

@@ -1,11 +1,21 @@
-"use strict";
-
+// @ts-check
 // The panel of one feature: numbers, words, statistics of the classes, its charts.
 
+import { atStoredCut } from "./columns.js";
+import { allOf, byId } from "./elements.js";
+import { columnNumber, sampleWords } from "./feature_strip.js";
+import {
+  expit, formatApart, formatCompact, formatCount, formatNumber, formatProbability, formatSigned, shorten,
+  shownName, SINGLE_DIGITS,
+} from "./numbers.js";
+import { priorMoved } from "./state.js";
+
+/** @import { Column, Context, Panel, Payload, View } from "./types.js" */
+
 /** Make the panel; update(view) shows view.state.feature. */
-function createFeaturePanel(context) {
+export function createFeaturePanel(/** @type {Context} */ context) {
   const { store, payload } = context;
-  const panel = { context, element: document.getElementById("feature"), position: -1, cameFrom: null };
+  const panel = { context, element: byId("feature"), position: -1, cameFrom: null };
   const last = payload.names.length - 1;
   const step = (by) => {
     const next = (store.get().feature ?? 0) + by;
@@ -13,15 +23,15 @@ function createFeaturePanel(context) {
       store.set({ feature: next });
     }
   };
-  document.getElementById("feature-previous").addEventListener("click", () => step(-1));
-  document.getElementById("feature-next").addEventListener("click", () => step(1));
-  document.getElementById("feature-close").addEventListener("click", () => closePanel(panel));
+  byId("feature-previous").addEventListener("click", () => step(-1));
+  byId("feature-next").addEventListener("click", () => step(1));
+  byId("feature-close").addEventListener("click", () => closePanel(panel));
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && store.get().feature !== null && closesPanel(event)) {
       closePanel(panel);
     }
   });
-  document.querySelector("#chart-feature h4").textContent = valuesHeading(payload);
+  allOf("#chart-feature h4")[0].textContent = valuesHeading(payload);
   const own = context.columns.filter((column) => !column.annotation);
   const columns = Object.fromEntries(own.map((column) => [column.key, column]));
   return {
@@ -31,7 +41,7 @@ function createFeaturePanel(context) {
 }
 
 /** Heading of the chart of values: laws are only named where they are drawn. */
-function valuesHeading({ predictive, values, law }) {
+function valuesHeading(/** @type {Payload} */ { predictive, values, law }) {
   if (predictive) {
     return values ? "Values and fitted laws" : "Classes and fitted laws";
   }
@@ -47,9 +57,9 @@ function closesPanel(event) {
 }
 
 /** Open a feature and bring the panel into sight, remembering where the reader came from. */
-function openPanel(panel, position) {
+function openPanel(/** @type {Panel} */ panel, position) {
   const { store, announce, details } = panel.context;
-  const from = document.activeElement;
+  const from = /** @type {HTMLElement | null} */ (document.activeElement);
   if (!panel.element.contains(from)) {
     panel.cameFrom = from === document.body ? null : from;
   }
@@ -63,7 +73,7 @@ function openPanel(panel, position) {
 }
 
 /** Go back to the strongest feature; out of the panel also to where the reader came from, else to its top. */
-function closePanel(panel) {
+function closePanel(/** @type {Panel} */ panel) {
   const { element, cameFrom } = panel;
   const inside = element.contains(document.activeElement);
   panel.context.store.set({ feature: null });
@@ -71,7 +81,7 @@ function closePanel(panel) {
   if (!inside) {
     return;
   }
-  if (cameFrom && cameFrom.isConnected) {
+  if (cameFrom?.isConnected) {
     cameFrom.focus({ preventScroll: true });
     cameFrom.scrollIntoView({ block: "nearest" });
   }
@@ -81,19 +91,21 @@ function closePanel(panel) {
 }
 
 /** Fill in the numbers of the feature. */
-function updatePanel(panel, view, columns) {
+function updatePanel(
+  /** @type {Panel} */ panel, /** @type {View} */ view, /** @type {Record<string, Column>} */ columns,
+) {
   const { payload, details } = panel.context;
   const position = view.state.feature ?? 0;
   const odds = view.logOdds[position];
-  const set = (id, text) => { document.getElementById(id).textContent = text; };
+  const set = (id, text) => { byId(id).textContent = text; };
   set("feature-rank", `Rank ${formatCount(position + 1)} of ${formatCount(payload.n_features)}`);
   set("feature-log-odds", formatCompact(odds, 4));
   set("feature-probability", formatProbability(expit(odds), odds));
   set("feature-selected", position < view.solution.size ? "yes" : "no");
-  document.getElementById("feature-close").hidden = view.state.feature === null;
+  byId("feature-close").hidden = view.state.feature === null;
   const ends = { previous: position === 0, next: position >= details.names.length - 1 };
   for (const [name, reached] of Object.entries(ends)) { // a button that is disabled would lose the focus
-    document.getElementById(`feature-${name}`).setAttribute("aria-disabled", String(reached));
+    byId(`feature-${name}`).setAttribute("aria-disabled", String(reached));
   }
   fillNotes(featureNotes(panel.context, columns, position, view));
   if (position !== panel.position) {
@@ -106,7 +118,10 @@ function updatePanel(panel, view, columns) {
 }
 
 /** What there is to say about a feature: [text, whether it is a warning]. */
-function featureNotes(context, columns, position, view) {
+function featureNotes(
+  /** @type {Context} */ context, /** @type {Record<string, Column>} */ columns, position,
+  /** @type {View} */ view,
+) {
   const { details, payload } = context;
   const text = (key) => (columns[key] ? shownName(columns[key].text(position)) : "");
   const notes = [];
@@ -121,7 +136,7 @@ function featureNotes(context, columns, position, view) {
     const equal = Object.values(columns).filter((column) => column.pair && column.value(position) >= 0.05);
     if (equal.length) {
       const said = equal.slice(0, 6).map((column) => {
-        const names = column.pair.map((each) => shownName(typeof each === "number" ? payload.classes[each] : each));
+        const names = (column.pair ?? []).map((each) => shownName(typeof each === "number" ? payload.classes[each] : each));
         return `${names.join(" and ")} ${formatProbability(column.value(position))}`;
       });
       notes.push([`Probability of being equal: ${said.join("; ")}${under}.`, false]);
@@ -140,7 +155,10 @@ function featureNotes(context, columns, position, view) {
 }
 
 /** How far the feature hangs on single samples. */
-function fragilityNotes({ payload, storedCut, isFragile }, columns, position, view) {
+function fragilityNotes(
+  /** @type {Context} */ { payload, storedCut, isFragile }, /** @type {Record<string, Column>} */ columns,
+  position, /** @type {View} */ view,
+) {
   const least = columns.least_log_odds ? columns.least_log_odds.value(position) + view.shift : NaN;
   if (!Number.isFinite(least) || (!payload.calibrated && nearlyEqual(least, view.logOdds[position]))) {
     return [];
@@ -148,7 +166,7 @@ function fragilityNotes({ payload, storedCut, isFragile }, columns, position, vi
   const culprit = columns.culprit ? columns.culprit.text(position) : "";
   const would = `its log-odds would be ${formatNumber(least, 4)}`;
   const without = culprit ? `Without ${sampleWords(payload, culprit)} ${would}` : `With one sample left out ${would}`;
-  const fragile = isFragile(position);
+  const fragile = Boolean(isFragile?.(position));
   const counted = columns.n_fragile_removals && atStoredCut(view, storedCut); // the number holds at that cut only
   const removals = counted ? columns.n_fragile_removals.value(position) : 0;
   const plural = removals === 1 ? "" : "s";
@@ -163,7 +181,7 @@ function nearlyEqual(a, b) {
 
 /** Write the notes. */
 function fillNotes(notes) {
-  document.getElementById("feature-notes").replaceChildren(...notes.map(([text, warns]) => {
+  byId("feature-notes").replaceChildren(...notes.map(([text, warns]) => {
     const item = document.createElement("li");
     item.textContent = text;
     item.classList.toggle("warning", warns);
@@ -172,10 +190,10 @@ function fillNotes(notes) {
 }
 
 /** The table of counts, means and standard deviations. */
-function fillStatistics(context, position) {
+function fillStatistics(/** @type {Context} */ context, position) {
   const { payload, details } = context;
-  const table = document.getElementById("feature-statistics");
-  table.parentElement.hidden = !details.statistics;
+  const table = byId("feature-statistics");
+  /** @type {HTMLElement} */ (table.parentElement).hidden = !details.statistics;
   if (!details.statistics) {
     return;
   }
@@ -211,9 +229,9 @@ function statisticsRow(heading, texts) {
 }
 
 /** Everything else that is known, annotation first; only while it is unfolded. */
-function fillFacts(context, position) {
-  const more = document.getElementById("feature-more");
-  const list = document.getElementById("feature-facts");
+function fillFacts(/** @type {Context} */ context, position) {
+  const more = byId("feature-more");
+  const list = byId("feature-facts");
   if (!more.dataset.connected) {
     more.dataset.connected = "true";
     more.addEventListener("toggle", () => fillFacts(context, context.store.get().feature ?? 0));

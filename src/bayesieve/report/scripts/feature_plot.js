@@ -1,9 +1,20 @@
-"use strict";
+// @ts-check
+
+import { culpritOf, hoverValue, paintClassColumns, paintCulpritWords, paintStrip } from "./feature_strip.js";
+import { decodedOnce, formatApart, formatCount, formatNumber, shownName, SINGLE_DIGITS } from "./numbers.js";
+import {
+  createPlot, drawArea, drawBottomAxis, drawLine, drawPath, fitText, textWidth, wishHeight, writeText,
+} from "./plot.js";
+import { connectHover } from "./pointing.js";
+import { finiteExtent, linearScale, niceTicks, studentDensity } from "./scales.js";
+import { openedPosition } from "./state.js";
+
+/** @import { Context, Dot, FeatureChart, FeatureRow, Payload, Plot } from "./types.js" */
 
 /** The open feature: values of every class, fitted predictive densities, means and standard deviations. */
-function createFeaturePlot(element, context) {
+export function createFeaturePlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 24, right: 14, bottom: 40, left: 14 } });
-  const chart = { plot, context, view: null, dots: [] };
+  const chart = /** @type {FeatureChart} */ ({ plot, context, dots: /** @type {Dot[]} */ ([]) });
   const rows = context.payload.classes.length;
   const fit = () => { if (rows > 2) wishHeight(plot, Math.min(900, 70 + 108 * rows)); };
   fit();
@@ -19,7 +30,7 @@ function createFeaturePlot(element, context) {
 }
 
 /** Paint the chart with the best there is: values and densities, densities, means, or the columns of the classes. */
-function paintFeaturePlot(chart) {
+function paintFeaturePlot(/** @type {FeatureChart} */ chart) {
   const { plot, context, view } = chart;
   if (!view || !plot.begin()) return;
   chart.dots = [];
@@ -35,21 +46,21 @@ function paintFeaturePlot(chart) {
 }
 
 /** A row of the chart in words. */
-function rowWords(row) {
+function rowWords(/** @type {FeatureRow} */ row) {
   const spread = Number.isFinite(row.sd) ? `, standard deviation ${formatNumber(row.sd, 3)}` : "";
   const centre = Number.isFinite(row.mean) ? ` mean ${row.meanText}${spread}` : "";
   return `${row.name} (n = ${row.count === null ? "unknown" : formatCount(row.count)})${centre}`;
 }
 
 /** Entry of a per-class statistic, which may be an array over features or one number for all of them. */
-function statisticAt(entries, k, position) {
+export function statisticAt(entries, k, position) {
   const entry = entries ? decodedOnce(entries[k]) : null;
   if (entry === null || entry === undefined) return NaN;
   return typeof entry === "number" ? entry : Number(entry[position] ?? NaN);
 }
 
 /** What is known of a feature in every class. */
-function featureRows(payload, position) {
+function featureRows(/** @type {Payload} */ payload, position) {
   const { statistics, predictive, values, classes } = payload;
   const groups = values && position < values.n ? valuesByClass(values, position, classes.length) : null;
   const fitted = predictive && position < predictive.n;
@@ -76,6 +87,7 @@ function predictiveAt(predictive, k, position) {
 function valuesByClass(values, position, n) {
   const owner = decodedOnce(values.class);
   const data = decodedOnce(values.data);
+  /** @type {{ value: number, sample: number }[][]} */
   const groups = Array.from({ length: n }, () => []);
   for (let s = 0; s < owner.length; s += 1) {
     const value = data[position * owner.length + s];
@@ -86,7 +98,7 @@ function valuesByClass(values, position, n) {
 }
 
 /** Ends of the values drawn: the values themselves and the bulk of the densities. */
-function valueDomain(rows) {
+function valueDomain(/** @type {FeatureRow[]} */ rows) {
   const seen = [];
   for (const row of rows) {
     if (row.values) row.values.forEach(({ value }) => seen.push(value));
@@ -100,7 +112,7 @@ function valueDomain(rows) {
 }
 
 /** Densities of all rows and of all together at a few hundred places, and the greatest of them. */
-function densityCurves(rows, pooled, domain) {
+function densityCurves(/** @type {FeatureRow[]} */ rows, pooled, domain) {
   const places = Array.from({ length: 241 }, (_, k) => domain[0] + ((domain[1] - domain[0]) * k) / 240);
   const curves = [...rows.map((row) => row.density), pooled].map((density) => (density ? places.map(density) : null));
   const most = curves.reduce((best, curve) => (curve ? Math.max(best, ...curve) : best), 0);
@@ -108,7 +120,7 @@ function densityCurves(rows, pooled, domain) {
 }
 
 /** One band per class: histogram and density above a base line, values and mean with standard deviation below. */
-function paintFeatureRows(chart, rows, position) {
+function paintFeatureRows(/** @type {FeatureChart} */ chart, /** @type {FeatureRow[]} */ rows, position) {
   const { plot, context } = chart;
   const { box, palette } = plot;
   const { predictive, classes } = context.payload;
@@ -155,7 +167,7 @@ function histogramOf(values, domain) {
 }
 
 /** Histogram, fitted density and the dashed density of all classes together. */
-function paintDensity(plot, { drawn, k, bars, scale, tall, base, colour, pooledAt }) {
+function paintDensity(/** @type {Plot} */ plot, { drawn, k, bars, scale, tall, base, colour, pooledAt }) {
   const { ctx, palette } = plot;
   const curve = drawn.curves[k];
   ctx.fillStyle = colour;
@@ -174,7 +186,7 @@ function paintDensity(plot, { drawn, k, bars, scale, tall, base, colour, pooledA
 }
 
 /** Name, number, mean and standard deviation of a class, at the left above its band; gives where they end. */
-function paintRowWords(plot, row, top, colour) {
+function paintRowWords(/** @type {Plot} */ plot, /** @type {FeatureRow} */ row, top, colour) {
   const name = fitText(plot, row.name, plot.width * 0.4, 12.5, true);
   writeText(plot, name, plot.box.left, top + 13, { bold: true, size: 12.5, colour, halo: true });
   const x = plot.box.left + textWidth(plot, name, 12.5, true) + 8;
@@ -187,7 +199,7 @@ function paintRowWords(plot, row, top, colour) {
 }
 
 /** Key of the lines above the chart. */
-function paintPooledKey(plot, pooled) {
+function paintPooledKey(/** @type {Plot} */ plot, pooled) {
   if (!pooled) return;
   const { palette, box } = plot;
   const full = plot.compact ? "all classes as one" : "fitted to all classes as one (no marker)";

@@ -1,12 +1,19 @@
-"use strict";
+// @ts-check
+
+import { decodedOnce, formatNumber, shownName } from "./numbers.js";
+import { drawDot, drawLine, drawMessage, fitText, ringAt, textWidth, writeText } from "./plot.js";
+import { linearScale, percentText } from "./scales.js";
+import { openedPosition } from "./state.js";
+
+/** @import { Dot, FeatureChart, FeatureRow, Payload, TextStyle } from "./types.js" */
 
 /** Column that the screen itself made, by its key: annotation of the same name is another thing. */
-function ownColumn(payload, key) {
+function ownColumn(/** @type {Payload} */ payload, key) {
   return (payload.columns || []).find((each) => each.key === key && !each.annotation);
 }
 
 /** Text of a text column of the payload for a feature; empty if there is no such column or entry. */
-function columnText(payload, key, position) {
+function columnText(/** @type {Payload} */ payload, key, position) {
   const column = ownColumn(payload, key);
   if (!column || column.kind !== "text") return "";
   if (column.values) return String(column.values[position] ?? "");
@@ -14,24 +21,26 @@ function columnText(payload, key, position) {
 }
 
 /** A sample in words, by its name or, where samples have none, by its number. */
-function sampleWords(payload, name) {
+export function sampleWords(/** @type {Payload} */ payload, name) {
   return `sample ${shownName(name)}${namesSamples(payload) ? "" : ", counting from 0,"}`;
 }
 
 /** Whether samples have names: numbers that count up from 0 are none. */
-function namesSamples({ values }) {
+function namesSamples(/** @type {Payload} */ { values }) {
   return !values || !values.samples || values.samples.some((sample, s) => String(sample) !== String(s));
 }
 
 /** Number of the sample whose removal weakens a feature most; -1 if not known. */
-function culpritOf(payload, position) {
+export function culpritOf(/** @type {Payload} */ payload, position) {
   const name = columnText(payload, "culprit", position);
   if (!name || !payload.values || !payload.values.samples) return -1;
   return payload.values.samples.findIndex((sample) => String(sample) === name);
 }
 
 /** Values as dots that keep apart, and below them the mean with one standard deviation to either side. */
-function paintStrip(chart, row, { scale, strip, colour, culprit }) {
+export function paintStrip(
+  /** @type {FeatureChart} */ chart, /** @type {FeatureRow} */ row, { scale, strip, colour, culprit },
+) {
   const { plot } = chart;
   const { palette, ctx } = plot;
   const foot = row.values ? strip.bottom - 5 : (strip.top + strip.bottom) / 2;
@@ -61,7 +70,7 @@ function paintStrip(chart, row, { scale, strip, colour, culprit }) {
 }
 
 /** Ring around the sample whose removal weakens the feature most. */
-function markCulprit(chart, row, culprit) {
+function markCulprit(/** @type {FeatureChart} */ chart, /** @type {FeatureRow} */ row, culprit) {
   const dot = chart.dots.find((each) => each.sample === culprit && each.name === row.name);
   if (!dot) return;
   ringAt(chart.plot, dot.x, dot.y, 6, chart.plot.palette.back, 3.5);
@@ -69,11 +78,13 @@ function markCulprit(chart, row, culprit) {
 }
 
 /** Word on the ringed sample, at the right above the band of its class; nothing if there is no room. */
-function paintCulpritWords(chart, row, { top, from, culprit }) {
+export function paintCulpritWords(
+  /** @type {FeatureChart} */ chart, /** @type {FeatureRow} */ row, { top, from, culprit },
+) {
   const { plot, context } = chart;
   if (!row.values || !row.values.some(({ sample }) => sample === culprit)) return;
   const { values } = context.payload;
-  const text = `leans most on ${namesSamples(context.payload) ? "" : "sample "}${shownName(values.samples[culprit])}`;
+  const text = `leans most on ${namesSamples(context.payload) ? "" : "sample "}${shownName(values?.samples[culprit])}`;
   const width = textWidth(plot, text, 11);
   if (text.length > 80 || plot.box.right - width - 14 < from + 10) return;
   ringAt(plot, plot.box.right - width - 9, top + 9, 4.5, plot.palette.ink, 1.5);
@@ -96,7 +107,8 @@ function swarm(places, radius, { top, bottom }) {
 }
 
 /** Sample and value of the dot pointed at. */
-function hoverValue(chart, x, y) {
+export function hoverValue(/** @type {FeatureChart} */ chart, x, y) {
+  /** @type {Dot | null} */
   let best = null;
   let least = 14 * 14;
   for (const dot of chart.dots) {
@@ -105,7 +117,7 @@ function hoverValue(chart, x, y) {
   }
   if (!best) return null;
   const { payload } = chart.context;
-  const name = shownName(payload.values.samples ? payload.values.samples[best.sample] : best.sample);
+  const name = shownName(payload.values?.samples?.[best.sample] ?? best.sample);
   const sample = namesSamples(payload) ? name : `sample ${name}, counting from 0`;
   const culprit = culpritOf(payload, openedPosition(chart.view)) === best.sample;
   const lines = [sample, best.name, `value ${formatNumber(best.value, 4)}`];
@@ -114,7 +126,7 @@ function hoverValue(chart, x, y) {
 }
 
 /** Shares, rates or means of the classes that the columns give: [{owner, level, kind, value}]. */
-function classColumns(payload, position) {
+function classColumns(/** @type {Payload} */ payload, position) {
   const found = [];
   for (const kind of ["share", "rate", "mean"]) {
     for (const column of payload.columns || []) {
@@ -130,7 +142,7 @@ function classColumns(payload, position) {
 }
 
 /** Horizontal bars of shares or rates, class by class, for models without means and standard deviations. */
-function paintClassColumns(chart, position, name) {
+export function paintClassColumns(/** @type {FeatureChart} */ chart, position, name) {
   const { plot, context } = chart;
   const { payload } = context;
   const found = classColumns(payload, position).filter((each) => Number.isFinite(each.value));
@@ -154,6 +166,7 @@ function paintClassColumns(chart, position, name) {
     const label = shownName(each.level ? `${each.level}, ${owner}` : owner);
     ctx.fillStyle = palette[`class-${each.owner % 8}`];
     ctx.fillRect(left, y + step * 0.14, Math.max(1, scale(each.value) - left), step * 0.72);
+    /** @type {TextStyle} */
     const words = { baseline: "middle", size: 11.5 };
     writeText(plot, fitText(plot, label, left - 10), left - 8, y + step / 2, { ...words, align: "right" });
     const text = rate ? formatNumber(each.value, 3) : percentText(each.value, 1);
@@ -163,4 +176,10 @@ function paintClassColumns(chart, position, name) {
     return [payload.classes[each.owner], each.level, formatNumber(each.value, 3)].filter(String).join(" ");
   });
   plot.describe(`${name}, ${rate ? found[0].kind : "share"} by class: ${said.join("; ")}.`);
+}
+
+/** Number of a column of the payload for a feature. */
+export function columnNumber(/** @type {Payload} */ payload, key, position) {
+  const column = ownColumn(payload, key);
+  return column?.values ? Number(decodedOnce(column.values)[position] ?? NaN) : NaN;
 }

@@ -1,14 +1,21 @@
-"use strict";
-
+// @ts-check
 // The results of the present choice: cards, the sentence, the commands.
 
+import { cliCommand, pythonCommand } from "./commands.js";
+import { allOf, byId } from "./elements.js";
+import {
+  ABSENT, expit, formatByChance, formatChance, formatCount, formatNumber, formatProbability, shorten, shownName,
+} from "./numbers.js";
+
+/** @import { Context, Payload, Solution, View } from "./types.js" */
+
 /** Make the results; update(view) fills all but the law, updateLaw(view) the numbers that need it. */
-function createHeadline(context) {
+export function createHeadline(/** @type {Context} */ context) {
   const places = {};
-  for (const element of document.querySelectorAll("[data-result]")) {
-    places[element.dataset.result] = element;
+  for (const element of allOf("[data-result]")) {
+    places[String(element.dataset.result)] = element;
   }
-  for (const element of document.querySelectorAll('[data-fill="n_features"]')) {
+  for (const element of allOf('[data-fill="n_features"]')) {
     element.textContent = formatCount(context.payload.n_features);
   }
   connectCopying();
@@ -18,7 +25,7 @@ function createHeadline(context) {
     updateLaw: (view) => {
       updateLawResults(places, view);
       const sentence = verdictOf(context, view);
-      document.getElementById("verdict").textContent = sentence;
+      byId("verdict").textContent = sentence;
       speak(sentence, view.previous !== null);
     },
     wait: () => ["interval_low", "interval_high", "hit_rate"].forEach((name) => places[name].classList.add("waiting")),
@@ -26,14 +33,14 @@ function createHeadline(context) {
 }
 
 /** Say under the card what "by chance" means for this model and prior. */
-function tellChance(payload, { byChance }) {
-  const note = document.getElementById("chance-note");
+function tellChance(/** @type {Payload} */ payload, /** @type {Solution} */ { byChance }) {
+  const note = byId("chance-note");
   if (!payload.calibrated) {
     note.textContent = "not known: these log-odds are the least over several looks";
   } else if (!payload.chance) {
     note.textContent = "not known for this result; see Method";
   } else {
-    const simulated = payload.chance.draws || payload.chance.resolution ? ", by simulation" : "";
+    const simulated = payload.chance.resolution ? ", by simulation" : "";
     note.textContent = byChance === null
       ? "nothing by chance: every feature is taken for a marker"
       : `if all features were ${payload.law} non-markers${simulated}`.replace("  ", " ");
@@ -56,7 +63,7 @@ function formatShare(share) {
 }
 
 /** Fill the numbers that follow from the list alone. */
-function updateResults(context, places, view) {
+function updateResults(/** @type {Context} */ context, places, /** @type {View} */ view) {
   const { solution } = view;
   showResult(places, "n_selected", solution.size, formatCount(solution.size));
   showResult(places, "cut", solution.cut, formatNumber(solution.cut));
@@ -68,25 +75,25 @@ function updateResults(context, places, view) {
   tellChance(context.payload, solution);
   showResult(places, "expected_missed", solution.expectedMissed, formatNumber(solution.expectedMissed));
   const differs = !context.store.isStored();
-  document.getElementById("differs").hidden = !differs;
-  for (const note of document.querySelectorAll("[data-moved]")) {
+  byId("differs").hidden = !differs;
+  for (const note of allOf("[data-moved]")) {
     note.hidden = !differs;
   }
-  document.getElementById("command-cli").textContent = cliCommand(context.payload, view.state);
-  document.getElementById("command-python").textContent = pythonCommand(context.payload, view.state);
+  byId("command-cli").textContent = cliCommand(context.payload, view.state);
+  byId("command-python").textContent = pythonCommand(context.payload, view.state);
 }
 
 /** Fill the numbers that need the law of the number of false positives. */
-function updateLawResults(places, view) {
+function updateLawResults(places, /** @type {View} */ view) {
   const { low, high, hitRate } = view.law();
   showResult(places, "interval_low", low, formatCount(low));
   showResult(places, "interval_high", high, formatCount(high));
-  document.getElementById("hit-rate-note").hidden = !(view.solution.byChance > high + 0.5);
+  byId("hit-rate-note").hidden = !((view.solution.byChance ?? 0) > high + 0.5);
   showResult(places, "hit_rate", hitRate, view.solution.size ? formatChance(hitRate) : ABSENT);
 }
 
 /** The result in one or two sentences. */
-function verdictOf(context, view) {
+function verdictOf(/** @type {Context} */ context, /** @type {View} */ view) {
   const { solution } = view;
   const n = formatCount(context.payload.n_features);
   if (!solution.size) {
@@ -95,7 +102,7 @@ function verdictOf(context, view) {
       + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
   }
   const { low, high } = view.law();
-  const doubt = solution.byChance > high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
+  const doubt = (solution.byChance ?? 0) > high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
   const number = formatByChance(solution.byChance, context.payload, "fewer than ");
   const chance = solution.byChance === null ? "" : ` By chance ${number} would pass this cut.${doubt}`;
   const tied = solution.tiedOut ? ` ${formatCount(solution.tiedOut)} more lie exactly at the cut and are left out.` : "";
@@ -103,13 +110,8 @@ function verdictOf(context, view) {
     + `${formatNumber(solution.expectedFalse)}, 90% interval ${formatCount(low)} to ${formatCount(high)}.${chance}${tied}`;
 }
 
-/** A text cut to a length. */
-function shorten(text, length) {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
-}
-
 /** Tell readers who listen of the new result, once things have come to rest. */
-function createSpeaker(context) {
+function createSpeaker(/** @type {Context} */ context) {
   let timer = null;
   return (sentence, wanted) => {
     clearTimeout(timer);
@@ -121,10 +123,10 @@ function createSpeaker(context) {
 
 /** Buttons that copy a command; where the clipboard is closed, the text is selected instead. */
 function connectCopying() {
-  const message = document.getElementById("copy-message");
-  for (const button of document.querySelectorAll("[data-copy]")) {
+  const message = byId("copy-message");
+  for (const button of allOf("[data-copy]")) {
     button.addEventListener("click", async () => {
-      const source = document.getElementById(button.dataset.copy);
+      const source = byId(String(button.dataset.copy));
       const said = button.textContent;
       try {
         await navigator.clipboard.writeText(source.textContent);
@@ -132,7 +134,7 @@ function connectCopying() {
         button.textContent = "Copied";
         setTimeout(() => { button.textContent = said; }, 1500);
       } catch {
-        window.getSelection().selectAllChildren(source);
+        window.getSelection()?.selectAllChildren(source);
         message.textContent = "The text is selected: copy it with Ctrl+C or Cmd+C.";
       }
       setTimeout(() => { message.textContent = ""; }, 5000);

@@ -1,6 +1,9 @@
-"use strict";
-
+// @ts-check
 // Law: how many of the features of a list may be non-markers, exactly, if features are independent.
+
+import { TINY } from "./numbers.js";
+
+/** @import { Evidence, Law, Solution, State, Weights } from "./types.js" */
 
 const NEGLIGIBLE = 1e-30; // ends of a law below this are dropped
 const MANY_COINS = 4096; // from here on the law is put together from pieces: quicker, the same to rounding
@@ -42,7 +45,7 @@ function trimHigh(mass, low, high) {
 }
 
 /** Law of the number of successes of coins with probabilities p and complements q, added in the given order. */
-function poissonBinomial(p, q) {
+export function poissonBinomial(p, q) {
   if (p.length <= MANY_COINS) {
     return lawOfCoins(p, q);
   }
@@ -82,7 +85,7 @@ function lawOfCoins(p, q) {
 }
 
 /** Law of the sum of two independent numbers. */
-function lawOfSum(one, other) {
+function lawOfSum(/** @type {Law} */ one, /** @type {Law} */ other) {
   const mass = new Float64Array(one.pmf.length + other.pmf.length - 1);
   for (let i = 0; i < one.pmf.length; i += 1) {
     const factor = one.pmf[i];
@@ -96,7 +99,7 @@ function lawOfSum(one, other) {
 }
 
 /** Probabilities of the first features of the ranking, those nearest to certainty first: a narrow window. */
-function nearCertainFirst(weights, size) {
+function nearCertainFirst(/** @type {Weights} */ weights, size) {
   const { nullProbability, probability } = weights;
   const p = new Float64Array(size);
   const q = new Float64Array(size);
@@ -115,7 +118,9 @@ function nearCertainFirst(weights, size) {
 }
 
 /** Law of the number of false positives of a list, with its 90% interval and the chance of a hit rate of 0.9. */
-function lawOf(evidence, state, solution) {
+export function lawOf(
+  /** @type {Evidence} */ evidence, /** @type {State} */ state, /** @type {Solution} */ solution,
+) {
   const weights = evidence.weights(state);
   const key = `${weights.key} ${solution.size}`;
   if (evidence.lastLaw && evidence.lastLaw.key === key) {
@@ -135,7 +140,7 @@ function lawOf(evidence, state, solution) {
 }
 
 /** Smallest number whose cumulative probability reaches a level. */
-function lawQuantile(law, level) {
+function lawQuantile(/** @type {Law} */ law, level) {
   const { lowest, pmf } = law;
   const target = level * (1 - 1e-15) - TINY;
   let reached = 0;
@@ -149,7 +154,7 @@ function lawQuantile(law, level) {
 }
 
 /** Probability of at most so many. */
-function lawAtMost(law, number) {
+function lawAtMost(/** @type {Law} */ law, number) {
   const { lowest, pmf } = law;
   const last = Math.floor(Math.min(number, lowest + pmf.length)) - lowest;
   return Math.min(1, sumBetween(pmf, 0, Math.min(last + 1, pmf.length)));
@@ -170,7 +175,7 @@ function allowedFalse(proportion, k) {
 }
 
 /** Longest beginning whose share of false ones is in bounds with a probability; found from the end. */
-function longestSurePrefix(weights, proportion, confidence) {
+export function longestSurePrefix(/** @type {Weights} */ weights, proportion, confidence) {
   const verdict = boundedVerdicts(weights, proportion, confidence);
   const longest = verdict.lastIndexOf(1) + 1;
   let end = verdict.lastIndexOf(0) + 1;
@@ -186,7 +191,7 @@ function longestSurePrefix(weights, proportion, confidence) {
 }
 
 /** Longest beginning of more than start and at most end features that is sure; 0 if there is none. */
-function lastSure(weights, verdict, start, end, proportion, confidence) {
+function lastSure(/** @type {Weights} */ weights, verdict, start, end, proportion, confidence) {
   const { nullProbability, probability } = weights;
   const most = allowedFalse(proportion, end);
   const law = poissonBinomial(...nearCertainFirst(weights, start));
@@ -218,7 +223,7 @@ function isSure(mass, low, high, allowed, confidence) {
 }
 
 /** What Cantelli's and Bernstein's inequalities say of every beginning: 1 sure, -1 not sure, 0 to be found. */
-function boundedVerdicts(weights, proportion, confidence) {
+function boundedVerdicts(/** @type {Weights} */ weights, proportion, confidence) {
   const { nullProbability, probability, cumulativeFalse } = weights;
   const n = probability.length;
   const verdict = new Int8Array(n);

@@ -1,6 +1,29 @@
-"use strict";
-
+// @ts-check
 // The page: reads the payload, makes all parts and lets them follow the state.
+
+import { createFalsePositivePlot, createProbabilityPlot } from "./bars.js";
+import { createColumns, createFragility, decodeDetails } from "./columns.js";
+import { createCompositionPlot } from "./composition.js";
+import { createControls } from "./controls.js";
+import { createDiscoveryPlot, createRocPlot } from "./curves.js";
+import { createEffectMap } from "./effect_map.js";
+import { allOf, byId, oncePerFrame } from "./elements.js";
+import { createFeaturePanel } from "./feature_panel.js";
+import { createFeaturePlot } from "./feature_plot.js";
+import { createHeadline } from "./headline.js";
+import { lawOf } from "./law.js";
+import {
+  expit, formatCount, formatNumber, formatProbability, shorten, shownName, unicodeDigits, UNSEEN_INLINE,
+} from "./numbers.js";
+import { createRankPlot } from "./rank_plot.js";
+import { createEvidence, ratioPart, solve } from "./rules.js";
+import { createSight } from "./sight.js";
+import { createForestPlot, createSitesPanel } from "./sites.js";
+import { createStore } from "./state.js";
+import { createTable } from "./table.js";
+import { printList } from "./table_keys.js";
+
+/** @import { Context, Page, Payload, View } from "./types.js" */
 
 const LAW_AT_ONCE = 6; // milliseconds; a slower law is drawn a moment later, so that sliders stay light
 
@@ -9,14 +32,14 @@ function startPage() {
   const root = document.documentElement;
   root.classList.remove("no-script");
   try {
-    const payload = JSON.parse(document.getElementById("payload").textContent);
+    const payload = JSON.parse(byId("payload").textContent ?? "");
     showUnseen();
     runPage(payload);
     root.dataset.ready = "true";
   } catch (error) {
     root.classList.add("no-script");
-    const place = document.getElementById("script-failure");
-    place.textContent = `The live part of this page could not be started (${error.message}). `
+    const place = byId("script-failure");
+    place.textContent = `The live part of this page could not be started (${/** @type {Error} */ (error).message}). `
       + "All texts are there; the result table of the screen holds every number.";
     place.hidden = false;
     throw error;
@@ -26,9 +49,10 @@ function startPage() {
 /** Write out, in the texts that came with the page, what cannot be seen or turns the direction of reading. */
 function showUnseen() {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (UNSEEN_INLINE.test(node.data) && !node.parentElement.closest("script")) {
-      const shell = node.parentElement.id === "command-report"; // quoted words go on behind the sign
+  while (walker.nextNode()) {
+    const node = /** @type {Text} */ (walker.currentNode);
+    if (UNSEEN_INLINE.test(node.data) && !node.parentElement?.closest("script")) {
+      const shell = node.parentElement?.id === "command-report"; // quoted words go on behind the sign
       node.data = node.data.replace(new RegExp(UNSEEN_INLINE.source, "g"), (sign) => {
         return shell ? `'$'\\u${unicodeDigits(sign)}''` : shownName(sign);
       });
@@ -37,17 +61,17 @@ function showUnseen() {
 }
 
 /** Make everything that the payload asks for, and show it. */
-function runPage(payload) {
-  const page = { payload, view: null, lawCost: 0, lawTimer: null };
+function runPage(/** @type {Payload} */ payload) {
+  const page = /** @type {Page} */ ({ payload, lawCost: 0, lawTimer: null });
   const details = decodeDetails(payload);
   const evidence = createEvidence(payload);
   const store = createStore(payload);
-  const context = {
+  const context = /** @type {Context} */ ({
     payload, details, evidence, store,
     open: (position) => page.panel.open(position),
     describe: (position) => describeFeature(page, position),
     announce: createAnnouncer(),
-  };
+  });
   context.storedCut = solve(evidence, store.stored).cut;
   context.isFragile = createFragility(payload, details, context.storedCut, () => page.view);
   context.columns = createColumns(payload, details, () => page.view, context.isFragile);
@@ -68,7 +92,7 @@ function runPage(payload) {
 }
 
 /** Make the charts whose figures are on the page. */
-function createCharts(context) {
+function createCharts(/** @type {Context} */ context) {
   const makers = {
     effect: createEffectMap, rank: createRankPlot, roc: createRocPlot, discovery: createDiscoveryPlot,
     false: createFalsePositivePlot, probability: createProbabilityPlot, feature: createFeaturePlot,
@@ -85,13 +109,13 @@ function createCharts(context) {
 }
 
 /** The view that all parts are given. */
-function viewOf(page) {
+function viewOf(/** @type {Page} */ page) {
   const state = page.store.get();
   const solution = solve(page.evidence, state);
   let law = null;
   return {
     state, solution,
-    previous: page.view && page.view.state,
+    previous: page.view ? page.view.state : null,
     stored: page.store.stored,
     evidence: page.evidence,
     logOdds: page.evidence.logOdds(state),
@@ -105,7 +129,7 @@ function viewOf(page) {
 }
 
 /** Bring all parts up to the state. */
-function refreshPage(page) {
+function refreshPage(/** @type {Page} */ page) {
   const start = performance.now();
   const before = page.view;
   const view = viewOf(page);
@@ -131,7 +155,7 @@ function refreshPage(page) {
 }
 
 /** Work out the law of the false positives: at once if that was fast the last time, else after the frame. */
-function updateLawSoon(page, view) {
+function updateLawSoon(/** @type {Page} */ page, /** @type {View} */ view) {
   const run = () => {
     page.lawTimer = null;
     const start = performance.now();
@@ -152,7 +176,7 @@ function updateLawSoon(page, view) {
 }
 
 /** Lines for a tooltip. */
-function describeFeature(page, position) {
+function describeFeature(/** @type {Page} */ page, position) {
   const { view, payload, context } = page;
   const odds = view.logOdds[position];
   const lines = [shownName(context.details.names[position] ?? `Rank ${formatCount(position + 1)}`)];
@@ -170,14 +194,15 @@ function describeFeature(page, position) {
 
 /** A voice for readers who listen: the last thing said counts. */
 function createAnnouncer() {
-  const place = document.getElementById("announcer");
+  const place = byId("announcer");
   return (text) => { place.textContent = text; };
 }
 
 /** Redraw when the window, the colours or the medium change. */
-function connectWindow(page) {
+function connectWindow(/** @type {Page} */ page) {
   const charts = Object.values(page.charts);
   const redrawAll = () => { charts.forEach((chart) => chart.redraw()); page.table.redraw(); };
+  /** @type {Map<Element, string>} */
   const sizes = new Map(charts.map((chart) => [chart.element, ""]));
   const observer = new ResizeObserver((entries) => {
     if (document.documentElement.dataset.printing) {
@@ -196,7 +221,7 @@ function connectWindow(page) {
     sizes.set(chart.element, `${chart.element.clientWidth} ${chart.element.clientHeight}`);
     observer.observe(chart.element);
   });
-  new ResizeObserver(oncePerFrame(() => page.table.redraw())).observe(document.getElementById("table-grid"));
+  new ResizeObserver(oncePerFrame(() => page.table.redraw())).observe(byId("table-grid"));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
   window.addEventListener("beforeprint", () => preparePaper(page, redrawAll));
   window.addEventListener("afterprint", () => {
@@ -207,7 +232,7 @@ function connectWindow(page) {
 }
 
 /** Draw everything as it will be on paper: light colours, sizes of the print style, the list as a table. */
-function preparePaper(page, redrawAll) {
+function preparePaper(/** @type {Page} */ page, redrawAll) {
   document.documentElement.dataset.printing = "true";
   if (page.lawTimer !== null) {
     clearTimeout(page.lawTimer);
@@ -228,14 +253,14 @@ function preparePaper(page, redrawAll) {
 }
 
 /** Height of the chart of a feature on paper, in millimetres: more than two classes need more. */
-function paperHeight({ classes, values, predictive, statistics }) {
+function paperHeight(/** @type {Payload} */ { classes, values, predictive, statistics }) {
   const rows = values || predictive || statistics ? classes.length : 0;
   return rows > 2 ? Math.min(220, 14 + 24 * rows) : 56;
 }
 
 /** Links to sections scroll there and leave the settings in the address alone. */
 function connectSections() {
-  const links = [...document.querySelectorAll('.topbar a[href^="#"], .skip')];
+  const links = /** @type {HTMLAnchorElement[]} */ ([...allOf('.topbar a[href^="#"], .skip')]);
   for (const link of links) {
     link.addEventListener("click", (event) => {
       const target = document.getElementById(link.hash.slice(1));
@@ -255,7 +280,7 @@ function connectSections() {
       }
     }
   }, { rootMargin: "-25% 0px -70% 0px" });
-  document.querySelectorAll("main > section").forEach((section) => watch.observe(section));
+  allOf("main > section").forEach((section) => watch.observe(section));
 }
 
 startPage();

@@ -1,18 +1,20 @@
-"use strict";
-
+// @ts-check
 // Numbers: from the payload into typed arrays, between log-odds and probabilities, and into words.
+
+/** @import { Encoded, Payload } from "./types.js" */
 
 const ARRAY_TYPES = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
 const MINUS = "\u2212";
-const ABSENT = "\u2013";
-const SINGLE_DIGITS = 7; // significant digits that single precision keeps
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-const UNSEEN_INLINE = new RegExp(`(?![\\t\\n\\r])${UNSEEN.source}`); // line breaks and tabs of a text are its own
-const UNSEEN_ALL = new RegExp(UNSEEN.source, "g");
+export const ABSENT = "\u2013";
+export const SINGLE_DIGITS = 7; // significant digits that single precision keeps
+export const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+export const UNSEEN_INLINE = new RegExp(`(?![\\t\\n\\r])${UNSEEN.source}`); // line breaks and tabs of a text are its own
+export const UNSEEN_ALL = new RegExp(UNSEEN.source, "g");
 const decodedArrays = new WeakMap();
+export const TINY = 1e-300;
 
 /** A name as it is shown: characters that control the text or turn its direction are written out, ⟨U+202E⟩. */
-function shownName(name) {
+export function shownName(name) {
   const text = String(name);
   if (!UNSEEN.test(text)) {
     return text;
@@ -21,12 +23,12 @@ function shownName(name) {
 }
 
 /** The number of a character in four hexadecimal digits. */
-function unicodeDigits(sign) {
+export function unicodeDigits(sign) {
   return sign.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
 /** Decode {"type", "data"} (base64, little-endian) into a typed array; null stays null. */
-function decodeArray(encoded) {
+export function decodeArray(/** @type {Encoded | null | undefined} */ encoded) {
   if (encoded === null || encoded === undefined) {
     return null;
   }
@@ -40,7 +42,7 @@ function decodeArray(encoded) {
 }
 
 /** Decode an encoded array of the payload once; numbers and null stay as they are. */
-function decodedOnce(encoded) {
+export function decodedOnce(encoded) {
   if (encoded === null || encoded === undefined || typeof encoded !== "object") {
     return encoded ?? null;
   }
@@ -51,13 +53,13 @@ function decodedOnce(encoded) {
 }
 
 /** Probability of log-odds; expit(-x) is the accurate complement. */
-function expit(x) {
+export function expit(x) {
   const small = Math.exp(-Math.abs(x));
   return (x >= 0 ? 1 : small) / (1 + small);
 }
 
 /** Log-odds of a probability; infinite at 0 and 1. */
-function logit(p) {
+export function logit(p) {
   if (p <= 0) {
     return -Infinity;
   }
@@ -70,7 +72,7 @@ function groupThousands(digits) {
 }
 
 /** A number for people, with so many significant digits: 0.0012, 1.2e-9, 20,000. */
-function formatNumber(x, digits = 3) {
+export function formatNumber(x, digits = 3) {
   if (x === null || x === undefined || Number.isNaN(x)) {
     return ABSENT;
   }
@@ -95,7 +97,7 @@ function formatNumber(x, digits = 3) {
 }
 
 /** A number for a place with little room: from a million on with a power of ten. */
-function formatCompact(x, digits = 3) {
+export function formatCompact(x, digits = 3) {
   if (!Number.isFinite(x) || Math.abs(x) < 1e6) {
     return formatNumber(x, digits);
   }
@@ -104,7 +106,7 @@ function formatCompact(x, digits = 3) {
 }
 
 /** Numbers for people, with as many digits more than usual as it takes to tell different ones apart. */
-function formatApart(values, digits, most) {
+export function formatApart(values, digits, most) {
   const wanted = new Set(values).size;
   let texts = values.map((x) => formatNumber(x, digits));
   for (let more = digits + 1; more <= most && new Set(texts).size < wanted; more += 1) {
@@ -119,7 +121,7 @@ function stripZeros(text) {
 }
 
 /** A number with a fixed number of decimals: 1,234.50. */
-function formatFixed(x, decimals) {
+export function formatFixed(x, decimals) {
   if (!Number.isFinite(x)) {
     return formatNumber(x);
   }
@@ -129,7 +131,7 @@ function formatFixed(x, decimals) {
 }
 
 /** A chance in per cent that never pretends to be certain: 76%, >99.9%, <0.1%. */
-function formatChance(p) {
+export function formatChance(p) {
   if (p === null || p === undefined || Number.isNaN(p)) {
     return ABSENT;
   }
@@ -140,7 +142,7 @@ function formatChance(p) {
 }
 
 /** A number of things: 20,000. */
-function formatCount(n) {
+export function formatCount(n) {
   if (n === null || n === undefined || Number.isNaN(n)) {
     return ABSENT;
   }
@@ -152,7 +154,7 @@ function formatCount(n) {
 }
 
 /** A probability to four places that never pretends to be certain; log-odds, if given, are what counts. */
-function formatProbability(p, logOdds) {
+export function formatProbability(p, logOdds) {
   const value = typeof logOdds === "number" ? expit(logOdds) : p;
   if (value === null || value === undefined || Number.isNaN(value)) {
     return ABSENT;
@@ -164,13 +166,13 @@ function formatProbability(p, logOdds) {
 }
 
 /** A number with its sign: +1.2, −0.3, 0. */
-function formatSigned(x, digits = 3) {
+export function formatSigned(x, digits = 3) {
   const text = formatNumber(x, digits);
   return x > 0 ? `+${text}` : text;
 }
 
 /** A number as Python's format "g" writes it: six significant digits, no zeros at the end. */
-function formatGeneral(x) {
+export function formatGeneral(x) {
   if (!Number.isFinite(x)) {
     return Number.isNaN(x) ? "nan" : x > 0 ? "inf" : "-inf";
   }
@@ -187,8 +189,28 @@ function formatGeneral(x) {
 }
 
 /** A number by chance; one too small to be told apart from 0 by simulation is told as less than what can be. */
-function formatByChance(x, payload, less = "<") {
+export function formatByChance(x, /** @type {Payload} */ payload, less = "<") {
   const resolution = payload.chance ? payload.chance.resolution : null;
   const untold = typeof resolution === "number" && x !== null && x < resolution / 2;
   return untold ? `${less}${formatNumber(resolution, 2)}` : formatNumber(x);
+}
+
+/** A text cut to a length. */
+export function shorten(text, length) {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** First of the places 0 to n-1 at which a condition holds that goes on to hold; n if there is none. */
+export function firstWhere(n, holds) {
+  let low = 0;
+  let high = n;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
 }

@@ -1,6 +1,10 @@
-"use strict";
-
+// @ts-check
 // Which rows of the table are shown and in what order: sorting, filtering, searching.
+
+import { byId } from "./elements.js";
+import { formatCount } from "./numbers.js";
+
+/** @import { Column, Context, Details, Ordering, State, View } from "./types.js" */
 
 /** A text that sorts as people count: case does not matter and x2 comes before x10. */
 function naturalKey(text) {
@@ -8,8 +12,9 @@ function naturalKey(text) {
 }
 
 /** Rows of a table of n features; rows(state, size) gives the rank positions to show. */
-function createOrdering(columns, details, n) {
-  const ordering = { columns, details, n, sorted: new Map(), haystack: null, last: null, lastKey: "" };
+export function createOrdering(/** @type {Column[]} */ columns, /** @type {Details} */ details, n) {
+  /** @type {Ordering} */
+  const ordering = { columns, details, n, sorted: new Map(), haystack: null, last: new Uint32Array(0), lastKey: "" };
   return {
     rows(state, size, cut) {
       const uses = (key) => state.filter === key || state.sort_key === key;
@@ -25,41 +30,41 @@ function createOrdering(columns, details, n) {
 }
 
 /** Rank positions that pass filter and search, in the order wanted. */
-function shownRows(ordering, state, size) {
+function shownRows(/** @type {Ordering} */ ordering, /** @type {State} */ state, size) {
   const sorted = sortedRows(ordering, state);
   const words = (state.search || "").toLowerCase().split(/\s+/).filter(Boolean);
   const keep = filterOf(ordering, state.filter, size);
   if (!words.length && !keep) {
     return sorted;
   }
-  const haystack = words.length ? haystackOf(ordering) : null;
+  const haystack = words.length ? haystackOf(ordering) : [];
   return sorted.filter((i) => (!keep || keep(i)) && words.every((word) => haystack[i].includes(word)));
 }
 
 /** The condition of a filter on a rank position, or null for all. */
-function filterOf({ details, columns }, filter, size) {
+function filterOf(/** @type {Ordering} */ { details, columns }, filter, size) {
   if (filter === "selected") {
     return (i) => i < size;
   }
   if (filter === "degenerate") {
-    return (i) => Boolean(details.degenerate && details.degenerate[i]);
+    return (i) => Boolean(details.degenerate?.[i]);
   }
   if (filter === "fragile") {
     const column = columns.find((each) => each.key === "fragile" && each.live);
-    return (i) => Boolean(column && column.value(i));
+    return (i) => Boolean(column?.value(i));
   }
   return null;
 }
 
 /** Say in the choice of filters how many features each would show now. */
-function tellFilters({ details, isFragile }, { solution }) {
+export function tellFilters(/** @type {Context} */ { details, isFragile }, /** @type {View} */ { solution }) {
   const degenerate = details.degenerate ? details.degenerate.reduce((sum, flag) => sum + (flag ? 1 : 0), 0) : 0;
   const most = Math.min(solution.size, details.names.length);
   let fragile = 0;
   for (let i = 0; isFragile && i < most; i += 1) {
     fragile += isFragile(i) ? 1 : 0;
   }
-  for (const option of document.getElementById("table-filter").options) {
+  for (const option of byId("table-filter").options) {
     const count = { degenerate, fragile }[option.value];
     if (count !== undefined) {
       option.disabled = !count && !option.selected;
@@ -69,7 +74,7 @@ function tellFilters({ details, isFragile }, { solution }) {
 }
 
 /** Names and texts of every row in lower case, made at the first search. */
-function haystackOf(ordering) {
+function haystackOf(/** @type {Ordering} */ ordering) {
   if (!ordering.haystack) {
     const texts = ordering.columns.filter((column) => column.kind === "text" && column.key !== "feature");
     ordering.haystack = Array.from({ length: ordering.n }, (_, i) => {
@@ -80,7 +85,7 @@ function haystackOf(ordering) {
 }
 
 /** All rank positions sorted by a column; what is missing comes last either way, ties stay in rank order. */
-function sortedRows(ordering, state) {
+function sortedRows(/** @type {Ordering} */ ordering, /** @type {State} */ state) {
   const column = ordering.columns.find((candidate) => candidate.key === state.sort_key) || ordering.columns[1];
   const descending = Boolean(state.sort_descending);
   const ranked = column.ranked || 0;
@@ -94,7 +99,7 @@ function sortedRows(ordering, state) {
   if (!ordering.sorted.has(key)) {
     ordering.sorted.set(key, sortByKeys(sortKeys(column, ordering.n), descending));
   }
-  return ordering.sorted.get(key);
+  return /** @type {Uint32Array} */ (ordering.sorted.get(key));
 }
 
 /** 0, 1, ..., n-1. */
@@ -103,13 +108,14 @@ function countUp(n) {
 }
 
 /** Numbers that sort like the values of a column; NaN where nothing is known. */
-function sortKeys(column, n) {
+function sortKeys(/** @type {Column} */ column, n) {
   if (column.kind !== "text") {
     return new Float64Array(n).map((_, i) => column.value(i) ?? NaN);
   }
-  if (column.codes) {
-    const places = ordinals(column.levels.map(String));
-    return new Float64Array(n).map((_, i) => places[column.codes[i]]);
+  const { codes, levels = [] } = column;
+  if (codes) {
+    const places = ordinals(levels.map(String));
+    return new Float64Array(n).map((_, i) => places[codes[i]]);
   }
   return ordinals(Array.from({ length: n }, (_, i) => column.text(i)));
 }
@@ -118,7 +124,7 @@ function sortKeys(column, n) {
 function ordinals(texts) {
   const keys = texts.map(naturalKey);
   const places = new Map([...new Set(keys)].sort().map((key, place) => [key, place]));
-  return Float64Array.from(keys, (key) => (key === "" ? NaN : places.get(key)));
+  return Float64Array.from(keys, (key) => (key === "" ? NaN : places.get(key) ?? NaN));
 }
 
 /** Rank positions by their keys. */

@@ -1,18 +1,23 @@
-"use strict";
+// @ts-check
 
-const PLOT_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+import { firstWhere } from "./numbers.js";
+import { createTooltip, PLOT_FONT } from "./pointing.js";
+import { tickTexts } from "./scales.js";
+
+/** @import { Axis, Box, LineStyle, Plot, Scale, TextStyle } from "./types.js" */
+
 const PALETTE_NAMES = [
   "ink", "ink-soft", "paper", "panel", "rule", "accent", "accent-soft", "false", "true", "scale-low", "scale-mid",
   "scale-high", "class-0", "class-1", "class-2", "class-3", "class-4", "class-5", "class-6", "class-7",
 ];
 
 /** Colours of the page as the browser resolves them, by their name without dashes. */
-function readPalette(element) {
+function readPalette(/** @type {HTMLElement} */ element) {
   const probe = document.createElement("span");
   probe.style.display = "none";
   element.append(probe);
   const style = getComputedStyle(probe);
-  const palette = {};
+  const palette = /** @type {Record<string, string>} */ ({});
   for (const name of PALETTE_NAMES) {
     probe.style.color = `var(--${name})`;
     palette[name] = style.color;
@@ -31,34 +36,26 @@ function backgroundOf(element) {
   return null;
 }
 
-/** Red, green, blue of a resolved colour. */
-function colourParts(colour) {
-  const context = colourParts.context || (colourParts.context = document.createElement("canvas").getContext("2d"));
-  context.fillStyle = "#808080";
-  context.fillStyle = colour;
-  const text = context.fillStyle;
-  if (text[0] === "#") return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
-  return (text.match(/[\d.]+/g) || [128, 128, 128]).slice(0, 3).map(Number);
-}
-
-/** A colour between two others. */
-function mixColours(first, second, share) {
-  const [a, b] = [colourParts(first), colourParts(second)];
-  return `rgb(${a.map((part, k) => Math.round(part + (b[k] - part) * share)).join(",")})`;
+/** What draws on a canvas. */
+export function contextOf(/** @type {HTMLCanvasElement} */ canvas) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 }
 
 /** The common ground of every chart: a canvas that fills its element, a tooltip, a palette and a description. */
-function createPlot(element, { role = "img", margin } = {}) {
+export function createPlot(
+  /** @type {HTMLElement} */ element,
+  /** @type {{ role?: string, margin?: Partial<Box> }} */ { role = "img", margin } = {},
+) {
   const canvas = document.createElement("canvas");
   const tooltip = createTooltip(element);
   if (getComputedStyle(element).position === "static") element.style.position = "relative";
   Object.assign(canvas.style, { display: "block", width: "100%", height: "100%", objectFit: "contain" });
   canvas.setAttribute("role", role);
   element.prepend(canvas);
-  const plot = {
-    element, canvas, tooltip, ctx: canvas.getContext("2d"), width: 0, height: 0, ratio: 1, palette: null,
+  const plot = /** @type {Plot} */ ({
+    element, canvas, tooltip, ctx: contextOf(canvas), width: 0, height: 0, ratio: 1,
     margin: { top: 12, right: 14, bottom: 40, left: 52, ...margin }, label: "",
-  };
+  });
   plot.leftAtLeast = plot.margin.left;
   plot.measure = () => measurePlot(plot);
   plot.begin = () => beginPlot(plot);
@@ -71,7 +68,7 @@ function createPlot(element, { role = "img", margin } = {}) {
 }
 
 /** Read the size and the colours; called on redraw, not on every update. */
-function measurePlot(plot) {
+function measurePlot(/** @type {Plot} */ plot) {
   const { element, canvas } = plot;
   plot.width = element.clientWidth;
   plot.height = element.clientHeight;
@@ -85,7 +82,7 @@ function measurePlot(plot) {
 }
 
 /** Give a chart the height its rows need, but on paper, where the page decides; true if that changes it. */
-function wishHeight(plot, pixels) {
+export function wishHeight(/** @type {Plot} */ plot, pixels) {
   const { style } = plot.element;
   if (document.documentElement.dataset.printing || style.height === `${pixels}px`) return false;
   style.height = `${pixels}px`;
@@ -93,7 +90,7 @@ function wishHeight(plot, pixels) {
 }
 
 /** Clear the canvas; false if the chart has no room (hidden), so that nothing is to be drawn. */
-function beginPlot(plot) {
+function beginPlot(/** @type {Plot} */ plot) {
   if (!(plot.width > 0)) plot.measure();
   if (plot.width < 80 || plot.height < 40) {
     plot.width = 0;
@@ -110,7 +107,7 @@ function beginPlot(plot) {
 }
 
 /** Write text on a plot; `halo` puts the background behind it. */
-function writeText(plot, text, x, y, options = {}) {
+export function writeText(/** @type {Plot} */ plot, text, x, y, /** @type {TextStyle} */ options = {}) {
   const { align = "left", baseline = "alphabetic", colour, size = 11.5, bold = false, halo = false } = options;
   const { ctx, palette } = plot;
   ctx.font = `${bold ? "600 " : ""}${size}px ${PLOT_FONT}`;
@@ -127,13 +124,13 @@ function writeText(plot, text, x, y, options = {}) {
 }
 
 /** Width of a text in pixels. */
-function textWidth(plot, text, size = 11.5, bold = false) {
+export function textWidth(/** @type {Plot} */ plot, text, size = 11.5, bold = false) {
   plot.ctx.font = `${bold ? "600 " : ""}${size}px ${PLOT_FONT}`;
   return plot.ctx.measureText(text).width;
 }
 
 /** A text shortened with an ellipsis to fit a width. */
-function fitText(plot, text, width, size = 11.5, bold = false) {
+export function fitText(/** @type {Plot} */ plot, text, width, size = 11.5, bold = false) {
   if (text.length < 400 && textWidth(plot, text, size, bold) <= width) return text;
   const begun = (length) => `${text.slice(0, length)}\u2026`;
   const most = Math.min(text.length, 200);
@@ -141,14 +138,19 @@ function fitText(plot, text, width, size = 11.5, bold = false) {
 }
 
 /** A text that stays between two ends of the plot, centred on x where it can. */
-function writeWithin(plot, text, x, y, options = {}, low = plot.box.left, high = plot.box.right) {
+export function writeWithin(
+  /** @type {Plot} */ plot, text, x, y, /** @type {TextStyle} */ options = {}, low = plot.box.left,
+  high = plot.box.right,
+) {
   const half = textWidth(plot, text, options.size, options.bold) / 2;
   const centre = Math.max(low + half, Math.min(high - half, x));
   writeText(plot, text, centre, y, { ...options, align: "center" });
 }
 
 /** A straight line. */
-function drawLine(plot, x0, y0, x1, y1, { colour, width = 1, dash = [] } = {}) {
+export function drawLine(
+  /** @type {Plot} */ plot, x0, y0, x1, y1, /** @type {LineStyle} */ { colour, width = 1, dash = [] } = {},
+) {
   const { ctx } = plot;
   ctx.beginPath();
   ctx.setLineDash(dash);
@@ -161,7 +163,9 @@ function drawLine(plot, x0, y0, x1, y1, { colour, width = 1, dash = [] } = {}) {
 }
 
 /** A line through points [[x, y], ...]. */
-function drawPath(plot, points, { colour, width = 1.75, dash = [] } = {}) {
+export function drawPath(
+  /** @type {Plot} */ plot, points, /** @type {LineStyle} */ { colour, width = 1.75, dash = [] } = {},
+) {
   const { ctx } = plot;
   ctx.beginPath();
   points.forEach(([x, y], k) => (k ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
@@ -174,7 +178,7 @@ function drawPath(plot, points, { colour, width = 1.75, dash = [] } = {}) {
 }
 
 /** A filled area between points and a horizontal base. */
-function drawArea(plot, points, base, colour, alpha = 1) {
+export function drawArea(/** @type {Plot} */ plot, points, base, colour, alpha = 1) {
   if (!points.length) return;
   const { ctx } = plot;
   ctx.beginPath();
@@ -189,7 +193,7 @@ function drawArea(plot, points, base, colour, alpha = 1) {
 }
 
 /** A dot with a rim in the colour of the background. */
-function drawDot(plot, x, y, colour, radius = 5) {
+export function drawDot(/** @type {Plot} */ plot, x, y, colour, radius = 5) {
   const { ctx } = plot;
   ctx.beginPath();
   ctx.arc(x, y, radius, 0, 2 * Math.PI);
@@ -201,7 +205,10 @@ function drawDot(plot, x, y, colour, radius = 5) {
 }
 
 /** Horizontal axis below the box: ticks, their texts, gridlines and a title. */
-function drawBottomAxis(plot, scale, { ticks, texts = tickTexts(ticks), title, grid = true }) {
+export function drawBottomAxis(
+  /** @type {Plot} */ plot, /** @type {Scale} */ scale,
+  /** @type {Axis} */ { ticks, texts = tickTexts(ticks), title, grid = true },
+) {
   const { box, palette } = plot;
   drawLine(plot, box.left, box.bottom, box.right, box.bottom, { colour: palette["ink-soft"], width: 0.75 });
   let edge = -Infinity;
@@ -221,13 +228,13 @@ function drawBottomAxis(plot, scale, { ticks, texts = tickTexts(ticks), title, g
 }
 
 /** Size of the title of an axis: a little smaller where it is long, on paper much smaller. */
-function titleSize(plot, title, width) {
+function titleSize(/** @type {Plot} */ plot, title, width) {
   const sizes = plot.onPaper ? [11.5, 11, 10, 9, 8] : [11.5, 11];
   return sizes.find((size) => textWidth(plot, title, size) <= width) ?? sizes[sizes.length - 1];
 }
 
 /** Widen the left margin to the texts of its axis, until the next measuring; true if that changed it. */
-function fitLeft(plot, texts) {
+export function fitLeft(/** @type {Plot} */ plot, texts) {
   const widest = Math.ceil(Math.max(0, ...texts.map((text) => textWidth(plot, text, 11)))) + 10;
   if (widest <= plot.margin.left) return false;
   plot.margin.left = widest;
@@ -236,11 +243,15 @@ function fitLeft(plot, texts) {
 }
 
 /** Vertical axis left of the box; its title stands above it, level, where it is easiest to read. */
-function drawLeftAxis(plot, scale, { ticks, texts = tickTexts(ticks), title, grid = true }) {
+export function drawLeftAxis(
+  /** @type {Plot} */ plot, /** @type {Scale} */ scale,
+  /** @type {Axis} */ { ticks, texts = tickTexts(ticks), title, grid = true },
+) {
   const { box, palette } = plot;
   ticks.forEach((tick, k) => {
     const y = scale(tick);
     if (grid) drawLine(plot, box.left, y, box.right, y, { width: 0.6 });
+    /** @type {TextStyle} */
     const style = { align: "right", baseline: "middle", colour: palette["ink-soft"], size: 11 };
     writeText(plot, texts[k], box.left - 7, y, style);
   });
@@ -250,7 +261,7 @@ function drawLeftAxis(plot, scale, { ticks, texts = tickTexts(ticks), title, gri
 }
 
 /** One line of grey text in the middle of an empty chart. */
-function drawMessage(plot, text) {
+export function drawMessage(/** @type {Plot} */ plot, text) {
   const words = text.split(" ");
   const lines = [""];
   for (const word of words) {
@@ -262,4 +273,14 @@ function drawMessage(plot, text) {
     const y = plot.height / 2 + (k - (lines.length - 1) / 2) * 18;
     writeText(plot, line, plot.width / 2, y, { align: "center", size: 12.5, colour: plot.palette["ink-soft"] });
   });
+}
+
+/** A circle around a place. */
+export function ringAt(/** @type {Plot} */ plot, x, y, radius, colour, width = 2) {
+  const { ctx } = plot;
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, 2 * Math.PI);
+  ctx.lineWidth = width;
+  ctx.strokeStyle = colour;
+  ctx.stroke();
 }

@@ -1,7 +1,11 @@
-"use strict";
+// @ts-check
+
+/** @import { Context, Features, Plot } from "./types.js" */
+
+export const PLOT_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
 /** The tooltip of one chart: shown beside a place with lines of text, the first of them bold. */
-function createTooltip(element) {
+export function createTooltip(element) {
   const box = document.createElement("div");
   box.className = "plot-tooltip";
   box.setAttribute("aria-hidden", "true");
@@ -43,20 +47,23 @@ function placeTooltip(element, box, x, y) {
   box.style.visibility = "visible";
 }
 
-/** Place of a pointer event in the pixels of the plot. */
-function pointerPlace(plot, event) {
+/**
+ * Place of a pointer event in the pixels of the plot.
+ * @returns {[number, number]}
+ */
+function pointerPlace(/** @type {Plot} */ plot, event) {
   const frame = plot.canvas.getBoundingClientRect();
   return [event.clientX - frame.left, event.clientY - frame.top];
 }
 
 /** What `context.describe` says of a feature, as a list of lines. */
-function tooltipLines(context, position) {
+function tooltipLines(/** @type {Context} */ context, position) {
   const said = context.describe(position);
   return Array.isArray(said) ? said.map(String) : String(said).split("\n");
 }
 
 /** Show a tooltip wherever `find(x, y)` gives {x, y, lines}; for charts whose marks do not open anything. */
-function connectHover(plot, find) {
+export function connectHover(/** @type {Plot} */ plot, find) {
   const { canvas, tooltip } = plot;
   const show = (event) => {
     const found = plot.width > 0 ? find(...pointerPlace(plot, event)) : null;
@@ -73,7 +80,10 @@ function connectHover(plot, find) {
  * `nearest(x, y)` gives a rank position or -1; `locate(position)` its place or null; `mark(position)` repaints
  * the chart with that feature marked (-1: none).
  */
-function connectFeatures(plot, context, { nearest, locate, mark, count, opened }) {
+export function connectFeatures(
+  /** @type {Plot} */ plot, /** @type {Context} */ context,
+  /** @type {Features} */ { nearest, locate, mark, count, opened },
+) {
   const { canvas, tooltip } = plot;
   const pointer = { current: -1 };
   const move = (position) => {
@@ -85,7 +95,8 @@ function connectFeatures(plot, context, { nearest, locate, mark, count, opened }
   const point = (event) => {
     const position = plot.width > 0 ? nearest(...pointerPlace(plot, event)) : -1;
     move(position);
-    if (position >= 0) tooltip.show(...locate(position), tooltipLines(context, position));
+    const place = position >= 0 ? locate(position) : null;
+    if (place) tooltip.show(...place, tooltipLines(context, position));
     else tooltip.hide();
   };
   const leave = () => {

@@ -1,12 +1,25 @@
-"use strict";
+// @ts-check
+
+import { formatCompact, formatCount, formatNumber } from "./numbers.js";
+import {
+  createPlot, drawArea, drawBottomAxis, drawDot, drawLeftAxis, drawLine, drawPath, fitLeft, ringAt, textWidth,
+  writeText,
+} from "./plot.js";
+import { connectFeatures } from "./pointing.js";
+import {
+  linearScale, logScale, logTicks, niceTicks, spacedTicks, symlogScale, tickText, tickTexts,
+} from "./scales.js";
+import { openedPosition } from "./state.js";
+
+/** @import { Context, RankChart, RankedChart, Solution } from "./types.js" */
 
 const RANK_BEND = 5; // log-odds within about this of 0 are drawn to scale
 
 /** Log-odds against rank (logarithmic), with the cut and the selected part in colour. */
-function createRankPlot(element, context) {
+export function createRankPlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { role: "application", margin: { top: 30, right: 16, bottom: 44, left: 46 } });
   plot.canvas.setAttribute("aria-roledescription", "chart");
-  const chart = { plot, context, view: null, marked: -1, live: null };
+  const chart = /** @type {RankChart} */ ({ plot, context, marked: -1, live: null });
   const locate = (position) => locateRank(chart, position);
   connectFeatures(plot, context, {
     nearest: (x, y) => nearestRank(chart, x, y),
@@ -21,14 +34,17 @@ function createRankPlot(element, context) {
   };
 }
 
-/** Place of a rank position; null if its log-odds are not finite. */
-function locateRank(chart, position) {
+/**
+ * Place of a rank position; null if its log-odds are not finite.
+ * @returns {[number, number] | null}
+ */
+function locateRank(/** @type {RankChart} */ chart, position) {
   if (!chart.live || !chart.x || !Number.isFinite(chart.live[position])) return null;
   return [chart.x(position + 1), chart.y(chart.live[position])];
 }
 
 /** Rank position under the pointer, if the pointer is near the curve. */
-function nearestRank(chart, x, y) {
+function nearestRank(/** @type {RankChart} */ chart, x, y) {
   if (!chart.x) return -1;
   const last = chart.context.payload.n_detailed - 1;
   const position = Math.max(0, Math.min(last, Math.round(chart.x.invert(x)) - 1));
@@ -51,7 +67,7 @@ function rankDomain(live, cut) {
 }
 
 /** Positions to draw: all of the first 50, then evenly on the logarithm of the rank. */
-function rankPositions(chart, n, width) {
+export function rankPositions(/** @type {RankedChart} */ chart, n, width) {
   if (chart.positions && chart.positionsFor === n * 4096 + width) return chart.positions;
   const positions = [];
   const steps = Math.max(150, Math.min(700, Math.round(width)));
@@ -67,7 +83,7 @@ function rankPositions(chart, n, width) {
 }
 
 /** Paint the chart. */
-function paintRankPlot(chart) {
+function paintRankPlot(/** @type {RankChart} */ chart) {
   const { plot, context, view } = chart;
   if (!view || !plot.begin()) return;
   const { box } = plot;
@@ -94,9 +110,10 @@ function paintRankPlot(chart) {
 }
 
 /** The curve; its selected part filled down to the cut, with points as long as they can be told apart. */
-function drawRankCurve(chart, live, { size, cut }) {
+function drawRankCurve(/** @type {RankChart} */ chart, live, /** @type {Solution} */ { size, cut }) {
   const { plot } = chart;
   const { palette, box } = plot;
+  /** @type {(position: number) => [number, number]} */
   const place = (position) => {
     const y = chart.y(live[position]);
     return [chart.x(position + 1), Math.max(box.top, Math.min(box.bottom, y))];
@@ -118,7 +135,7 @@ function drawRankCurve(chart, live, { size, cut }) {
 }
 
 /** The cut as a line with its value and the length of the list. */
-function drawRankCut(chart, { size, cut }) {
+function drawRankCut(/** @type {RankChart} */ chart, /** @type {Solution} */ { size, cut }) {
   const { plot } = chart;
   const { box, palette } = plot;
   const height = chart.y(cut);
@@ -140,7 +157,7 @@ function drawRankCut(chart, { size, cut }) {
 }
 
 /** The open feature and the one pointed at. */
-function drawRankMarks(chart) {
+function drawRankMarks(/** @type {RankChart} */ chart) {
   const { plot, view, marked } = chart;
   for (const position of new Set([view.state.feature, marked])) {
     const place = position !== null && position >= 0 ? locateRank(chart, position) : null;

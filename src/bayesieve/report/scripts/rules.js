@@ -1,11 +1,14 @@
-"use strict";
-
+// @ts-check
 // Rules: which features make the list under any rule, prior probability and prior ratio.
 // Every list is a beginning of the rank order, since a change of the prior moves all log-odds alike.
 
+import { longestSurePrefix } from "./law.js";
+import { decodedOnce, expit, firstWhere, formatGeneral, logit, TINY } from "./numbers.js";
+
+/** @import { ChanceTable, Evidence, Payload, State, Weights } from "./types.js" */
+
 const ROUNDING = 1e-12; // sums that agree to this are equal
-const TINY = 1e-300;
-const RULE_NUMBERS = {
+export const RULE_NUMBERS = {
   mnc: [],
   mr: ["threshold"],
   cmnc: ["n_selected"],
@@ -15,21 +18,22 @@ const RULE_NUMBERS = {
 };
 
 /** What the data say, ready to be weighed with any prior; weights(state) keeps the last two answers. */
-function createEvidence(payload) {
+export function createEvidence(/** @type {Payload} */ payload) {
   const logBayesFactor = decodedOnce(payload.log_bayes_factor);
   const priors = sharesPrior(payload) ? null : decodedOnce(payload.prior_log_odds);
+  /** @type {Evidence} */
   const evidence = {
     n: logBayesFactor.length,
     logBayesFactor,
     priors,
     priorProbability: priors ? null : payload.prior.probability,
-    priorLogOdds: priors ? null : storedLogOdds(payload.prior),
+    priorLogOdds: priors ? NaN : storedLogOdds(payload.prior),
     ratio: payload.ratio,
     chance: payload.chance && {
       cut: decodedOnce(payload.chance.cut),
       logExpected: decodedOnce(payload.chance.log_expected),
     },
-    stored: null,
+    stored: logBayesFactor,
     slots: [],
     lastSolution: null,
     lastLaw: null,
@@ -42,22 +46,22 @@ function createEvidence(payload) {
 }
 
 /** Whether one prior probability, which may be 0 or 1, holds for all features. */
-function sharesPrior(payload) {
+export function sharesPrior(/** @type {Payload} */ payload) {
   return typeof payload.prior.probability === "number";
 }
 
 /** Stored prior log-odds; infinite ones cannot be written in JSON and follow from the probability. */
-function storedLogOdds(prior) {
+function storedLogOdds(/** @type {Payload["prior"]} */ prior) {
   return typeof prior.log_odds === "number" ? prior.log_odds : logit(prior.probability);
 }
 
 /** Log-odds of a probability, by the stored pair where it is the stored prior, so that ties stay ties. */
-function logOddsOf(evidence, probability) {
+export function logOddsOf(/** @type {Evidence} */ evidence, probability) {
   return probability === evidence.priorProbability ? evidence.priorLogOdds : logit(probability);
 }
 
 /** What another prior ratio adds to every log Bayes factor. */
-function ratioPart(evidence, state) {
+export function ratioPart(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
   const ratio = evidence.ratio;
   if (!ratio || state.ratio === null || state.ratio === ratio.value) {
     return 0;
@@ -66,7 +70,7 @@ function ratioPart(evidence, state) {
 }
 
 /** Live log-odds minus stored log-odds: one number for all features. */
-function shiftOf(evidence, state) {
+function shiftOf(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
   const part = ratioPart(evidence, state);
   if (evidence.priors) {
     return Math.log(state.odds_factor) + part;
@@ -76,7 +80,7 @@ function shiftOf(evidence, state) {
 }
 
 /** Log-odds, probabilities and their running sums under the prior of a state. */
-function weigh(evidence, state) {
+function weigh(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
   const key = `${state.prior} ${state.odds_factor} ${state.ratio}`;
   const known = evidence.slots.findIndex((slot) => slot.key === key);
   if (known === 0) {
@@ -108,7 +112,7 @@ function emptyWeights(n, key) {
 }
 
 /** Prior plus log Bayes factor; rounding may not turn the order of two neighbours. */
-function fillLogOdds(evidence, state, out) {
+function fillLogOdds(/** @type {Evidence} */ evidence, /** @type {State} */ state, out) {
   const { logBayesFactor, priors } = evidence;
   const part = ratioPart(evidence, state);
   const shared = priors ? Math.log(state.odds_factor) : logOddsOf(evidence, state.prior);
@@ -122,7 +126,7 @@ function fillLogOdds(evidence, state, out) {
 }
 
 /** Probabilities of the log-odds, both ways, and their running sums; returns the expected markers. */
-function fillSums(weights) {
+function fillSums(/** @type {Weights} */ weights) {
   const { logOdds, probability, nullProbability, cumulativeTrue, cumulativeFalse } = weights;
   let markers = 0;
   let others = 0;
@@ -142,7 +146,7 @@ function fillSums(weights) {
 }
 
 /** The list of a state and its expected errors; the same object as before if nothing of it has changed. */
-function solve(evidence, state) {
+export function solve(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
   const weights = weigh(evidence, state);
   const numbers = RULE_NUMBERS[state.rule].map((name) => state[name]);
   const key = [weights.key, state.rule, ...numbers].join(" ");
@@ -171,7 +175,7 @@ function solve(evidence, state) {
 }
 
 /** Length of the list, its cut on the log-odds, and the features left out although they lie at the cut. */
-function listOf(evidence, weights, state) {
+function listOf(/** @type {Evidence} */ evidence, /** @type {Weights} */ weights, /** @type {State} */ state) {
   const { logOdds, cumulativeFalse } = weights;
   const n = logOdds.length;
   if (state.rule === "mnc" || state.rule === "mr") {
@@ -194,21 +198,6 @@ function listOf(evidence, weights, state) {
   const cut = size ? logOdds[size - 1] : Infinity;
   const after = size ? firstWhere(n, (i) => logOdds[i] < cut) : size;
   return { size, cut, tiedOut: after - size };
-}
-
-/** First of the places 0 to n-1 at which a condition holds that goes on to hold; n if there is none. */
-function firstWhere(n, holds) {
-  let low = 0;
-  let high = n;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
 }
 
 /** A bound on a number of errors, with room for rounding. */
@@ -236,7 +225,7 @@ function sumFrom(values, start) {
 }
 
 /** How many non-markers would pass a cut by chance, from the table of the payload; null if it is not known. */
-function expectedByChance(chance, cut, shift) {
+function expectedByChance(/** @type {ChanceTable | null} */ chance, cut, shift) {
   if (!chance) {
     return null;
   }
@@ -261,7 +250,7 @@ function expectedByChance(chance, cut, shift) {
 }
 
 /** The rule in words, as Python says it. */
-function ruleWords(state, n) {
+function ruleWords(/** @type {State} */ state, n) {
   const share = formatGeneral(state.proportion);
   const words = {
     mnc: "probability over 0.5",
@@ -275,11 +264,11 @@ function ruleWords(state, n) {
 }
 
 /** The threshold of minimal risk when a false positive costs so many times a missed marker. */
-function thresholdOfCost(cost) {
+export function thresholdOfCost(cost) {
   return cost === Infinity ? 1 : cost / (cost + 1);
 }
 
 /** How many times a missed marker a false positive costs under a threshold. */
-function costOfThreshold(threshold) {
+export function costOfThreshold(threshold) {
   return threshold / (1 - threshold);
 }

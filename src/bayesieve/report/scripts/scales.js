@@ -1,4 +1,8 @@
-"use strict";
+// @ts-check
+
+import { firstWhere } from "./numbers.js";
+
+/** @import { Scale } from "./types.js" */
 
 /** A scale from a domain to a range through a monotone transform; call it with a value, `invert` with a pixel. */
 function makeScale(domain, range, forward, backward) {
@@ -12,22 +16,22 @@ function makeScale(domain, range, forward, backward) {
 }
 
 /** Linear scale. */
-function linearScale(domain, range) {
+export function linearScale(domain, range) {
   return makeScale(domain, range, (x) => x, (x) => x);
 }
 
 /** Logarithmic scale; both ends of the domain are positive. */
-function logScale(domain, range) {
+export function logScale(domain, range) {
   return makeScale(domain, range, Math.log, Math.exp);
 }
 
 /** Scale that is linear near 0 (within about `width`) and logarithmic far from it. */
-function symlogScale(domain, range, width) {
+export function symlogScale(domain, range, width) {
   return makeScale(domain, range, (x) => Math.asinh(x / width), (t) => width * Math.sinh(t));
 }
 
 /** Scale of counts: log(1 + count), so that 0 has a place. */
-function countScale(domain, range) {
+export function countScale(domain, range) {
   return makeScale(domain, range, Math.log1p, Math.expm1);
 }
 
@@ -41,7 +45,7 @@ function niceStep(span, count) {
 }
 
 /** Round numbers between two ends, about `count` of them. */
-function niceTicks(low, high, count) {
+export function niceTicks(low, high, count) {
   const step = niceStep(high - low, count);
   const ticks = [];
   const last = Math.floor(high / step + 1e-9);
@@ -52,7 +56,7 @@ function niceTicks(low, high, count) {
 }
 
 /** A domain widened to round numbers. */
-function niceDomain(low, high, count = 5) {
+export function niceDomain(low, high, count = 5) {
   if (!(high > low)) return [low - 0.5, high + 0.5];
   const step = niceStep(high - low, count);
   const ends = [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
@@ -60,7 +64,7 @@ function niceDomain(low, high, count = 5) {
 }
 
 /** Powers of ten in a positive domain; with few of them also their doubles and fives. */
-function logTicks(domain) {
+export function logTicks(domain) {
   const ticks = [];
   const low = Math.floor(Math.log10(domain[0]) + 1e-9);
   const high = Math.ceil(Math.log10(domain[1]) - 1e-9);
@@ -75,7 +79,7 @@ function logTicks(domain) {
 }
 
 /** Round numbers of a bent scale that lie at least `gap` pixels apart; 0 comes first, then the powers of ten. */
-function spacedTicks(scale, gap) {
+export function spacedTicks(/** @type {Scale} */ scale, gap) {
   const largest = Math.max(Math.abs(scale.domain[0]), Math.abs(scale.domain[1]));
   const candidates = [0];
   for (const part of [1, 5, 2]) {
@@ -92,7 +96,7 @@ function spacedTicks(scale, gap) {
 }
 
 /** Text of a tick: thousands with separators, a proper minus sign, no noise digits. */
-function tickText(value, large = 1e6) {
+export function tickText(value, large = 1e6) {
   const size = Math.abs(value);
   if (size >= large || (size > 0 && size < 1e-4)) {
     const [head, power] = value.toExponential(6).split("e");
@@ -103,7 +107,7 @@ function tickText(value, large = 1e6) {
 }
 
 /** Texts of linear ticks, all with as many decimals as the finest of them needs; large ones with powers of ten. */
-function tickTexts(ticks) {
+export function tickTexts(ticks) {
   if (ticks.some((tick) => Math.abs(tick) >= 1e6)) {
     return ticks.map((tick) => (Math.abs(tick) >= 1e4 ? tickText(tick, 1e4) : tickText(tick)));
   }
@@ -113,17 +117,20 @@ function tickTexts(ticks) {
 }
 
 /** Text of a share as a percentage. */
-function percentText(share, digits = 0) {
+export function percentText(share, digits = 0) {
   return `${(100 * share).toFixed(digits)}%`;
 }
 
 /** Largest index whose value in a non-decreasing array is at most `limit` (-1 if none), up to `last`. */
-function lastAtMost(values, limit, last) {
+export function lastAtMost(values, limit, last) {
   return firstWhere(last + 1, (k) => !(values[k] <= limit)) - 1;
 }
 
-/** Smallest and largest finite value of several arrays; null if there is none. */
-function finiteExtent(...arrays) {
+/**
+ * Smallest and largest finite value of several arrays; null if there is none.
+ * @returns {[number, number] | null}
+ */
+export function finiteExtent(...arrays) {
   let low = Infinity;
   let high = -Infinity;
   for (const array of arrays) {
@@ -141,17 +148,17 @@ function finiteExtent(...arrays) {
 /** Log of the gamma function for positive arguments (Lanczos). */
 function logGamma(x) {
   const parts = [
-    76.18009172947146, -86.50532032941677, 24.01409824083091, -1.231739572450155, 0.1208650973866179e-2,
+    76.18009172947146, -86.50532032941678, 24.01409824083091, -1.231739572450155, 0.1208650973866179e-2,
     -0.5395239384953e-5,
   ];
   let sum = 1.000000000190015;
   parts.forEach((part, k) => { sum += part / (x + 1 + k); });
   const base = x + 5.5;
-  return (x + 0.5) * Math.log(base) - base + Math.log((2.5066282746310005 * sum) / x);
+  return (x + 0.5) * Math.log(base) - base + Math.log((2.5066282746310007 * sum) / x);
 }
 
 /** Density function of Student's t with a location and a scale; normal if the degrees of freedom are infinite. */
-function studentDensity(dof, location, scale) {
+export function studentDensity(dof, location, scale) {
   if (!(scale > 0) || !(dof > 0) || !Number.isFinite(location)) return null;
   if (dof > 1e6) {
     return (x) => Math.exp(-0.5 * ((x - location) / scale) ** 2) / (scale * Math.sqrt(2 * Math.PI));

@@ -1,5 +1,4 @@
-"use strict";
-
+// @ts-check
 // Sight: charts that nobody sees follow a moment later, so that a slider costs what is in sight.
 
 const SIGHT_MARGIN = "120px"; // charts this near to the window count as seen
@@ -9,7 +8,7 @@ const SIGHT_PAUSE = 150; // milliseconds without a change, after which the other
  * Keep charts up to date: those in sight at once, the others after a pause or when they come into sight.
  * `latest` gives the view that holds when they are drawn.
  */
-function createSight(charts, latest) {
+export function createSight(charts, latest) {
   const hidden = new Set();
   const behind = new Set();
   let timer = null;
@@ -36,7 +35,7 @@ function createSight(charts, latest) {
       }
     }
   }, { rootMargin: SIGHT_MARGIN });
-  names.forEach((name, element) => observer.observe(element));
+  [...names.keys()].forEach((element) => observer.observe(element));
   return {
     flush,
     update: (name) => {

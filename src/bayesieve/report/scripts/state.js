@@ -1,20 +1,26 @@
-"use strict";
-
+// @ts-check
 // State: what the reader has chosen, kept in the fragment of the address.
 
-const RULE_NAMES = Object.keys(RULE_NUMBERS);
+import { RULE_NUMBERS, sharesPrior } from "./rules.js";
+
+/** @import { Payload, RuleName, State, Store, View } from "./types.js" */
+
+const RULE_NAMES = /** @type {RuleName[]} */ (Object.keys(RULE_NUMBERS));
 const FILTERS = ["all", "selected", "degenerate", "fragile"];
 const NUMBER_FORM = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const LONGEST_TEXT = 200;
 const FRAGMENT_PAUSE = 200; // milliseconds between changes of the address: browsers refuse more
 
-/** The settings that the report was made with. */
-function storedState(payload) {
+/**
+ * The settings that the report was made with.
+ * @returns {Readonly<State>}
+ */
+function storedState(/** @type {Payload} */ payload) {
   const rule = payload.rule || {};
   const n = payload.n_features;
   const number = (value, otherwise) => (Number.isFinite(value) ? value : otherwise);
   return Object.freeze({
-    rule: RULE_NAMES.includes(rule.name) ? rule.name : "mnc",
+    rule: RULE_NAMES.find((name) => name === rule.name) ?? "mnc",
     threshold: number(rule.threshold, 0.5),
     n_selected: Math.min(number(rule.n_selected, 50), n),
     expected_false_positives: number(rule.expected_false_positives, 5),
@@ -32,7 +38,8 @@ function storedState(payload) {
 }
 
 /** Least and greatest values of the settings that are numbers; absent where one cannot be moved. */
-function numberBounds(payload, stored) {
+function numberBounds(/** @type {Payload} */ payload, /** @type {State} */ stored) {
+  /** @type {Store["bounds"]} */
   const bounds = {
     threshold: [0, 1],
     n_selected: [0, payload.n_features],
@@ -53,7 +60,7 @@ function numberBounds(payload, stored) {
 
 /** A setting in its legal form; undefined if there is none. */
 function cleanSetting(key, value, bounds, nDetailed) {
-  if (bounds[key] instanceof Array) {
+  if (Array.isArray(bounds[key])) {
     if (typeof value !== "number" || Number.isNaN(value)) {
       return undefined;
     }
@@ -77,33 +84,34 @@ function cleanSetting(key, value, bounds, nDetailed) {
 }
 
 /** Settings that decide the list: the rule with its own numbers, and the prior. */
-function decidingKeys(state) {
+function decidingKeys(/** @type {State} */ state) {
   return ["rule", ...RULE_NUMBERS[state.rule], "prior", "odds_factor", "ratio"];
 }
 
 /** Whether the prior of a view is another than that of the report. */
-function priorMoved({ state, stored }) {
+export function priorMoved(/** @type {View} */ { state, stored }) {
   return ["prior", "odds_factor", "ratio"].some((key) => state[key] !== stored[key]);
 }
 
 /** The fragment that leads back to a state: what differs from the stored one; empty if nothing does. */
-function fragmentOf(payload, stored, state) {
+function fragmentOf(/** @type {Payload} */ payload, /** @type {State} */ stored, /** @type {State} */ state) {
   const pairs = [];
   const keys = [...decidingKeys(state), "feature", "search", "sort_key", "sort_descending", "filter"];
   for (const key of keys) {
     if (state[key] !== stored[key]) {
-      pairs.push([key, key === "feature" ? payload.names[state.feature] : String(state[key])]);
+      pairs.push([key, key === "feature" ? payload.names[Number(state.feature)] : String(state[key])]);
     }
   }
   return pairs.length ? `#${new URLSearchParams(pairs)}` : "";
 }
 
 /** What a fragment asks for; whatever is not understood, or out of bounds, is ignored. */
-function readFragment(hash, payload, bounds) {
-  const patch = {};
+function readFragment(hash, /** @type {Payload} */ payload, bounds) {
+  const patch = /** @type {Partial<State>} */ ({});
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   for (const key of Object.keys(storedState(payload)).filter((each) => given.has(each))) {
-    const text = given.get(key);
+    const text = given.get(key) ?? "";
+    /** @type {any} */
     let value = text;
     if (bounds[key]) {
       const [low, high] = bounds[key];
@@ -123,12 +131,16 @@ function readFragment(hash, payload, bounds) {
   return patch;
 }
 
-/** The store: the state, its changes, those who follow them, and the address. */
-function createStore(payload) {
+/**
+ * The store: the state, its changes, those who follow them, and the address.
+ * @returns {Store}
+ */
+export function createStore(/** @type {Payload} */ payload) {
   const stored = storedState(payload);
   const bounds = numberBounds(payload, stored);
   const followers = new Set();
   const read = () => readFragment(currentHash(), payload, bounds);
+  /** @type {Readonly<State>} */
   let state = Object.freeze({ ...stored, ...read() });
   const writer = createFragmentWriter(() => fragmentOf(payload, stored, state));
 
@@ -233,4 +245,9 @@ function createFragmentWriter(fragment) {
       }
     },
   };
+}
+
+/** Rank position of the feature that is open; the strongest if none is. */
+export function openedPosition(/** @type {View | null} */ view) {
+  return view && view.state.feature !== null && view.state.feature !== undefined ? view.state.feature : 0;
 }

@@ -1,16 +1,25 @@
-"use strict";
-
+// @ts-check
 // The table of all features: only the rows in sight exist, and they are used again while it scrolls.
 
+import { fileNameFrom, saveText, tableCsv } from "./columns.js";
+import { byId, followField, oncePerFrame } from "./elements.js";
+import { formatCount, shownName } from "./numbers.js";
+import { createOrdering, tellFilters } from "./ordering.js";
+import { priorMoved } from "./state.js";
+import { connectGrid } from "./table_keys.js";
+
+/** @import { Column, Context, Slot, State, Table, View } from "./types.js" */
+
 /** Make the table; update(view) follows the state, redraw() the size. */
-function createTable(context) {
-  const grid = document.getElementById("table-grid");
-  const table = {
-    context, grid, head: grid.querySelector(".grid-head .grid-row"), body: grid.querySelector(".grid-body"),
-    columns: context.columns, shown: [], rows: new Uint32Array(0), slots: [], first: 0, active: 0, view: null,
-    rowHeight: 34, boxes: new Map(), writing: false,
+export function createTable(/** @type {Context} */ context) {
+  const grid = byId("table-grid");
+  const table = /** @type {Table} */ (/** @type {unknown} */ ({
+    context, grid, top: grid.querySelector(".grid-head"), head: grid.querySelector(".grid-head .grid-row"),
+    body: grid.querySelector(".grid-body"), columns: context.columns, shown: [], rows: new Uint32Array(0),
+    slots: [], first: 0, active: 0, rowHeight: 34, boxes: new Map(), writing: false,
+    paint: () => paintRows(table),
     ordering: createOrdering(context.columns, context.details, context.details.names.length),
-  };
+  }));
   grid.style.setProperty("--rows", String(Math.max(5, context.details.names.length)));
   connectTools(table);
   connectGrid(table);
@@ -23,8 +32,8 @@ function createTable(context) {
 }
 
 /** Follow the state: rows to show, marks of sorting, count; then paint. */
-function updateTable(table, view) {
-  const before = table.view && table.view.state;
+function updateTable(/** @type {Table} */ table, /** @type {View} */ view) {
+  const before = table.view ? table.view.state : null;
   if (!before || table.view.solution !== view.solution) {
     tellFilters(table.context, view);
   }
@@ -49,21 +58,14 @@ function updateTable(table, view) {
     tellCount(table);
   }
   if (!table.writing) { // what is being written is left alone; what comes from elsewhere is shown
-    followField(document.getElementById("table-search"), state.search || "");
+    followField(byId("table-search"), state.search || "");
   }
-  followField(document.getElementById("table-filter"), state.filter);
+  followField(byId("table-filter"), state.filter);
   paintRows(table);
 }
 
-/** Put a value into a field. */
-function followField(field, value) {
-  if (field.value !== value) {
-    field.value = value;
-  }
-}
-
 /** Say how many rows are shown of how many features. */
-function tellCount(table) {
+function tellCount(/** @type {Table} */ table) {
   const { payload, details } = table.context;
   const listed = details.names.length;
   const shown = formatCount(table.rows.length);
@@ -71,29 +73,29 @@ function tellCount(table) {
   const text = table.rows.length === listed
     ? `${shown} of ${formatCount(payload.n_features)} features.${rest}`
     : `${shown} of ${formatCount(payload.n_features)} features match.${rest}`;
-  document.getElementById("table-count").textContent = text;
+  byId("table-count").textContent = text;
 }
 
 /** Search, filter and download. */
-function connectTools(table) {
+function connectTools(/** @type {Table} */ table) {
   const { store, payload } = table.context;
-  const search = document.getElementById("table-search");
-  const filter = document.getElementById("table-filter");
+  const search = byId("table-search");
+  const filter = byId("table-filter");
   const write = oncePerFrame(() => {
     store.set({ search: search.value });
     table.writing = false;
   });
   search.addEventListener("input", () => { table.writing = true; write(); });
   filter.addEventListener("change", () => store.set({ filter: filter.value }));
-  document.getElementById("download-csv").addEventListener("click", () => {
+  byId("download-csv").addEventListener("click", () => {
     saveText(tableCsv(table.columns, table.rows), fileNameFrom(payload.title, ".csv"));
     table.context.announce(`${formatCount(table.rows.length)} rows written to ${fileNameFrom(payload.title, ".csv")}.`);
   });
 }
 
 /** Boxes to choose the columns by. */
-function buildChooser(table) {
-  const fieldset = document.querySelector("#table-columns fieldset");
+function buildChooser(/** @type {Table} */ table) {
+  const details = byId("table-columns");
   for (const column of table.columns.filter((candidate) => !candidate.fixed)) {
     const label = document.createElement("label");
     const box = document.createElement("input");
@@ -106,25 +108,24 @@ function buildChooser(table) {
       paintRows(table);
     });
     label.append(box, shownName(column.title));
-    fieldset.append(label);
+    details.querySelector("fieldset")?.append(label);
   }
-  const details = document.getElementById("table-columns");
   details.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       details.open = false;
-      details.querySelector("summary").focus();
+      details.querySelector("summary")?.focus();
       event.stopPropagation();
     }
   });
   document.addEventListener("pointerdown", (event) => {
-    if (!details.contains(event.target)) {
+    if (!details.contains(/** @type {Node} */ (event.target))) {
       details.open = false;
     }
   });
 }
 
 /** Make the heading of the columns shown and throw away the rows that had others. */
-function layOutColumns(table) {
+function layOutColumns(/** @type {Table} */ table) {
   const shown = table.columns.filter((column) => column.shown);
   table.shown = shown;
   const growth = { text: "1.6fr", mark: "0" };
@@ -134,7 +135,7 @@ function layOutColumns(table) {
   const edges = 2 * parseFloat(getComputedStyle(table.head).paddingLeft);
   const width = `${shown.reduce((sum, column) => sum + column.width, edges)}px`;
   table.body.style.width = `max(100%, ${width})`;
-  table.head.parentElement.style.width = `max(100%, ${width})`;
+  table.top.style.width = `max(100%, ${width})`;
   table.head.replaceChildren(...shown.map((column, place) => headCell(table, column, place)));
   table.body.replaceChildren();
   table.slots = [];
@@ -145,7 +146,7 @@ function layOutColumns(table) {
 }
 
 /** Heading of one column, with its button. */
-function headCell(table, column, place) {
+function headCell(/** @type {Table} */ table, /** @type {Column} */ column, place) {
   const cell = document.createElement("div");
   cell.className = `grid-cell ${column.key === "feature" ? "name" : column.kind}`;
   cell.setAttribute("role", "columnheader");
@@ -164,7 +165,7 @@ function headCell(table, column, place) {
 }
 
 /** Sort by a column; a second time the other way round. */
-function sortBy(table, column) {
+function sortBy(/** @type {Table} */ table, /** @type {Column} */ column) {
   const { state } = table.view;
   const again = activeSort(table, state) === column.key;
   const first = column.kind === "number" && column.key !== "rank" ? true : column.kind === "flag" || column.kind === "mark";
@@ -172,41 +173,42 @@ function sortBy(table, column) {
 }
 
 /** Key of the column that sorts the table. */
-function activeSort(table, state) {
+function activeSort(/** @type {Table} */ table, /** @type {State} */ state) {
   return table.columns.some((column) => column.key === state.sort_key) ? state.sort_key : "rank";
 }
 
 /** A column that sorts is shown, even if it was not chosen; ranks are the order without any sorting. */
-function showSortColumn(table) {
+function showSortColumn(/** @type {Table} */ table) {
   const key = activeSort(table, table.view.state);
   const column = table.columns.find((candidate) => candidate.key === key);
-  if (!column.shown && key !== "rank") {
+  const box = table.boxes.get(key);
+  if (column && box && !column.shown && key !== "rank") {
     column.shown = true;
-    table.boxes.get(key).checked = true;
+    box.checked = true;
     layOutColumns(table);
   }
 }
 
 /** Tell the headings which one sorts. */
-function markSorting(table) {
+function markSorting(/** @type {Table} */ table) {
   const { state } = table.view;
   const key = activeSort(table, state);
   for (const button of table.head.querySelectorAll("button")) {
     const sorts = button.dataset.sort === key;
-    button.parentElement.setAttribute("aria-sort", sorts ? (state.sort_descending ? "descending" : "ascending") : "none");
+    button.parentElement?.setAttribute("aria-sort", sorts ? (state.sort_descending ? "descending" : "ascending") : "none");
   }
 }
 
 /** Read how high a row is and how many fit. */
-function measureTable(table) {
+function measureTable(/** @type {Table} */ table) {
   table.rowHeight = Math.round(table.head.getBoundingClientRect().height) || 34;
-  table.headHeight = table.head.parentElement.offsetHeight || table.rowHeight;
+  table.headHeight = table.top.offsetHeight || table.rowHeight;
   table.inSight = Math.ceil((table.grid.clientHeight || 600) / table.rowHeight) + 2;
   table.body.style.height = `${table.rows.length * table.rowHeight}px`;
 }
 
 /** A row to be used for any feature. */
-function createSlot(table) {
+function createSlot(/** @type {Table} */ table) {
   const element = document.createElement("div");
   element.className = "grid-row";
   element.setAttribute("role", "row");
@@ -224,7 +226,7 @@ function createSlot(table) {
 }
 
 /** Paint the rows in sight. */
-function paintRows(table) {
+function paintRows(/** @type {Table} */ table) {
   if (!table.view) {
     return;
   }
@@ -245,7 +247,7 @@ function paintRows(table) {
 }
 
 /** Move the rows that scrolled out of sight to the other end, in the page too, so that it is read from top to bottom. */
-function turnSlots(table, first) {
+function turnSlots(/** @type {Table} */ table, first) {
   const { slots, body } = table;
   const by = first - table.first;
   table.first = first;
@@ -261,7 +263,7 @@ function turnSlots(table, first) {
 }
 
 /** Fill one row with the feature at a place of the table. */
-function paintSlot(table, slot, place, exists, moved) {
+function paintSlot(/** @type {Table} */ table, /** @type {Slot} */ slot, place, exists, moved) {
   const { element } = slot;
   element.hidden = !exists;
   slot.place = exists ? place : -1;

@@ -1,17 +1,22 @@
-"use strict";
-
+// @ts-check
 // The table under pointer and keyboard, and the list that is printed instead of it.
 
+import { byId, oncePerFrame } from "./elements.js";
+import { formatCount, shownName } from "./numbers.js";
+
+/** @import { Context, Table, View } from "./types.js" */
+
 /** Scrolling, clicks and keys. */
-function connectGrid(table) {
+export function connectGrid(/** @type {Table} */ table) {
   const { grid, body } = table;
-  const paint = oncePerFrame(() => paintRows(table));
+  const paint = oncePerFrame(() => table.paint());
   grid.addEventListener("scroll", paint, { passive: true });
   body.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-position]");
-    if (row) {
-      table.active = table.slots.find((slot) => slot.element === row).place;
-      table.context.open(Number(row.dataset.position));
+    const row = /** @type {Element} */ (event.target).closest("[data-position]");
+    const slot = table.slots.find(({ element }) => element === row);
+    if (slot) {
+      table.active = slot.place;
+      table.context.open(Number(slot.element.dataset.position));
     }
   });
   grid.addEventListener("keydown", (event) => {
@@ -22,7 +27,7 @@ function connectGrid(table) {
 }
 
 /** Answer a key: move the active row or open it; false if the key is not for the table. */
-function moveByKey(table, event) {
+function moveByKey(/** @type {Table} */ table, event) {
   const page = Math.max(1, table.inSight - 4);
   const last = table.rows.length - 1;
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -last, End: last };
@@ -42,7 +47,7 @@ function moveByKey(table, event) {
 }
 
 /** Scroll so that a row is in sight. */
-function showRow(table, place) {
+function showRow(/** @type {Table} */ table, place) {
   const { grid, rowHeight, headHeight } = table;
   const top = place * rowHeight;
   const room = grid.clientHeight - headHeight - rowHeight;
@@ -51,17 +56,18 @@ function showRow(table, place) {
   } else if (top > grid.scrollTop + room) {
     grid.scrollTop = top - room;
   }
-  paintRows(table);
+  table.paint();
 }
 
 /** For paper: the first 50 features of the list as a plain table. */
-function printList(context, view) {
-  const element = document.getElementById("print-list");
+export function printList(/** @type {Context} */ context, /** @type {View} */ view) {
+  const element = byId("print-list");
   const size = view.solution.size;
   const count = Math.min(size, 50, context.details.names.length);
   const keys = ["rank", "feature", "log_odds", "probability"];
   const others = context.columns.filter((column) => column.shown && !column.fixed && !keys.includes(column.key));
-  const columns = [...keys.map((key) => context.columns.find((column) => column.key === key)), ...others.slice(0, 4)];
+  const first = keys.flatMap((key) => context.columns.find((column) => column.key === key) ?? []);
+  const columns = [...first, ...others.slice(0, 4)];
   const table = document.createElement("table");
   table.className = "plain";
   const caption = table.createCaption();

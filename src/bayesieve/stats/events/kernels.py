@@ -13,11 +13,11 @@ import numpy.typing as npt
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import DataError
 from bayesieve.stats.moments.accumulate import RowPlan, tile_width
-from bayesieve.stats.moments.kernels import MAX_TILE
 from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, share
 
 Totals = tuple[IntArray, FloatArray, FloatArray]  # count, total, exposure
 
+MAX_TILE = 10_240  # as wide as the widest tile_width(); a kernel takes its constants from its own file
 _CONVERT_TILE = 512  # columns copied at a time where the kernels cannot read the table as it lies
 _ADVICE = (
     "Counts cannot be negative. For measurements (log ratios, centred or batch-corrected values) use the "

@@ -307,23 +307,17 @@ _CANCELLED = 100.0  # squares of the sweep this many times the centred ones of a
 
 
 @compiled(fastmath=_LOOSE)
-def _sweep_feature(
-    u: Any, v: Any, member: Any, pu: float, pv: float
-) -> tuple[float, float, float, float, float, float, float, float]:
+def _sweep_feature(u: Any, v: Any, member: Any, pu: float, pv: float) -> tuple[float, ...]:
     """Sums and squares of all samples and of the members, for two features about their pivots."""
     s0 = s1 = s2 = s3 = q0 = q1 = q2 = q3 = 0.0
     for i in range(u.shape[0]):
         weight = np.float64(member[i])
         d, e = np.float64(u[i]) - pu, np.float64(v[i]) - pv
         f, g = d * weight, e * weight
-        s0 += d
-        q0 += d * d
-        s1 += f
-        q1 += f * d
-        s2 += e
-        q2 += e * e
-        s3 += g
-        q3 += g * e
+        s0, q0 = s0 + d, q0 + d * d
+        s1, q1 = s1 + f, q1 + f * d
+        s2, q2 = s2 + e, q2 + e * e
+        s3, q3 = s3 + g, q3 + g * e
     return s0, q0, s1, q1, s2, q2, s3, q3
 
 

@@ -1,11 +1,22 @@
-"use strict";
+// @ts-check
+
+import { byId } from "./elements.js";
+import { decodedOnce, formatCount, formatNumber, formatSigned, shorten, shownName } from "./numbers.js";
+import {
+  createPlot, drawBottomAxis, drawLine, drawMessage, drawPath, fitText, textWidth, wishHeight, writeText,
+} from "./plot.js";
+import { connectHover } from "./pointing.js";
+import { finiteExtent, linearScale, niceTicks, percentText } from "./scales.js";
+import { openedPosition } from "./state.js";
+
+/** @import { Context, ForestChart, ForestRow, Plot, Scale, Sites, TextStyle, View } from "./types.js" */
 
 const FOREST_ROW = 30;
 
 /** Forest plot of the open feature: its difference site by site and pooled, with log Bayes factors. */
-function createForestPlot(element, context) {
+export function createForestPlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 34, right: 10, bottom: 44, left: 10 } });
-  const chart = { plot, context, view: null, rows: [], step: FOREST_ROW };
+  const chart = /** @type {ForestChart} */ ({ plot, context, rows: /** @type {ForestRow[]} */ ([]), step: FOREST_ROW });
   const { sites } = context.payload;
   const fit = () => { if (sites) wishHeight(plot, Math.round((sites.names.length + 1.6) * FOREST_ROW) + 78); };
   fit();
@@ -22,14 +33,18 @@ function entryAt(encoded, position) {
   return array ? Number(array[position] ?? NaN) : NaN;
 }
 
-/** Rows of the forest for a feature: the sites, then all of them pooled. */
-function forestRows(sites, position) {
+/**
+ * Rows of the forest for a feature: the sites, then all of them pooled.
+ * @returns {ForestRow[]}
+ */
+function forestRows(/** @type {Sites} */ sites, position) {
   const at = (key, k) => (sites[key] ? entryAt(sites[key][k], position) : NaN);
   const rows = sites.names.map((name, k) => {
     const counts = sites.counts[k] || [];
     return {
       name: shownName(name), counts, size: counts.reduce((sum, n) => sum + n, 0), pooled: false,
       difference: at("difference", k), low: at("low", k), high: at("high", k), evidence: at("log_bayes_factor", k),
+      y: 0,
     };
   });
   const of = (key) => (sites.pooled ? entryAt(sites.pooled[key], position) : NaN);
@@ -37,15 +52,16 @@ function forestRows(sites, position) {
   rows.push({
     name: "all pooled", counts, size: 0, pooled: true,
     difference: of("difference"), low: of("low"), high: of("high"), evidence: of("log_bayes_factor"),
+    y: 0,
   });
   return rows;
 }
 
 /** Ends of the differences drawn; intervals over five times as wide as the rest are cut off. */
-function forestDomain(rows) {
+function forestDomain(/** @type {ForestRow[]} */ rows) {
   const pooled = rows[rows.length - 1];
-  const [low, high] = finiteExtent(rows.flatMap((row) => [row.low, row.high, row.difference]), [0]);
-  const centre = finiteExtent(rows.map((row) => row.difference), [0, pooled.low, pooled.high]);
+  const [low, high] = finiteExtent(rows.flatMap((row) => [row.low, row.high, row.difference]), [0]) || [0, 0];
+  const centre = finiteExtent(rows.map((row) => row.difference), [0, pooled.low, pooled.high]) || [0, 0];
   const span = centre[1] - centre[0] || high - low || 1;
   const ends = [Math.max(low, centre[0] - 2.5 * span), Math.min(high, centre[1] + 2.5 * span)];
   const room = (ends[1] - ends[0] || 1) * 0.05;
@@ -53,7 +69,7 @@ function forestDomain(rows) {
 }
 
 /** Paint the forest. */
-function paintForest(chart) {
+function paintForest(/** @type {ForestChart} */ chart) {
   const { plot, context, view } = chart;
   if (!view || !plot.begin()) return;
   const { sites, names } = context.payload;
@@ -86,7 +102,7 @@ function paintForest(chart) {
 }
 
 /** Axis, line at 0 and headings. */
-function paintForestAxis(plot, scale, sites, name) {
+function paintForestAxis(/** @type {Plot} */ plot, /** @type {Scale} */ scale, /** @type {Sites} */ sites, name) {
   const { box, palette } = plot;
   plot.box = { ...box, left: scale.range[0], right: scale.range[1] };
   drawBottomAxis(plot, scale, { ticks: niceTicks(...scale.domain, plot.compact ? 3 : 6), title: sites.title });
@@ -101,7 +117,9 @@ function paintForestAxis(plot, scale, sites, name) {
 }
 
 /** A site: square sized by its samples with an interval; the pooled difference as a diamond. */
-function paintForestRow(plot, row, scale, { most, step }) {
+function paintForestRow(
+  /** @type {Plot} */ plot, /** @type {ForestRow} */ row, /** @type {Scale} */ scale, { most, step },
+) {
   const { palette, ctx } = plot;
   const [left, right] = scale.range;
   paintForestWords(plot, row, left, step);
@@ -128,7 +146,7 @@ function paintForestRow(plot, row, scale, { most, step }) {
 }
 
 /** Name and samples of a row at the left, its log Bayes factor at the right. */
-function paintForestWords(plot, row, edge, step) {
+function paintForestWords(/** @type {Plot} */ plot, /** @type {ForestRow} */ row, edge, step) {
   const { palette, box } = plot;
   const over = row.y - step * 0.6;
   if (row.pooled) drawLine(plot, box.left, over, box.right, over, { colour: palette.rule });
@@ -143,14 +161,15 @@ function paintForestWords(plot, row, edge, step) {
 }
 
 /** Sum of the sites' own log Bayes factors, under that of the pooled data. */
-function paintCombined(plot, row, combined) {
+function paintCombined(/** @type {Plot} */ plot, /** @type {ForestRow} */ row, combined) {
   const text = plot.compact ? `sum ${formatSigned(combined, 3)}` : `sum of the sites ${formatSigned(combined, 3)}`;
+  /** @type {TextStyle} */
   const style = { align: "right", size: 11, colour: plot.palette["ink-soft"], halo: true };
   writeText(plot, text, plot.box.right, row.y + 19, style);
 }
 
 /** A row in words. */
-function forestWords(row, level) {
+function forestWords(/** @type {ForestRow} */ row, level) {
   const interval = `${percentText(level ?? 0.95)} interval ${formatNumber(row.low, 3)} to ${formatNumber(row.high, 3)}`;
   const range = Number.isFinite(row.difference) ? ` difference ${formatNumber(row.difference, 3)} (${interval}),` : "";
   const evidence = Number.isFinite(row.evidence) ? formatNumber(row.evidence, 3) : "unknown";
@@ -158,10 +177,10 @@ function forestWords(row, level) {
 }
 
 /** Numbers of the row pointed at. */
-function hoverForest(chart, x, y) {
+function hoverForest(/** @type {ForestChart} */ chart, x, y) {
   const row = chart.rows.find((each) => Math.abs(each.y - y) < chart.step / 2);
   if (!row || !chart.scale) return null;
-  const { level } = chart.context.payload.sites;
+  const level = chart.context.payload.sites?.level;
   const lines = [row.name];
   if (row.counts.length) lines.push(`samples ${row.counts.map((n) => formatCount(n)).join(" + ")}`);
   if (Number.isFinite(row.difference)) {
@@ -170,4 +189,56 @@ function hoverForest(chart, x, y) {
   }
   if (Number.isFinite(row.evidence)) lines.push(`log Bayes factor ${formatNumber(row.evidence, 3)}`);
   return { x, y: row.y, lines };
+}
+
+/** Make the section; null without sites. update(view) shows the opened feature or the strongest. */
+export function createSitesPanel(/** @type {Context} */ context) {
+  const { sites } = context.details;
+  const section = document.getElementById("sites");
+  if (!sites || !section) {
+    return null;
+  }
+  const select = byId("sites-select");
+  select.append(...Array.from({ length: sites.n }, (_, i) => {
+    const option = document.createElement("option");
+    option.value = String(i);
+    option.textContent = `${i + 1}. ${shorten(shownName(context.details.names[i]), 60)}`;
+    return option;
+  }));
+  select.addEventListener("change", () => context.store.set({ feature: Number(select.value) }));
+  return { update: (view) => updateSites(context, sites, view) };
+}
+
+/** Fill the table of sites for one feature. */
+function updateSites(/** @type {Context} */ context, /** @type {Sites} */ sites, /** @type {View} */ view) {
+  const { details, payload } = context;
+  const opened = view.state.feature ?? 0;
+  const position = opened < sites.n ? opened : 0;
+  byId("sites-select").value = String(position);
+  byId("sites-feature").textContent = shownName(details.names[position]);
+  const table = byId("sites-table");
+  const head = ["Site", ...payload.classes.map((label) => `n ${label}`), "Log Bayes factor"];
+  const rows = sites.names.map((name, s) => {
+    return [name, ...sites.counts[s].map(formatCount), formatNumber(sites.log_bayes_factor[s][position], 3)];
+  });
+  const totals = payload.classes.map((_, c) => formatCount(sites.counts.reduce((sum, counts) => sum + counts[c], 0)));
+  const blanks = payload.classes.map(() => "");
+  rows.push(["Sum over the sites", ...blanks, formatNumber(sites.combined[position], 3)]);
+  rows.push(["All samples as one", ...totals, formatNumber(sites.pooled.log_bayes_factor[position], 3)]);
+  table.tHead?.replaceChildren(sitesRow(head, "th"));
+  table.tBodies[0].replaceChildren(...rows.map((cells) => sitesRow(cells, "td")));
+}
+
+/** One row of the table of sites. */
+function sitesRow(texts, kind) {
+  const row = document.createElement("tr");
+  row.append(...texts.map((text, place) => {
+    const cell = document.createElement(place ? kind : "th");
+    if (cell.tagName === "TH") {
+      cell.scope = kind === "th" ? "col" : "row";
+    }
+    cell.textContent = shownName(text);
+    return cell;
+  }));
+  return row;
 }

@@ -1,0 +1,162 @@
+// Lists, their errors and the law of the number of false ones are those of the Python rules.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compositionParts } from "../../src/bayesieve/report/scripts/composition.js";
+import { lawOf, poissonBinomial } from "../../src/bayesieve/report/scripts/law.js";
+import { expit } from "../../src/bayesieve/report/scripts/numbers.js";
+import { createOrdering } from "../../src/bayesieve/report/scripts/ordering.js";
+import {
+  costOfThreshold, createEvidence, ratioPart, solve, thresholdOfCost,
+} from "../../src/bayesieve/report/scripts/rules.js";
+import { createStore } from "../../src/bayesieve/report/scripts/state.js";
+import { close, fixture } from "./fixtures.mjs";
+
+const RULES = ["cmnc", "fdp", "fdr", "mnc", "mr", "np"];
+const CLOSE = {
+  expected_true: "expectedTrue", expected_false: "expectedFalse", expected_missed: "expectedMissed",
+  expected_markers: "expectedMarkers", false_discovery_rate: "falseDiscoveryRate", cut: "cut",
+};
+const studies = fixture("studies");
+
+/** The list of a state and its law, as the page works them out. */
+function solved(evidence, store, state) {
+  store.set({ ...store.stored, ...state });
+  const solution = solve(evidence, store.get());
+  return { solution, law: lawOf(evidence, store.get(), solution) };
+}
+
+/** Compare the numbers of one case with those of Python. */
+function check(where, { solution, law }, { known, words, tied_out, cdf }) {
+  assert.equal(solution.size, known.n_selected, `${where}: size`);
+  assert.equal(solution.tiedOut, tied_out, `${where}: tied out`);
+  assert.equal(solution.words, words, `${where}: words`);
+  for (const [name, key] of Object.entries(CLOSE)) {
+    close(solution[key], known[name], `${where}: ${name}`);
+  }
+  assert.deepEqual([law.low, law.high], [known.interval_low, known.interval_high], `${where}: interval`);
+  const reached = (end) => law.pmf.subarray(0, Math.max(0, end - law.lowest + 1)).reduce((sum, mass) => sum + mass, 0);
+  [law.low, law.high].forEach((end, k) => close(reached(end), cdf[k], `${where}: law at ${end}`, { abs: 1e-9 }));
+  if (solution.size) {
+    close(law.hitRate, known.hit_rate, `${where}: hit rate`, { abs: 1e-9 });
+  }
+}
+
+/** Compare the number by chance, which the page reads off a table: not to all digits, and not under a prior of 1. */
+function checkChance(where, state, { solution }, { known }, resolution = 0) {
+  if (state.prior === 1) {
+    assert.equal(solution.byChance, null, where); // the page says that nothing is by chance
+    return;
+  }
+  const abs = resolution ? resolution + Math.sqrt(resolution * known.by_chance) : 1e-6; // standard error of draws
+  const all = solution.size === solution.cumulativeFalse.length - 1;
+  const rel = resolution && all ? 0.1 : 0.01; // tables of draws are coarse at the lowest log-odds: 8% off for pairs
+  close(solution.byChance ?? Number.NaN, known.by_chance, `${where}: by chance`, { rel, abs });
+}
+
+for (const { name, payload, cases } of studies) {
+  test(`every number is that of the Python rule: ${name}, ${cases.length} states`, () => {
+    const evidence = createEvidence(payload);
+    const store = createStore(payload);
+    for (const each of cases) {
+      const where = `${name}, ${JSON.stringify(each.state)}`;
+      const found = solved(evidence, store, each.state);
+      check(where, found, each);
+      checkChance(where, store.get(), found, each, payload.chance?.resolution);
+    }
+  });
+
+  test(`the table shows the list of the Python rule: ${name}`, () => {
+    const evidence = createEvidence(payload);
+    const store = createStore(payload);
+    const column = { key: "rank", ranked: 1, value: (i) => i + 1 };
+    const ordering = createOrdering([column, column], payload, payload.names.length);
+    for (const { state, listed, known } of cases) {
+      const { solution } = solved(evidence, store, { ...state, filter: "selected" });
+      const rows = ordering.rows(store.get(), solution.size, solution.cut);
+      assert.equal(rows.length, known.n_selected);
+      assert.deepEqual(Array.from(rows.subarray(0, 50), (i) => payload.names[i]), listed, JSON.stringify(state));
+    }
+  });
+}
+
+test("the cases cover all rules under many priors", () => {
+  const states = studies.flatMap(({ cases }) => cases.map(({ state }) => state));
+  assert.ok(states.length >= 2000, `${states.length} states`);
+  assert.deepEqual([...new Set(states.map(({ rule }) => rule))].sort(), RULES);
+  for (const key of ["prior", "odds_factor", "ratio"]) {
+    assert.ok(new Set(states.map((state) => state[key])).size >= 4, key);
+  }
+  const sizes = studies.flatMap(({ cases }) => cases.map(({ known }) => known.n_selected));
+  assert.ok(sizes.some((size) => size > 4096) && sizes.includes(0) && sizes.includes(1));
+  const tied = studies.flatMap(({ cases }) => cases.map(({ tied_out }) => tied_out));
+  assert.ok(tied.some((count) => count > 0));
+});
+
+test("a number that is off is found", () => {
+  const { payload, cases } = studies[0];
+  const found = solved(createEvidence(payload), createStore(payload), cases[0].state);
+  check("as it is", found, cases[0]);
+  const off = (change) => () => check("off", found, { ...cases[0], known: { ...cases[0].known, ...change } });
+  const { n_selected, expected_false, interval_high } = cases[0].known;
+  assert.throws(off({ n_selected: n_selected + 1 }), /size/);
+  assert.throws(off({ expected_false: expected_false * (1 + 1e-8) }), /expected_false/);
+  assert.throws(off({ interval_high: interval_high + 1 }), /interval/);
+});
+
+test("the law of coins is that of Python", () => {
+  for (const { odds, lowest, masses } of fixture("laws")) {
+    const sorted = [...odds].sort((a, b) => Math.abs(b) - Math.abs(a)); // those nearest to certainty first
+    const law = poissonBinomial(Float64Array.from(sorted, expit), Float64Array.from(sorted, (x) => expit(-x)));
+    const at = (from, pmf, count) => pmf[count - from] ?? 0;
+    const last = Math.max(lowest + masses.length, law.lowest + law.pmf.length);
+    for (let count = Math.min(lowest, law.lowest); count < last; count += 1) {
+      const where = `${odds.length} coins, ${count}`;
+      close(at(law.lowest, law.pmf, count), at(lowest, masses, count), where, { abs: 1e-15 });
+    }
+  }
+});
+
+test("the parts of the log-odds add up to them", () => {
+  for (const { name, payload, cases } of studies.filter(({ name: each }) => !each.startsWith("a prior of"))) {
+    const evidence = createEvidence(payload);
+    const store = createStore(payload);
+    for (const { state } of cases.slice(-12)) {
+      store.set({ ...store.stored, ...state });
+      const live = evidence.logOdds(store.get());
+      for (let feature = 0; feature < Math.min(payload.names.length, 30); feature += 1) {
+        const view = { state: { ...store.get(), feature } };
+        const sum = compositionParts({ payload, evidence }, view).reduce((total, { value }) => total + value, 0);
+        close(sum, live[feature], `${name}, feature ${feature}`, { rel: 1e-4, abs: 0.02 }); // single precision
+      }
+    }
+  }
+});
+
+test("another prior moves all log-odds alike", () => {
+  const { payload } = studies[0];
+  const evidence = createEvidence(payload);
+  const store = createStore(payload);
+  store.set({ prior: 0.2, ratio: 0.7 });
+  const shift = evidence.shift(store.get());
+  evidence.logOdds(store.get()).forEach((x, i) => close(x - evidence.stored[i], shift, `feature ${i}`));
+  close(ratioPart(evidence, store.get()), Math.log(7), "prior ratio");
+  assert.equal(evidence.shift(store.stored), 0);
+});
+
+test("the same state gives the same object", () => {
+  const { payload } = studies[0];
+  const evidence = createEvidence(payload);
+  const { stored } = createStore(payload);
+  const first = solve(evidence, stored);
+  assert.equal(solve(evidence, { ...stored, search: "x" }), first);
+  assert.notEqual(solve(evidence, { ...stored, prior: 0.3 }), first);
+  assert.deepEqual({ ...solve(evidence, stored), key: "" }, { ...first, key: "" });
+});
+
+test("a cost is a threshold", () => {
+  assert.equal(thresholdOfCost(Number.POSITIVE_INFINITY), 1);
+  for (const cost of [0, 0.25, 1, 9, 1e6]) {
+    close(costOfThreshold(thresholdOfCost(cost)), cost, `cost ${cost}`);
+  }
+});
