@@ -1,7 +1,7 @@
 """The synthetic microarray with noise that is not Gaussian: heavy tails, skewness, outliers.
 
 Means are those of the Gaussian model, variances too except where outliers add to them; markers stay markers and
-non-markers have the same law in both classes. Statistics come from the values, some samples at a time.
+non-markers have the same distribution in both classes. Statistics come from the values, some samples at a time.
 """
 
 from __future__ import annotations

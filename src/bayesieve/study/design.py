@@ -251,22 +251,21 @@ class StudyDesign:
         >>> built_in("figure-1b").changed(iterations=2, sizes=[100, 200], methods=["bd", "welch"]).units
         8
         """
-        chosen = self.methods if methods is None else tuple(self.method(name) for name in methods)
+        kept = self.methods if methods is None else tuple(self.method(name) for name in methods)
         if iterations is not None:
             _check_whole("iterations", iterations, 1)
-            chosen = tuple(
+            kept = tuple(
                 each if each.iterations is None else replace(each, iterations=min(each.iterations, iterations))
-                for each in chosen
+                for each in kept
             )
         if sizes is not None:
-            kept = set(sizes)
-            chosen = tuple(
-                each if each.sizes is None else replace(each, sizes=tuple(n for n in each.sizes if n in kept))
-                for each in chosen
+            kept = tuple(
+                each if each.sizes is None else replace(each, sizes=tuple(n for n in each.sizes if n in sizes))
+                for each in kept
             )
         return replace(
             self,
-            methods=chosen,
+            methods=kept,
             iterations=self.iterations if iterations is None else iterations,
             sizes=self.sizes if sizes is None else _as_sizes(sizes),
             seed=self.seed if seed is None else seed,
@@ -284,8 +283,8 @@ class StudyDesign:
         """
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "methods"}
         methods = [{each.name: getattr(method, each.name) for each in fields(method)} for method in self.methods]
-        given = [{key: value for key, value in method.items() if value is not None} for method in methods]
-        return _as_plain({**own, "methods": given})
+        values = [{key: value for key, value in method.items() if value is not None} for method in methods]
+        return _as_plain({**own, "methods": values})
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any], where: str = "The study") -> StudyDesign:
@@ -300,21 +299,21 @@ class StudyDesign:
         >>> design.methods[0].name, design.methods[0].title
         ('welch', 'Welch t')
         """
-        given = {key.replace("-", "_"): value for key, value in settings.items()}
-        _check_settings(cls, given, where)
-        absent = [key for key in ("sizes", "methods") if key not in given]
+        values = {key.replace("-", "_"): value for key, value in settings.items()}
+        _check_settings(cls, values, where)
+        absent = [key for key in ("sizes", "methods") if key not in values]
         if absent:
             raise OptionError(
                 f"{where} does not say {' and '.join(absent)}. Look at bayesieve study figure-1b --list."
             )
-        methods = given.pop("methods")
+        methods = values.pop("methods")
         if not isinstance(methods, list) or not all(isinstance(each, dict) for each in methods):
             raise OptionError(f"{where}: methods are tables, each under a line [[methods]].")
-        given["sizes"] = _from_steps(given["sizes"], where)
+        values["sizes"] = _from_steps(values["sizes"], where)
         made = [_method_from(each, f"{where}, method {k + 1}") for k, each in enumerate(methods)]
         titles = [method.title for method in made]
-        told_apart = (replace(m, title=f"{m.title} ({m.name})") if titles.count(m.title) > 1 else m for m in made)
-        return cls(methods=tuple(told_apart), **given)
+        distinct = (replace(m, title=f"{m.title} ({m.name})") if titles.count(m.title) > 1 else m for m in made)
+        return cls(methods=tuple(distinct), **values)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> StudyDesign:
@@ -378,21 +377,21 @@ def built_in(name: str) -> StudyDesign:
 
 def _method_from(settings: Mapping[str, Any], where: str) -> Method:
     """Build a method from plain values; name and title follow from scores and rule where they are not given."""
-    given = {key.replace("-", "_"): value for key, value in settings.items()}
-    _check_settings(Method, given, where)
-    if not isinstance(given.get("scores"), str):
+    values = {key.replace("-", "_"): value for key, value in settings.items()}
+    _check_settings(Method, values, where)
+    if not isinstance(values.get("scores"), str):
         raise OptionError(f'{where} does not say where its scores come from, for example scores = "welch".')
-    rule = given.get("rule", "top")
-    plain = given["scores"].rpartition("/")[2].partition(":")[0].removesuffix(".py")
+    rule = values.get("rule", "top")
+    plain = values["scores"].rpartition("/")[2].partition(":")[0].removesuffix(".py")
     is_top = parse_rule(rule) is None
-    given.setdefault("name", plain if is_top else f"{str(rule).replace(':', '-')}-{plain}")
-    if "title" not in given:
-        own = ":" in given["scores"] or given["scores"].endswith(".py")  # not run merely to be listed
-        title = plain if own else rival(given["scores"]).title
-        given["title"] = title if is_top else f"{title}, {str(rule).upper().replace(':', ' ')}"
-    if given.get("sizes") is not None:
-        given["sizes"] = _from_steps(given["sizes"], where)
-    return Method(**given)
+    values.setdefault("name", plain if is_top else f"{str(rule).replace(':', '-')}-{plain}")
+    if "title" not in values:
+        own = ":" in values["scores"] or values["scores"].endswith(".py")  # not run merely to be listed
+        title = plain if own else rival(values["scores"]).title
+        values["title"] = title if is_top else f"{title}, {str(rule).upper().replace(':', ' ')}"
+    if values.get("sizes") is not None:
+        values["sizes"] = _from_steps(values["sizes"], where)
+    return Method(**values)
 
 
 def _from_steps(sizes: Any, where: str) -> Any:
@@ -404,10 +403,10 @@ def _from_steps(sizes: Any, where: str) -> Any:
     return range(sizes["from"], sizes["to"] + 1, sizes["step"])
 
 
-def _check_settings(kind: type[Method | StudyDesign], given: Mapping[str, Any], where: str) -> None:
+def _check_settings(kind: type[Method | StudyDesign], values: Mapping[str, Any], where: str) -> None:
     """Raise unless settings are known and, those of a study, of the right type."""
     known = tuple(each.name for each in fields(kind))
-    for name in given:
+    for name in values:
         if name not in known:
             hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
             raise OptionError(f"{where}: there is no setting {name!r}.{hint}")
@@ -416,8 +415,8 @@ def _check_settings(kind: type[Method | StudyDesign], given: Mapping[str, Any], 
     kinds = {"name": str, "title": str, "data": str, "constants": dict, "raw": bool, "measures": list}
     words = {str: "a text", dict: "a table", bool: "true or false", list: "a list"}
     for name, wanted in kinds.items():
-        if name in given and not isinstance(given[name], wanted):
-            raise OptionError(f"{where}: {name} must be {words[wanted]}, not {given[name]!r}.")
+        if name in values and not isinstance(values[name], wanted):
+            raise OptionError(f"{where}: {name} must be {words[wanted]}, not {values[name]!r}.")
 
 
 def _toml_lines(settings: Mapping[str, Any]) -> Iterable[str]:

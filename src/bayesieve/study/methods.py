@@ -123,16 +123,16 @@ class Scoring:
             self._found[_key(self._sorted[name])] = Scores(scores.score, None, scores, seconds)
 
     def _score(self, method: Method) -> tuple[FloatArray, FeaturePosterior | None, FeatureScores | None]:
-        chosen, options = self._rivals[method.name], dict(method.options)
-        if gives_log_odds(chosen):
-            posterior = obf_posterior(chosen.name, self._data.moments, **options)
+        source, options = self._rivals[method.name], dict(method.options)
+        if gives_log_odds(source):
+            posterior = obf_posterior(source.name, self._data.moments, **options)
             return posterior.log_odds, posterior, None
-        if not _needs_p_values(method) and _may_skip_p_values(chosen):
+        if not _needs_p_values(method) and _may_skip_p_values(source):
             options.setdefault("p_values", False)
-        if chosen.uses == "moments":
-            found = chosen.run(self._data.moments, **options)
+        if source.uses == "moments":
+            found = source.run(self._data.moments, **options)
         else:
-            found = chosen.run(_values_of(self._data), n_threads=1, **options)
+            found = source.run(_values_of(self._data), n_threads=1, **options)
         return found.score, None, found
 
 
@@ -290,19 +290,19 @@ def check_runnable(design: StudyDesign) -> None:
         raise OptionError("Costs are measured from the values of the samples on. Set raw = true in the study.")
     rivals = rivals_of(design)
     for method in design.methods:
-        chosen = rivals[method.name]
-        _check_method(method, chosen)
-        if chosen.uses == "values" and not design.raw:
+        source = rivals[method.name]
+        _check_method(method, source)
+        if source.uses == "values" and not design.raw:
             raise OptionError(
                 f"The method {method.name!r} needs the values of the samples, but the study draws means and "
                 "variances only. Set raw = true in the study."
             )
 
 
-def _check_method(method: Method, chosen: Rival) -> None:
-    chosen.check_options(*method.options)
+def _check_method(method: Method, source: Rival) -> None:
+    source.check_options(*method.options)
     rule = parse_rule(method.rule)
-    if rule is not None and not isinstance(rule, float) and not gives_log_odds(chosen):
+    if rule is not None and not isinstance(rule, float) and not gives_log_odds(source):
         raise OptionError(
             f"The rule {method.rule!r} of {method.name!r} needs log-odds, which obf-jp and obf-pp give, not "
             f"{method.scores}. Use top or, for p-values, bh:0.05."

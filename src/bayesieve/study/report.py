@@ -240,8 +240,13 @@ def _check_results(view: ResultsView) -> Iterator[dict[str, Any]]:
     for verdict in Verdict:
         for name, found in findings.items():
             if found.rows and found.verdict is verdict:
-                said = STATEMENTS[name]
-                yield {"verdict": str(verdict), "claim": said.claim, "source": said.source, "words": found.words}
+                statement = STATEMENTS[name]
+                yield {
+                    "verdict": str(verdict),
+                    "claim": statement.claim,
+                    "source": statement.source,
+                    "words": found.words,
+                }
 
 
 def _origin(version: str) -> str:

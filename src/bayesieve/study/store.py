@@ -219,8 +219,7 @@ class Database:
 
 def file_of(path: str | os.PathLike[str]) -> Path:
     """Return the file of a store, given as such or as its folder."""
-    given = Path(path)
-    return given / FILE_NAME if given.is_dir() else given
+    return Path(path, FILE_NAME) if Path(path).is_dir() else Path(path)
 
 
 _KEYS = ("n", "iteration", "method")

@@ -290,11 +290,11 @@ def false_positives(found: FeaturePosterior | Selection, ax: Axes | None = None,
     'false positives among the 10 selected'
     """
     selection = as_selection(found)
-    law = selection.false_positives
-    low, high = law.interval(level)
-    first, last = law.quantile(_TAIL), law.quantile(1.0 - _TAIL)
+    distribution = selection.false_positives
+    low, high = distribution.interval(level)
+    first, last = distribution.quantile(_TAIL), distribution.quantile(1.0 - _TAIL)
     number = np.arange(first, last + 1)
-    mass = law.masses(last)[first:]
+    mass = distribution.masses(last)[first:]
     inside = (number >= low) & (number <= high)
     with drawing_on(ax) as drawn:
         if number.size <= _BARS:
