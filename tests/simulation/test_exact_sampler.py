@@ -89,7 +89,7 @@ def drawn(request):
 
 
 @pytest.mark.parametrize("what", WHAT)
-def test_laws_equal_those_of_raw_data_by_kolmogorov_smirnov(drawn, what):
+def test_distributions_equal_those_of_raw_data_by_kolmogorov_smirnov(drawn, what):
     model, _, exact, raw = drawn
     for position in (0, 4):
         columns = columns_of(model, what, position)
@@ -101,7 +101,7 @@ def test_laws_equal_those_of_raw_data_by_kolmogorov_smirnov(drawn, what):
 
 
 @pytest.mark.parametrize("what", WHAT)
-def test_raw_data_have_the_law_of_the_description_by_a_literal_generator(drawn, what):
+def test_raw_data_have_the_distribution_of_the_description_by_a_literal_generator(drawn, what):
     model, sizes, exact, raw = drawn
     values = literal_values(what, GROUPS[sizes], sizes, np.random.default_rng(303))
     for position in (0, 3):

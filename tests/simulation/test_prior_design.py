@@ -28,7 +28,7 @@ def law_of_the_mean(prior):
     return stats.t(prior.variance_dof, loc=prior.mean_location, scale=scale)
 
 
-def test_parameters_have_the_law_of_the_priors():
+def test_parameters_have_the_distribution_of_the_priors():
     """Statistics of 10^12 samples are the parameters."""
     design = PriorDesign(20_000, 0.3, PRIORS)
     drawn = design.draw_moments(2 * 10**12, seed=1)
@@ -46,7 +46,7 @@ def test_parameters_have_the_law_of_the_priors():
 
 
 @pytest.mark.parametrize("sizes", [(3, 8), (1, 2), (40, 40)], ids=str)
-def test_statistics_have_the_law_of_data(sizes):
+def test_statistics_have_the_distribution_of_data(sizes):
     """Two-sample Kolmogorov-Smirnov, and the same parameters for the same seed."""
     design = PriorDesign(6000, 0.5, PRIORS)
     data, exact = design.draw(sizes, seed=2), design.draw_moments(sizes, seed=3)

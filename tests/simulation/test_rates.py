@@ -54,7 +54,7 @@ def test_counts_grow_and_the_share_stays(noise):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_statistics_have_the_law_of_raw_data(noise):
+def test_statistics_have_the_distribution_of_raw_data(noise):
     """Means and centred squares of the two classes against those of data drawn at once (Kolmogorov-Smirnov)."""
     rng = np.random.default_rng(1)
     *_, moments = growing_moments([8, 13, 30], [MARKER], n_paths=3000, noise=noise, seed=4)

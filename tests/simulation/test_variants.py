@@ -104,7 +104,7 @@ def test_means_and_variances_are_those_of_the_gaussian_model(model):
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=lambda model: type(model).__name__)
-def test_non_markers_have_the_same_law_in_both_classes(model):
+def test_non_markers_have_the_same_distribution_in_both_classes(model):
     data = model.draw(N, seed=6)
     first, second = data.values[data.labels == 0], data.values[data.labels == 1]
     for column in np.flatnonzero(~data.true_markers)[:30]:
