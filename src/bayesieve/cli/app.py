@@ -139,7 +139,7 @@ def compare(  # noqa: PLR0913, PLR0917 - every option of the command
     with endings():
         from bayesieve.cli.compare import run_compare  # noqa: PLC0415 - imports numba and more
 
-        run_compare(plain_params(ctx.params))
+        run_compare(plain_params(ctx.params), methods, top)
 
 
 @app.command()
@@ -171,9 +171,9 @@ def stats(  # noqa: PLR0913, PLR0917 - every option of the command
 ) -> None:
     """Write the statistics of a TABLE to a file that may be shared instead of the patients."""
     with endings():
-        from bayesieve.cli.federated import run_stats  # noqa: PLC0415 - imports numba and more
+        from bayesieve.cli.stats import run_stats  # noqa: PLC0415 - imports numba and more
 
-        run_stats(plain_params(ctx.params))
+        run_stats(plain_params(ctx.params), site, min_cell)
 
 
 @app.command()
@@ -188,7 +188,7 @@ def merge(
     """Merge statistics files of several sites into one; each stays a block of its own."""
     with endings():
         from bayesieve.cli.console import Talk  # noqa: PLC0415
-        from bayesieve.cli.federated import run_merge  # noqa: PLC0415 - imports numba and more
+        from bayesieve.cli.stats import run_merge  # noqa: PLC0415 - imports numba and more
 
         run_merge(files, out, "outer" if join is Join.outer else "inner", Talk(quiet, verbose, json_log))
 
@@ -207,7 +207,7 @@ def remove(
     """Drop one site from a merged statistics file."""
     with endings():
         from bayesieve.cli.console import Talk  # noqa: PLC0415
-        from bayesieve.cli.federated import run_remove  # noqa: PLC0415 - imports numba and more
+        from bayesieve.cli.stats import run_remove  # noqa: PLC0415 - imports numba and more
 
         run_remove(file, site, out, Talk(quiet, verbose, json_log))
 

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bayesieve.cli.screen_report import check_report
+from bayesieve.cli.outputs import check_report
 from bayesieve.cli.simulate import check_out, truth_path, write_data as write_practice
 from bayesieve.errors import DataError, OptionError
 from bayesieve.models import GaussianModel

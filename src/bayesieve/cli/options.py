@@ -237,31 +237,51 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-_JOINED = {"patterns": "; ", "methods": ",", "top": ","}  # lists in a file that are texts on the command line
+_JOINED = {"methods": ",", "top": ","}  # lists in a file that are texts on the command line
 
 
 def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | None:
-    """Take the options that the command line does not give from a TOML file."""
+    """Take the options that the command line does not give from a TOML file; dashes are as good as underscores."""
     del param
     if path is None or ctx.resilient_parsing:
         return path
-    from bayesieve.cli.config import read_settings  # noqa: PLC0415 - only when asked for
+    from bayesieve.screening import ScreenSpec  # noqa: PLC0415 - only when asked for
+    from bayesieve.utils import read_toml  # noqa: PLC0415
 
-    known = {parameter.name: parameter for parameter in ctx.command.params if parameter.name is not None}
-    settings = read_settings(path, known.keys() - {"config", "config_out"}, ctx.info_name or "")
+    known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "config_out")}
+    settings = {key.replace("-", "_"): value for key, value in read_toml(path).items()}
+    settings.pop("bayesieve_version", None)
+    _check_settings(path, settings, known, ctx.info_name or "")
+    try:
+        settings |= ScreenSpec.read_options(settings)
+    except OptionError as error:
+        raise OptionError(f"{path}: ", *error.message.text, hint=error.message.hint) from None
     for name, value in settings.items():
         if isinstance(value, list) and name in _JOINED:
             settings[name] = value = _JOINED[name].join(map(str, value))  # noqa: PLW2901 - as on the command line
-        if isinstance(value, str) and name in ("ignore", "na_values"):
-            settings[name] = value = [value]  # noqa: PLW2901 - a single one needs no list
         try:
             known[name].process_value(ctx, value)
         except typer.BadParameter as error:
-            raise OptionError(
-                f"{path}: {name.replace('_', '-')} = {value!r}: {error.message.rstrip('.')}."
-            ) from None
+            raise OptionError(f"{path}: {name} = {value!r}: {error.message.rstrip('.')}.") from None
     ctx.default_map = {**(ctx.default_map or {}), **settings}
     return path
+
+
+def _check_settings(path: Path, settings: dict[str, Any], known: Mapping[str, Any], command: str) -> None:
+    """Raise if settings are of another command, have another name than an option, or are no plain values."""
+    from bayesieve.utils import did_you_mean  # noqa: PLC0415 - only when asked for
+
+    of = settings.pop("command", command)
+    if of != command:
+        raise OptionError(f"{path} holds settings of bayesieve {of}, not of bayesieve {command}.")
+    for name, value in settings.items():
+        if name not in known:
+            raise OptionError(
+                f"{path}: there is no setting {name!r}.{did_you_mean(name, known)} Settings are called as the "
+                "options of the command are, without the leading dashes."
+            )
+        if isinstance(value, dict):
+            raise OptionError(f"{path}: {name!r} is a table; settings are plain values.")
 
 
 Config = Annotated[

@@ -73,7 +73,7 @@ def report(  # noqa: PLR0913, PLR0917 - every option of the command
     with endings():
         from bayesieve.cli.reporting import run_report  # noqa: PLC0415 - imports numba and more
 
-        run_report(plain_params(ctx.params))
+        run_report(plain_params(ctx.params), str(result), title)
 
 
 def figures(  # noqa: PLR0913, PLR0917 - every option of the command
@@ -113,5 +113,4 @@ def figures(  # noqa: PLR0913, PLR0917 - every option of the command
     with endings():
         from bayesieve.cli.reporting import run_figures  # noqa: PLC0415 - imports numba and more
 
-        given = plain_params(ctx.params)
-        run_figures({**given, "format": given.pop("format_"), "features": None})
+        run_figures(plain_params(ctx.params), str(result), format_, feature or ())

@@ -41,7 +41,7 @@ class RuleState:
         criterion = numbers.pop("criterion", "")
         if not criterion or not all(map(math.isfinite, numbers.values())):
             return None
-        plain = {name: int(n) if name == "n_selected" else float(n) for name, n in numbers.items()}
+        plain: dict[str, Any] = {name: int(n) if name == "n_selected" else float(n) for name, n in numbers.items()}
         return cls({"map": "mnc", "cmap": "cmnc"}.get(criterion, criterion), **plain)
 
     def content(self) -> dict[str, Any]:

@@ -100,8 +100,10 @@ class ScreenSpec:
     def __post_init__(self) -> None:
         for name, value in self.read_options(vars_of(self)).items():
             object.__setattr__(self, name, value)
-        if self.table.startswith("-"):  # a file whose name begins like an option is none
-            object.__setattr__(self, "table", os.path.join(os.curdir, self.table))
+        path = os.fspath(Path(self.table)) if self.table else ""
+        if path.startswith("-"):  # a file whose name begins like an option is none
+            path = os.path.join(os.curdir, path)
+        object.__setattr__(self, "table", path)
         self.make_rule()
         self._check_prior()
         self._check_model()

@@ -51,16 +51,23 @@ def joined(mark: str) -> Reader:
     return read
 
 
-def choice(*words: str) -> Reader:
-    """Read one of a few words."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Choice:
+    """Reads one of a few words."""
 
-    def read(name: str, value: Any) -> str:
+    words: tuple[str, ...]
+
+    def __call__(self, name: str, value: Any) -> str:
+        """Return the word that a value is."""
         found = value.value if isinstance(value, enum.Enum) else value
-        if found not in words:
-            raise _not_read(name, value, f"one of {', '.join(words)}")
+        if not isinstance(found, str) or found not in self.words:
+            raise _not_read(name, value, f"one of {', '.join(self.words)}")
         return str(found)
 
-    return read
+
+def choice(*words: str) -> Reader:
+    """Read one of a few words."""
+    return Choice(words)
 
 
 def flag(name: str, value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -391,8 +391,8 @@ def rule_options(rule: Rule) -> dict[str, Any]:
     if rule == MinimalRisk(0.5):
         return {"criterion": "mnc"}
     for criterion, (kind, names) in CRITERIA.items():
-        if type(rule) is kind:
-            numbers = [number for number in astuple(rule) if number is not None]
+        if isinstance(rule, kind):
+            numbers = [number for number in astuple(cast(Any, rule)) if number is not None]
             if len(numbers) == len(names):
                 return {"criterion": criterion, **dict(zip(names, numbers, strict=True))}
     return {}

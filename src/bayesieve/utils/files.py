@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 import tomllib
@@ -85,6 +86,17 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
     except OSError as error:
         raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
+
+
+def toml_value(value: Any) -> str:
+    """Write one value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:

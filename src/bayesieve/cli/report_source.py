@@ -1,0 +1,229 @@
+"""What a report is written of: a result table, a statistics file, or the manifest of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesieve.cli.console import Talk
+from bayesieve.cli.inputs import Input
+from bayesieve.cli.manifest import check_inputs, compare_results, recorded_run
+from bayesieve.cli.outputs import RunOptions, annotation_file
+from bayesieve.cli.screen import read_probabilities, screen_source
+from bayesieve.errors import BayesieveError, OptionError
+from bayesieve.io import is_statistics_file, plain_suffix, read_json, read_manifest, read_result
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.report import Commands, manifest_without_samples, prior_probability, ratio_state
+from bayesieve.screening import CANNOT, FEATURE_NUMBERS, ScreenSpec, SiteView, prior_numbers
+from bayesieve.selection import MinimalRisk, Rule, Selection, counted, make_rule
+from bayesieve.utils import check_file
+
+_OF_THE_PRIOR = ("prior_probability", "prior_ratio")
+
+
+@dataclass(slots=True)
+class Source:
+    """What is known of a result.
+
+    Parameters
+    ----------
+    selection, rule
+        The list, and its rule if that is known.
+    described
+        Sentences about where it comes from.
+    class_counts, transform
+        Of the data.
+    commands
+        How to get the result again.
+    data
+        What was screened, if it was screened now.
+    annotation
+        Columns about the features.
+    sites
+        The strongest features site by site.
+    manifest
+        The manifest of the run.
+    """
+
+    selection: Selection
+    rule: Rule | None
+    described: list[str]
+    class_counts: dict[str, int]
+    transform: str
+    commands: Commands
+    data: Any = None
+    annotation: dict[str, Any] = field(default_factory=dict)
+    sites: SiteView | None = None
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+
+def read_source(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
+    """Read a result, or make it: a statistics file is screened, a manifest is run again.
+
+    Parameters
+    ----------
+    path
+        The result.
+    changes
+        Options of the specification that the command gives anew: another rule, another prior; of a statistics
+        file also its classes and blocks.
+    run
+        Options of the command.
+    talk
+        For warnings and timings.
+    """
+    check_file(path)
+    ending = plain_suffix(path)
+    if ending in (".html", ".htm"):
+        raise OptionError(f"{path} is a report already. Name what it is to be written of: a result table.")
+    statistics = ending in (".parquet", ".pq") and is_statistics_file(path)
+    manifest = not statistics and ending == ".json" and _is_manifest(path)
+    if run.manifest is not None and (statistics or manifest):
+        what = "a statistics file" if statistics else "a manifest itself"
+        raise OptionError(f"{path} is {what}; --manifest goes with a result table. Leave it out.")
+    if statistics:
+        spec = ScreenSpec(table=path).replace(**changes)
+        given, selection = screen_source(spec, talk)
+        return _from_input(given, selection, spec.make_rule(), changes, run)
+    for name in ("classes", "blocks"):
+        if name in changes:
+            raise OptionError(
+                f"--{name} is for statistics files, which are screened first; {path} is a result already. Leave "
+                "it out, or screen the data again."
+            )
+    return _from_manifest(path, changes, run, talk) if manifest else _from_table(path, changes, run, talk)
+
+
+def _is_manifest(path: str) -> bool:
+    content = read_json(path)
+    return isinstance(content, dict) and content.get("format") == "bayesieve-manifest"
+
+
+def _from_table(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
+    with talk.timed("read"):
+        stored = read_result(path, run.manifest)
+    spec = stored.spec
+    recorded = None if spec is None else _recorded_rule(spec, stored.selection)
+    selection, rule = _decide(stored.selection, recorded, changes)
+    posterior = selection.posterior
+    manifest = {} if run.manifest is None else _shown(read_manifest(run.manifest), run)
+    described = [
+        f"{path}: a result of bayesieve screen, {counted(posterior.n_features, 'feature')}"
+        + (f", transform {stored.transform}." if stored.transform else "."),
+        *map(str, manifest.get("described", ())),
+        *stored.remarks,
+    ]
+    sites = stored.n_sites is not None
+    if spec is not None and spec.table:
+        known = spec.redacted(classes=False) if run.n_values == 0 else spec
+        commands = Commands.of_spec(known, posterior, statistics=sites, changes=_anew(changes))
+    else:
+        commands = _commands_of_table(path, changes, posterior)
+    annotation: dict[str, Any] = {"n_sites": stored.n_sites, **stored.annotation} if sites else stored.annotation
+    return Source(
+        selection, rule, described, stored.class_counts, stored.transform or "none", commands,
+        annotation=dict(annotation), manifest=manifest,
+    )  # fmt: skip
+
+
+def _shown(manifest: dict[str, Any], run: RunOptions) -> dict[str, Any]:
+    return manifest_without_samples(manifest) if run.n_values == 0 else manifest
+
+
+def _anew(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the prior of the command line, where it was given."""
+    return {name: changes[name] for name in _OF_THE_PRIOR if name in changes}
+
+
+def _commands_of_table(path: str, changes: Mapping[str, Any], posterior: FeaturePosterior) -> Commands:
+    """Commands that begin with the result, for want of better."""
+    words = ["bayesieve", "report", path]
+    lines = ["import bayesieve as bs", f"posterior = bs.read_result({path!r}).posterior"]
+    probability, ratio = (changes.get(name) for name in _OF_THE_PRIOR)
+    if prior_probability(posterior) is None and probability is not None:
+        words += ["--prior-probability", str(probability)]
+        lines += [
+            FEATURE_NUMBERS,
+            f"posterior = posterior.with_prior({prior_numbers(probability, 'posterior.names')})",
+        ]
+    if ratio is not None:
+        words += ["--prior-ratio", str(ratio)]
+        lines = [CANNOT.format(why="the prior ratio of a stored result is moved by the command line only")]
+    return Commands(tuple(words), tuple(lines))
+
+
+def _recorded_rule(spec: ScreenSpec, selection: Selection) -> Rule | None:
+    """Return the rule of a specification, if it gives the list."""
+    rule = spec.make_rule()
+    try:
+        same = bool((rule.select(selection.posterior).mask == selection.mask).all())
+    except BayesieveError:
+        return None
+    return rule if same else None
+
+
+def _decide(
+    selection: Selection, recorded: Rule | None, changes: Mapping[str, Any]
+) -> tuple[Selection, Rule | None]:
+    """Apply the rule and the prior of the command line, where they were given, to a result."""
+    posterior = selection.posterior
+    if "prior_ratio" in changes:
+        posterior = _with_ratio(posterior, changes["prior_ratio"])
+    if "prior_probability" in changes:
+        prior = ScreenSpec(prior_probability=changes["prior_probability"])
+        posterior = posterior.with_prior(prior.make_prior(posterior.names, read_probabilities))
+    if any(name in changes for name in ScreenSpec.names("rule")):
+        rule: Rule | None = make_rule(changes.get("criterion"), changes)
+    elif posterior is not selection.posterior:
+        rule = recorded or MinimalRisk(0.5)
+    else:
+        rule = recorded
+    return (selection, None) if rule is None else (rule.select(posterior), rule)
+
+
+def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePosterior:
+    """Put another prior ratio in the place of the one that a result has."""
+    state = ratio_state(posterior)
+    if state.value is None:
+        raise OptionError(f"--prior-ratio does not apply to this result. {state.reason}")
+    if isinstance(ratio, str) or not 0.0 < ratio < math.inf:
+        raise OptionError(f"--prior-ratio must be a positive number here, not '{ratio}'; names need the data.")
+    moved = np.asarray(posterior.log_bayes_factor + state.power * math.log(ratio / state.value))
+    model: Any = posterior.model
+    return dataclasses.replace(
+        posterior, log_bayes_factor=moved, model=dataclasses.replace(model, prior_ratio=ratio)
+    )
+
+
+def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
+    content = read_manifest(path)
+    spec, recorded = recorded_run(content, path)
+    n_inputs = check_inputs(content, path)
+    spec.check_files()
+    given, selection = screen_source(spec, talk)
+    said = compare_results(content, path, selection, n_inputs)
+    now, rule = _decide(selection, spec.make_rule(), changes)
+    source = _from_input(given, now, rule, changes, run, recorded.features)
+    source.manifest = _shown(content, run)
+    source.described.append(said)
+    return source
+
+
+def _from_input(
+    given: Input, selection: Selection, rule: Rule | None, changes: Mapping[str, Any], run: RunOptions,
+    features: str | None = None,
+) -> Source:  # fmt: skip
+    """What was screened now, with sites if it has several."""
+    posterior, spec = selection.posterior, given.public_spec() if run.n_values == 0 else given.spec
+    commands = Commands.of_spec(spec, posterior, statistics=bool(given.sites), changes=_anew(changes))
+    annotation: dict[str, Any] = {"n_sites": np.asarray(given.n_sites)} if given.sites else {}
+    annotation |= annotation_file(features, posterior.names, spec.encoding)
+    return Source(
+        selection, rule, given.describe(run.report_values), given.class_counts, given.transform, commands,
+        None if given.sites else given.data, annotation, given.site_view(posterior),
+    )  # fmt: skip
