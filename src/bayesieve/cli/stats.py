@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import read_input
 from bayesieve.cli.outputs import RunOptions, check_targets, files_read, write_config
 from bayesieve.data import NEEDS_ALL_SAMPLES
@@ -55,12 +54,14 @@ def _check_ending(out: Path) -> None:
         raise OptionError(f"A statistics file is a Parquet file; let {out} end in .stats.parquet.")
 
 
-def run_merge(files: Sequence[Path], out: Path, join: Literal["inner", "outer"], talk: Talk) -> None:
+def run_merge(options: Mapping[str, Any], files: Sequence[str], join: Literal["inner", "outer"]) -> None:
     """Put the sites of several statistics files into one, each as its own block."""
+    run = RunOptions.from_options(options)
+    talk, out = run.talk(), Path(str(run.out))
     if len(files) < 2:
         raise OptionError("Merging needs at least two statistics files.")
     _check_ending(out)
-    check_targets({str(file): "files" for file in files}, {"out": out})
+    check_targets(dict.fromkeys(files, "files"), {"out": out})
     sets = [read_statistics(path) for path in files]
     merged = merge_statistics(sets, how=join)
     write_statistics(merged, out)
@@ -80,11 +81,12 @@ def run_merge(files: Sequence[Path], out: Path, join: Literal["inner", "outer"],
     talk.say("merged", "\n".join(lines), n_sites=len(merged.sites), n_features=len(merged.feature_ids))
 
 
-def run_remove(file: Path, site: str, out: Path | None, talk: Talk) -> None:
+def run_remove(options: Mapping[str, Any], file: str, site: str) -> None:
     """Drop one site from a merged file."""
-    target = out or file
-    if out is not None:
-        _check_ending(out)
+    run = RunOptions.from_options(options)
+    talk, target = run.talk(), Path(run.out or file)
+    if run.out is not None:
+        _check_ending(target)
     check_writable(target)
     left = read_statistics(file).without(site)
     write_statistics(left, target)
