@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
+import subprocess
+import sys
 import tomllib
 import warnings
 
@@ -22,7 +24,7 @@ from bayesieve.cli.options import plain_params
 from bayesieve.cli.outputs import RunOptions
 from bayesieve.cli.screen import screen_source
 from bayesieve.screening import ScreenSpec
-from bayesieve.screening.spec_text import Choice
+from bayesieve.screening.spec_text import Choice, spec_field, whole
 from bayesieve.selection import results_hash
 from bayesieve.utils import toml_value
 
@@ -134,6 +136,30 @@ def test_options_of_the_command_are_the_fields():
                 assert param.process_value(context, word) == word
             with pytest.raises(typer.BadParameter):
                 param.process_value(context, "lunar")
+
+
+def test_a_new_field_is_all_that_a_new_option_needs():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Deeper(ScreenSpec):
+        depth: int | None = spec_field(None, whole(0), to="screen")
+
+    spec = Deeper(table="t.csv", depth=3)
+    assert Deeper.from_dict(json.loads(json.dumps(spec.to_dict()))) == spec
+    assert spec.command_line().endswith("--depth 3")
+    assert "depth=3)" in spec.python()
+    assert spec.options_for("screen")["depth"] == 3
+    with pytest.raises(bs.OptionError, match="depth"):
+        Deeper(table="t.csv", depth=-1)
+
+
+def test_the_help_needs_neither_arrays_nor_a_compiler():
+    code = (
+        "import sys; sys.argv = ['bayesieve', 'screen', '--help']\n"
+        "from bayesieve.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "sys.exit(bool({'numpy', 'numba', 'scipy', 'polars'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
 
 N = 24

@@ -98,7 +98,7 @@ class ScreenSpec:
     seed: int | None = spec_field(None, read.whole(0))
 
     def __post_init__(self) -> None:
-        for name, value in self.read_options(vars_of(self)).items():
+        for name, value in self.read_options({name: getattr(self, name) for name in self.names()}).items():
             object.__setattr__(self, name, value)
         path = os.fspath(Path(self.table)) if self.table else ""
         if path.startswith("-"):  # a file whose name begins like an option is none
@@ -276,8 +276,3 @@ class ScreenSpec:
         if self.seed is not None and self.permutations is None:
             example = option("permutations", 1000)
             raise OptionError(option("seed"), " is that of the relabellings; ask for them with ", example, ".")
-
-
-def vars_of(spec: ScreenSpec) -> dict[str, Any]:
-    """Return the values of a specification by name."""
-    return {name: getattr(spec, name) for name in spec.names()}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from bayesieve.errors import OptionError
-from bayesieve.selection import FalseDiscovery, MinimalRisk, MostProbable, NeymanPearson, Rule
+from bayesieve.selection import CRITERIA, Rule
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*")
 
@@ -137,15 +137,7 @@ def parsed_rule(rule: str) -> tuple[str, tuple[float, ...]]:
 def rule_of_posterior(rule: str) -> Rule:
     """Return the rule that reads log-odds."""
     name, numbers = parsed_rule(rule)
-    makers = {
-        "mnc": MinimalRisk,
-        "map": MostProbable,
-        "mr": MinimalRisk,
-        "np": NeymanPearson,
-        "fdr": FalseDiscovery,
-        "fdp": FalseDiscovery,
-    }
-    made: Rule = makers[name](*numbers)
+    made: Rule = CRITERIA[name][0](*numbers)
     return made
 
 
