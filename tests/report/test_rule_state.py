@@ -7,7 +7,7 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.report import Story
-from bayesieve.report.rule_state import RuleState, chosen
+from bayesieve.report.rule_state import RuleState, start_of_controls
 
 
 @pytest.fixture
@@ -38,12 +38,12 @@ def test_rules_start_their_controls(posterior, rule, state):
 
 
 def test_selections_are_recognised(posterior):
-    selection, state = chosen(bs.MinimalRisk(0.5).select(posterior), None)
+    selection, state = start_of_controls(bs.MinimalRisk(0.5).select(posterior), None)
     assert state.name == "mnc"
     longer = bs.FixedSize(selection.n_selected + 3).select(posterior)
-    assert chosen(longer, None)[1] == RuleState("cmnc", n_selected=longer.n_selected)
+    assert start_of_controls(longer, None)[1] == RuleState("cmnc", n_selected=longer.n_selected)
     given = bs.NeymanPearson(1.5)
-    assert chosen(given.select(posterior), given)[1].expected_false_positives == 1.5
+    assert start_of_controls(given.select(posterior), given)[1].expected_false_positives == 1.5
 
 
 def test_selections_that_are_no_list_of_the_best_are_refused(posterior):

@@ -45,7 +45,7 @@ def main() -> None:
     try:
         app()
     except BayesieveError as error:
-        _say(f"bayesieve: {for_the_command_line(str(error))}")
+        _say(f"bayesieve: {for_the_command_line(error.message.render(command=True))}")
         raise SystemExit(2) from None
     except EndingError as ending:
         if ending.message:

@@ -10,48 +10,48 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
-from bayesieve.cli.outputs import check_targets
+from bayesieve.cli.outputs import RunOptions, check_outputs, write_config
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io import check_ending, text_chunks, write_results
+from bayesieve.io import text_chunks, write_results
 from bayesieve.rivals import MethodComparison, checked_methods, compare_methods
+from bayesieve.screening import ScreenSpec
 
 _WIDTH = 79
 _SHOWN = 10  # at most so many of every method
 
 
-def run_compare(settings: Mapping[str, Any]) -> None:
+def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> None:
     """Read, rank by every method, write and tell.
 
     Parameters
     ----------
-    settings
-        All options of the command by name.
+    options
+        Options about the table and the output, by name.
+    methods, top
+        Names of the methods, and lengths of the lists to compare.
     """
-    talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
-    methods, top = checked_methods(settings["methods"]), _lengths(settings["top"])
-    if settings["out"] is not None:
-        check_ending(settings["out"])
-    check_targets(settings, ("out", "config_out"))
+    spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
+    talk = run.talk()
+    found_methods, lengths = checked_methods(methods), _lengths(top)
+    check_outputs(spec, run)
     with talk.timed("read"):
-        given = read_input(settings, talk)
-    _check(given, methods)
+        given = read_input(spec, talk, memory=run.memory, threads=run.threads)
+    _check(given, found_methods)
     with talk.timed("compare"):
         found = compare_methods(
             given.data,
-            methods=list(methods.values()),
-            top=top,
+            methods=list(found_methods.values()),
+            top=lengths,
             feature_names=given.feature_ids if given.sites else None,
-            missing=settings["missing"],
-            n_threads=settings["threads"],
+            missing=spec.missing,
+            n_threads=run.threads,
         )
     with talk.timed("write"):
-        _write(settings["out"], found, given)
-    if settings["config_out"] is not None:
-        write_settings(settings["config_out"], "compare", plain_settings(settings))
-    _tell(talk, found, given, settings["out"])
+        _write(run.out, found, given)
+    write_config(run, "compare", spec, options)
+    _tell(talk, found, given, run.out)
 
 
 def _lengths(text: str | None) -> list[int] | None:
@@ -70,14 +70,14 @@ def _check(given: Input, methods: Mapping[str, Any]) -> None:
     if len(given.class_counts) > 2:
         first, second = list(given.class_counts)[:2]
         raise LabelError(
-            f"Methods are compared on two classes, but {given.path} has {len(given.class_counts)}. Pick or merge "
-            f'some, for example --classes "{first}; {second}".'
+            f"Methods are compared on two classes, but {given.spec.table} has {len(given.class_counts)}. Pick or "
+            f'merge some, for example --classes "{first}; {second}".'
         )
     by_value = [name for name, method in methods.items() if method.uses == "values"]
     if given.sites and by_value:
         needs, it = ("needs", "it") if len(by_value) == 1 else ("need", "them")
         raise OptionError(
-            f"{given.path} holds sums and no values, which {', '.join(by_value)} {needs}. Leave {it} out of "
+            f"{given.spec.table} holds sums and no values, which {', '.join(by_value)} {needs}. Leave {it} out of "
             "--methods, or compare the table itself."
         )
 
@@ -95,7 +95,7 @@ def _write(out: str | None, found: MethodComparison, given: Input) -> None:
 def _about(found: MethodComparison, given: Input) -> dict[str, Any]:
     """What formats with a place for it say about the table."""
     return {
-        "table": given.path,
+        "table": given.spec.table,
         "classes": dict(given.class_counts),
         "transform": given.transform,
         "methods": list(found.methods),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayesieve.cli.words import for_the_command_line
-from bayesieve.errors import OptionError
+from bayesieve.errors import BayesieveWarning, Message, OptionError
 
 
 class EndingError(BaseException):
@@ -68,7 +68,7 @@ class Talk:
     verbose: bool = False
     json_log: bool = False
     timings: dict[str, float] = field(default_factory=dict)
-    warned: list[str] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.quiet and self.verbose:
@@ -95,9 +95,14 @@ class Talk:
         line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "message": text, **facts}
         print(json.dumps(line, default=str), file=sys.stderr)  # noqa: T201
 
+    def warned(self, *, ids: bool = True) -> list[str]:
+        """Return the warnings so far, in the words of the command line, with ids of samples or without."""
+        return [for_the_command_line(message.render(command=True, ids=ids)) for message in self.messages]
+
     def _warn(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        text = for_the_command_line(str(message))
-        self.warned.append(text)
+        known = message.message if isinstance(message, BayesieveWarning) else Message((str(message),))
+        self.messages.append(known)
+        text = self.warned()[-1]
         if self.json_log:
             self._line("warning", text, {})
         elif not self.quiet:

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bayesieve.cli.screen_report import check_report
+from bayesieve.cli.outputs import check_report
 from bayesieve.cli.simulate import check_out, truth_path, write_data as write_practice
 from bayesieve.errors import DataError, OptionError
 from bayesieve.models import GaussianModel
@@ -23,11 +23,11 @@ from bayesieve.utils import check_writable
 _PRIOR_PROBABILITY = 0.005
 
 
-def report_file(wanted: bool, file: Path | None) -> Path | None:
+def report_file(wanted: bool, file: str | None) -> Path | None:
     """Return the file of the report: the one named after ``--report``, or one of its own."""
     if file is not None and not wanted:
         raise OptionError(f"The demo reads no file. If {file} is to be the report, say --report {file}.")
-    chosen = (file or Path("bayesieve-demo.html")) if wanted else None
+    chosen = Path(file or "bayesieve-demo.html") if wanted else None
     check_report(chosen)
     if chosen is not None:
         check_writable(chosen)

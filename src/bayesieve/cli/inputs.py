@@ -6,26 +6,25 @@ import contextlib
 import importlib
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesieve.cli.console import Talk
-from bayesieve.errors import LabelError, OptionError
-from bayesieve.io import Progress, Summary, read_table
+from bayesieve.errors import LabelError, OptionError, option
+from bayesieve.io import ClassMap, Progress, Summary, is_statistics_file, read_statistics, read_table
+from bayesieve.screening import ScreenSpec, SiteView
 from bayesieve.selection import counted
 from bayesieve.utils import check_file
 
 if TYPE_CHECKING:
     from bayesieve.models import Model
-    from bayesieve.stats import Moments, StatisticsSet
+    from bayesieve.posterior import FeaturePosterior
+    from bayesieve.stats import Moments
 
-_ONLY_FOR_TABLES = (
-    "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer", "pairs",
-    "exposures",
-)  # fmt: skip
+_OF_SAMPLES = ("informative_missing", "fragility", "robust", "permutations")
 
 
 @dataclass(slots=True)
@@ -34,8 +33,8 @@ class Input:
 
     Parameters
     ----------
-    path
-        The file.
+    spec
+        What was asked for.
     data
         What :func:`bayesieve.screen` takes.
     classes, class_counts, feature_ids, transform
@@ -44,69 +43,83 @@ class Input:
         Sentences about shape, orientation and what was left out.
     discreet
         The same without ids of samples.
+    model
+        The model whose statistics were summed; None for a Gaussian one.
     sites, n_sites
         Of a statistics file: names of the sites, and how many hold each feature.
     blocks
         Of a statistics file whose sites are to be blocks: moments by site.
+    label_map
+        Label in the data to class.
+    ids_in
+        Options that hold ids of samples, or may: ``ignore`` where samples are in columns, ``classes`` where every
+        sample has a label of its own.
     """
 
-    path: str
+    spec: ScreenSpec
     data: Any
     classes: Sequence[Any]
     class_counts: dict[str, int]
     feature_ids: tuple[str, ...]
     transform: str
     described: list[str]
+    discreet: list[str]
+    model: Model | None = None
     sites: tuple[str, ...] = ()
     n_sites: Any = field(default_factory=list)
-    label_map: dict[str, str] = field(default_factory=dict)
     blocks: dict[str, Moments] | None = None
-    discreet: list[str] = field(default_factory=list)
+    label_map: dict[str, str] = field(default_factory=dict)
+    ids_in: tuple[str, ...] = ()
 
-    def telling(self, n_values: int | None) -> list[str]:
+    def describe(self, n_values: int | None) -> list[str]:
         """Sentences for a report: without ids of samples if it is to show no values."""
-        return list(self.discreet or self.described if n_values == 0 else self.described)
+        return list(self.discreet if n_values == 0 else self.described)
+
+    def public_spec(self) -> ScreenSpec:
+        """Return the specification without any id of a sample."""
+        return self.spec.redacted(ignore="ignore" in self.ids_in, classes="classes" in self.ids_in)
+
+    def site_view(self, posterior: FeaturePosterior) -> SiteView | None:
+        """Look at sites of a statistics file, or at blocks, one by one; None if there are not several."""
+        if not self.sites:
+            return SiteView.of_blocks(posterior)
+        if len(self.sites) == 1:
+            return None
+        if self.blocks is not None:
+            return SiteView.of(posterior, self.blocks)
+        found = read_statistics(self.spec.table).by_site()
+        return SiteView.of(posterior, {site: moments.pick(list(self.classes)) for site, moments in found.items()})
 
 
-def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = None) -> Input:
+def read_input(spec: ScreenSpec, talk: Talk, *, memory: int | None = None, threads: int | None = None) -> Input:
     """Read the table or statistics file of a command, and reduce it to what the model needs."""
-    check_file(settings["table"])
-    path = os.fspath(settings["table"])
-    if path.lower().endswith((".parquet", ".pq")):
-        from bayesieve.io import is_statistics_file  # noqa: PLC0415 - most tables are no Parquet
-
-        if is_statistics_file(path):
-            return _from_statistics(path, settings)
-    with talk.progress(f"Reading {os.path.basename(path)}") as progress, _scipy_meanwhile() as started:
+    check_file(spec.table)
+    if spec.table.lower().endswith((".parquet", ".pq")) and is_statistics_file(spec.table):
+        return _read_statistics(spec)
+    model = None if spec.model == "gaussian" else spec.make_model()
+    with talk.progress(f"Reading {os.path.basename(spec.table)}") as progress, _scipy_meanwhile() as started:
         summary = read_table(
-            path,
-            labels=settings["labels"],
-            classes=settings["classes"],
-            transform=settings["transform"],
-            missing=settings["missing"],
-            samples_in=settings["samples_in"],
-            id_column=settings["id_column"],
-            ignore=settings["ignore"] or (),
-            na_values=settings["na_values"] or (),
-            encoding=settings["encoding"],
-            decimal=settings["decimal"],
-            delimiter=settings["delimiter"],
-            layer=settings["layer"],
-            blocks=settings.get("blocks"),
-            pairs=settings.get("pairs"),
-            exposures=settings.get("exposures"),
+            spec.table,
+            **spec.options_for("read_table"),
             model=model,
-            memory=settings["memory"],
-            n_threads=settings["threads"],
+            memory=memory,
+            n_threads=threads,
             progress=_both(started, progress),
         )
     encoder = summary.labeller.encoder
     label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
+    ids_in = ["ignore"] if summary.slabs.table.samples_in == "columns" else []
+    ids_in += ["classes"] if _labels_are_ids(summary) else []
     return Input(
-        path, summary, summary.statistics.classes, summary.class_counts, summary.feature_names,
-        settings["transform"], describe(summary), label_map=dict(label_map),
-        discreet=describe(summary, ids=False),
+        spec, summary, summary.statistics.classes, summary.class_counts, summary.feature_names, spec.transform,
+        describe(summary), describe(summary, ids=False), model, label_map=dict(label_map), ids_in=tuple(ids_in),
     )  # fmt: skip
+
+
+def _labels_are_ids(summary: Summary) -> bool:
+    """Whether every sample has a label of its own, so that classes were put together by ids."""
+    encoder = summary.labeller.encoder
+    return encoder.wanted is not None and max(encoder.seen.values(), default=0) <= 1
 
 
 @contextlib.contextmanager
@@ -169,7 +182,8 @@ def _left_out(summary: Summary, ids: bool) -> list[str]:
         out.append(f"{counted(encoder.n_unlabelled, 'sample')} without a label")
     if encoder.outside:
         shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
-        out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes: {shown}")
+        shown = f": {shown}" if ids or not _labels_are_ids(summary) else ""
+        out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes{shown}")
     out += summary.extra_left_out if ids else [text.partition(" (")[0] for text in summary.extra_left_out]
     unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
     if unknown:
@@ -186,19 +200,20 @@ def _left_out(summary: Summary, ids: bool) -> list[str]:
 
 def check_classes(given: Input) -> None:
     """Raise unless there are classes to compare, told apart by more than their spelling."""
-    shown = ", ".join(f"{label} ({count})" for label, count in list(given.class_counts.items())[:10])
-    if len(given.class_counts) == 1:
+    path, counts = given.spec.table, given.class_counts
+    if len(counts) == 1:
         raise LabelError(
-            f"A screen compares at least two classes, but all samples of {given.path} are of class "
-            f"{next(iter(given.class_counts))!r}. Check --labels, and --classes if it was given."
+            f"A screen compares at least two classes, but all samples of {path} are of class "
+            f"{next(iter(counts))!r}. Check --labels, and --classes if it was given."
         )
     folded: dict[str, list[str]] = {}
-    for label in given.class_counts:
+    for label in counts:
         folded.setdefault(str(label).strip().casefold(), []).append(str(label))
-    if 1 < len(folded) < len(given.class_counts):
+    if 1 < len(folded) < len(counts):
+        shown = ", ".join(f"{label} ({count})" for label, count in list(counts.items())[:10])
         merged = "; ".join(f"{labels[0]}={','.join(labels)}" for labels in folded.values())
         raise LabelError(
-            f'{given.path}: some of the labels {shown} differ in case only. Merge them: --classes "{merged}".'
+            f'{path}: some of the labels {shown} differ in case only. Merge them: --classes "{merged}".'
         )
 
 
@@ -206,41 +221,14 @@ def _few(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
-def _from_statistics(path: str, settings: Mapping[str, Any]) -> Input:
-    given = [name for name in _ONLY_FOR_TABLES if settings.get(name) not in (None, [], ())]
-    if given:
-        raise OptionError(
-            f"{path} is a statistics file, to which --{given[0].replace('_', '-')} does not apply: labels and "
-            "values were fixed when it was written. Leave the option out."
-        )
-    from bayesieve.io import read_statistics  # noqa: PLC0415
-
-    found = read_statistics(path)
-    if settings["transform"] not in ("none", found.transform):
-        raise OptionError(
-            f"{path} holds statistics of values with transform {found.transform}; they cannot be transformed "
-            "again. Leave --transform out."
-        )
-    if settings.get("model", "gaussian") != "gaussian":
-        raise OptionError(f"{path} holds moments, which serve the Gaussian model only. Leave --model out.")
-    for name in ("informative_missing", "fragility", "robust", "permutations"):
-        if settings.get(name):
-            raise OptionError(
-                f"{path} holds sums and no samples, so that --{name.replace('_', '-')} does not apply."
-            )
-    blocks = settings.get("blocks")
-    if blocks not in (None, "sites", "site"):
-        raise OptionError(f"The blocks of a statistics file are its sites: write --blocks sites, not {blocks!r}.")
-    return from_set(path, found, settings["classes"], apart=blocks is not None)
-
-
-def from_set(path: str, found: StatisticsSet, classes: str | None, *, apart: bool = False) -> Input:
-    """Pool the sites of a statistics set, or keep them apart as blocks."""
+def _read_statistics(spec: ScreenSpec) -> Input:
+    """Pool the sites of a statistics file, or keep them apart as blocks."""
+    found = read_statistics(spec.table)
+    _check_for_statistics(spec, found.transform)
+    apart = spec.blocks is not None
     moments, blocks = found.pooled(), found.by_site() if apart else None
-    if classes is not None:
-        from bayesieve.io import ClassMap  # noqa: PLC0415
-
-        wanted = ClassMap.parse(classes)
+    if spec.classes is not None:
+        wanted = ClassMap.parse(spec.classes)
         if any(label != name for label, name in wanted.members.items()):
             raise OptionError("The classes of a statistics file can be picked and ordered, not merged or renamed.")
         moments = moments.pick(list(wanted.classes))
@@ -248,12 +236,38 @@ def from_set(path: str, found: StatisticsSet, classes: str | None, *, apart: boo
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
     sites = tuple(site.site for site in found.sites)
     described = [
-        f"{path}: statistics of {counted(len(sites), 'site')} ({_few(sites, 5)}), "
+        f"{spec.table}: statistics of {counted(len(sites), 'site')} ({_few(sites, 5)}), "
         f"{'apart' if apart else 'pooled'}; "
         f"{int(counts.sum()):,} samples x {moments.n_features:,} features, transform {found.transform}."
     ]
     named = {str(label): int(n) for label, n in zip(moments.classes, counts, strict=True)}
     return Input(
-        path, moments, moments.classes, named, found.feature_ids, found.transform, described, sites,
-        found.n_sites_per_feature, blocks=blocks,
+        spec, moments, moments.classes, named, found.feature_ids, found.transform, described, described,
+        sites=sites, n_sites=found.n_sites_per_feature, blocks=blocks,
     )  # fmt: skip
+
+
+def _check_for_statistics(spec: ScreenSpec, transform: str) -> None:
+    """Raise if an option needs samples or values, which a statistics file does not hold."""
+    path, asked = spec.table, spec.to_dict()
+    for name in spec.names("read_table"):
+        if name in asked and name not in ("classes", "blocks", "transform", "missing", "decimal"):
+            raise OptionError(
+                f"{path} is a statistics file, to which ", option(name), " does not apply: labels and values were "
+                "fixed when it was written. Leave the option out.",
+            )  # fmt: skip
+    if spec.transform not in ("none", transform):
+        raise OptionError(
+            f"{path} holds statistics of values with transform {transform}; they cannot be transformed again. "
+            "Leave ", option("transform"), " out.",
+        )  # fmt: skip
+    if spec.model != "gaussian":
+        raise OptionError(
+            f"{path} holds moments, which serve the Gaussian model only. Leave ", option("model"), " out."
+        )
+    for name in _OF_SAMPLES:
+        if name in asked:
+            raise OptionError(f"{path} holds sums and no samples, so that ", option(name), " does not apply.")
+    if spec.blocks not in (None, "sites", "site"):
+        known = ("The blocks of a statistics file are its sites: write ", option("blocks", "sites"))
+        raise OptionError(*known, f", not {spec.blocks!r}.")

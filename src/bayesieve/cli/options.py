@@ -1,19 +1,71 @@
-"""The options of the commands, each described once."""
+"""The options of the commands, each described once: name, type, default, panel of the help, help."""
 
 from __future__ import annotations
 
 import enum
+import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bayesieve.cli.enums import Criterion, DegeneratePolicy, MissingPolicy, Transform, Where
+from bayesieve.cli.console import endings
 from bayesieve.errors import OptionError
 
 INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior and rule", "Output", "Talk"
+REQUIRED = Parameter.empty
+Run = Callable[[dict[str, Any]], None]
+
+
+def with_options(*parameters: Parameter) -> Callable[[Run], Callable[..., None]]:
+    """Make a command of a function that takes all its options as plain values by name."""
+
+    def decorate(function: Run) -> Callable[..., None]:
+        @functools.wraps(function)
+        def command(**options: Any) -> None:
+            with endings():
+                function(plain_params(options))
+
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {}
+        return command
+
+    return decorate
+
+
+def option(name: str, kind: Any, default: Any, panel: str, text: str, *short: str, **more: Any) -> Parameter:
+    """Describe an option of that name, in its panel of the help; ``short`` are further spellings."""
+    flag = f"--{name.rstrip('_').replace('_', '-')}"
+    described = typer.Option(flag, *short, help=text, rich_help_panel=panel, **more)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
+
+
+def argument(name: str, kind: Any, text: str, default: Any = REQUIRED, **more: Any) -> Parameter:
+    """Describe an argument; without a default it has to be given."""
+    described = typer.Argument(help=text, show_default=False, **more)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
+
+
+def words(*choices: str) -> Any:
+    """Return the type of an option that takes one of a few words."""
+    make: Any = enum.StrEnum
+    return make("Word", {choice.replace("-", "_"): choice for choice in choices})
+
+
+def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as plain values (texts, numbers, lists), whatever the parser made of them."""
+    return {name: _plain(value) for name, value in params.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def parse_memory(value: str) -> int:
@@ -32,242 +84,184 @@ def parse_memory(value: str) -> int:
     return size
 
 
-def option(panel: str, *names: str, help: str, **more: Any) -> Any:  # noqa: A002 - as typer calls it
-    """Describe an option, in its panel of the help."""
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
-
-
-TableArgument = Annotated[
-    Path,
-    typer.Argument(
-        help="CSV, TSV or TXT (also .gz .bz2 .xz .zst), Parquet, Arrow/Feather, .h5ad, GEO series matrix, GCT, "
-        ".npy/.npz, or a statistics file.",
-        show_default=False,
-    ),
-]
-Labels = Annotated[
-    str | None,
-    option(
-        INPUT,
-        "--labels",
-        "-l",
-        metavar="COLUMN",
-        help="Class of each sample: a column of the table, or FILE:COLUMN.",
-    ),
-]
-Classes = Annotated[
-    str | None,
-    option(
-        INPUT,
-        "--classes",
-        "-c",
-        metavar="CLASSES",
-        help='Merge, pick, name and order: "early=1,adenoma; late=2,3,4".',
-    ),
-]
-SamplesIn = Annotated[Where | None, option(INPUT, "--samples-in", help="Found out from the labels if not given.")]
-IdColumn = Annotated[
-    str | None,
-    option(
-        INPUT, "--id-column", metavar="COLUMN", help="Column with the sample ids, of the table or the label file."
-    ),
-]
-Ignore = Annotated[
-    list[str] | None, option(INPUT, "--ignore", metavar="COLUMN", help="Column to leave out; may be repeated.")
-]
-TransformOption = Annotated[Transform, option(INPUT, "--transform", help="Applied to every value; never guessed.")]
-MissingOption = Annotated[MissingPolicy, option(INPUT, "--missing", help="Missing values: an error, or left out.")]
-NaValues = Annotated[
-    list[str] | None,
-    option(INPUT, "--na-values", metavar="TEXT", help="Further spelling of a missing value; may be repeated."),
-]
-Encoding = Annotated[
-    str | None,
-    option(INPUT, "--encoding", metavar="NAME", help="Of text, for example latin-1; UTF-8 if not given."),
-]
-Decimal = Annotated[str, option(INPUT, "--decimal", metavar="MARK", help="Decimal mark: . or ,")]
-Delimiter = Annotated[
-    str | None, option(INPUT, "--delimiter", metavar="MARK", help="Between fields; found out if not given.")
-]
-Layer = Annotated[
-    str | None, option(INPUT, "--layer", metavar="NAME", help="AnnData: a layer, or raw; X if not given.")
-]
-MemoryOption = Annotated[
-    int | None,
-    option(
-        INPUT, "--memory", help="For data, e.g. 300MB; half of what is free if not given.", parser=parse_memory,
-        metavar="SIZE",
-    ),
-]  # fmt: skip
-Threads = Annotated[int | None, option(INPUT, "--threads", metavar="N", help="All cores if not given.", min=1)]
-
-PriorOption = Annotated[
-    str,
-    option(CHOICE, "--prior", metavar="NAME|FILE", help="jeffreys, proper, uniform (categories), or a TOML file."),
-]
-PriorRatio = Annotated[
-    str | None,
-    option(
-        CHOICE,
-        "--prior-ratio",
-        metavar="L",
-        help="The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...",
-    ),
-]
-PriorProbability = Annotated[
-    str,
-    option(
-        CHOICE,
-        "--prior-probability",
-        "-p",
-        metavar="P|FILE:COLUMN",
-        help="Share of markers believed in, or FILE:COLUMN by feature.",
-    ),
-]
-Resolution = Annotated[
-    float | None,
-    option(CHOICE, "--resolution", metavar="STEP", help="Step to which values are rounded (1 for counts).", min=0),
-]
-Degenerate = Annotated[
-    DegeneratePolicy,
-    option(CHOICE, "--degenerate", help="Features without variance: floor, exclude or an error."),
-]
-CriterionOption = Annotated[
-    Criterion | None,
-    option(
-        CHOICE, "--criterion", help="Rule of the list; mnc (probability over 0.5) if no number says otherwise."
-    ),
-]
-Threshold = Annotated[
-    float | None, option(CHOICE, "--threshold", metavar="P", help="For mr: least probability.", min=0, max=1)
-]
-NSelected = Annotated[
-    int | None, option(CHOICE, "--n-selected", "-n", metavar="N", help="For cmnc and cmap: list length.", min=0)
-]
-ExpectedFalse = Annotated[
-    float | None,
-    option(CHOICE, "--expected-false-positives", metavar="N", help="For np: a number of features.", min=0),
-]
-Proportion = Annotated[
-    float | None,
-    option(CHOICE, "--proportion", metavar="SHARE", help="For fdr and fdp: share of false ones.", min=0, max=1),
-]
-Confidence = Annotated[
-    float | None,
-    option(CHOICE, "--confidence", metavar="P", help="For fdp: probability of keeping the share.", min=0, max=1),
-]
-
-Out = Annotated[
-    Path | None,
-    option(
-        OUTPUT,
-        "--out",
-        "-o",
-        metavar="FILE",
-        help=".csv, .tsv, .parquet or .json; standard output (CSV) if not given.",
-    ),
-]
-Features = Annotated[
-    Path | None,
-    option(OUTPUT, "--features", metavar="FILE", help="Table of feature annotations; its columns are added."),
-]
-Report = Annotated[
-    Path | None,
-    option(
-        OUTPUT, "--report", metavar="FILE.html", help="Page with the list, live rules, charts and the whole table."
-    ),
-]
-ReportValues = Annotated[
-    int | None,
-    option(
-        OUTPUT,
-        "--report-values",
-        metavar="N",
-        help="Features whose values go into the report, 500 if not given; 0 leaves out all about single samples.",
-        min=0,
-    ),
-]
-ManifestOption = Annotated[
-    Path | None,
-    option(OUTPUT, "--manifest", metavar="FILE", help="JSON file for hashes, settings, versions and timings."),
-]
-ConfigOut = Annotated[
-    Path | None, option(OUTPUT, "--config-out", metavar="FILE", help="TOML file for the settings of this run.")
-]
-Quiet = Annotated[bool, option(TALK, "--quiet", "-q", help="Say nothing but errors.")]
-Verbose = Annotated[bool, option(TALK, "--verbose", "-v", help="Say more, with timings.")]
-JsonLog = Annotated[bool, option(TALK, "--json-log", help="Messages on standard error as JSON lines.")]
-
-Site = Annotated[
-    str | None, option(OUTPUT, "--site", metavar="NAME", help="Name of the site; the file's name if not given.")
-]
-MinCell = Annotated[
-    int,
-    option(
-        OUTPUT,
-        "--min-cell",
-        metavar="N",
-        help="A feature with fewer values in any class is not given away.",
-        min=0,
-    ),
-]
-StatisticsOut = Annotated[
-    Path,
-    option(
-        OUTPUT,
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Statistics file to write, NAME.stats.parquet.",
-        show_default=False,
-    ),
-]
-
-
-def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options as plain values (texts, numbers, lists), whatever the parser made of them."""
-    return {name: _plain(value) for name, value in params.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-_JOINED = {"patterns": "; ", "methods": ",", "top": ","}  # lists in a file that are texts on the command line
+_JOINED = {"methods": ",", "top": ","}  # lists in a file that are texts on the command line
 
 
 def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | None:
-    """Take the options that the command line does not give from a TOML file."""
+    """Take the options that the command line does not give from a TOML file; dashes are as good as underscores."""
     del param
     if path is None or ctx.resilient_parsing:
         return path
-    from bayesieve.cli.config import read_settings  # noqa: PLC0415 - only when asked for
+    from bayesieve.screening import ScreenSpec  # noqa: PLC0415 - only when asked for
+    from bayesieve.utils import read_toml  # noqa: PLC0415
 
-    known = {parameter.name: parameter for parameter in ctx.command.params if parameter.name is not None}
-    settings = read_settings(path, known.keys() - {"config", "config_out"}, ctx.info_name or "")
+    known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "config_out")}
+    settings = {key.replace("-", "_"): value for key, value in read_toml(path).items()}
+    settings.pop("bayesieve_version", None)
+    _check_settings(path, settings, known, ctx.info_name or "")
+    try:
+        settings |= ScreenSpec.read_options(settings)
+    except OptionError as error:
+        raise OptionError(f"{path}: ", *error.message.text, hint=error.message.hint) from None
     for name, value in settings.items():
         if isinstance(value, list) and name in _JOINED:
             settings[name] = value = _JOINED[name].join(map(str, value))  # noqa: PLW2901 - as on the command line
-        if isinstance(value, str) and name in ("ignore", "na_values"):
-            settings[name] = value = [value]  # noqa: PLW2901 - a single one needs no list
         try:
             known[name].process_value(ctx, value)
         except typer.BadParameter as error:
-            raise OptionError(
-                f"{path}: {name.replace('_', '-')} = {value!r}: {error.message.rstrip('.')}."
-            ) from None
+            raise OptionError(f"{path}: {name} = {value!r}: {error.message.rstrip('.')}.") from None
     ctx.default_map = {**(ctx.default_map or {}), **settings}
     return path
 
 
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", metavar="FILE", help="TOML file with options; the command line wins.", callback=read_config,
-        is_eager=True, rich_help_panel=INPUT,
-    ),
-]  # fmt: skip
+def _check_settings(path: Path, settings: dict[str, Any], known: Mapping[str, Any], command: str) -> None:
+    """Raise if settings are of another command, have another name than an option, or are no plain values."""
+    from bayesieve.utils import did_you_mean  # noqa: PLC0415 - only when asked for
+
+    of = settings.pop("command", command)
+    if of != command:
+        raise OptionError(f"{path} holds settings of bayesieve {of}, not of bayesieve {command}.")
+    for name, value in settings.items():
+        if name not in known:
+            raise OptionError(
+                f"{path}: there is no setting {name!r}.{did_you_mean(name, known)} Settings are called as the "
+                "options of the command are, without the leading dashes."
+            )
+        if isinstance(value, dict):
+            raise OptionError(f"{path}: {name!r} is a table; settings are plain values.")
+
+
+# fmt: off
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=TALK)]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more, with timings.", rich_help_panel=TALK)]
+JsonLog = Annotated[bool, typer.Option("--json-log", help="Messages on standard error as JSON lines.",
+                                       rich_help_panel=TALK)]
+TALKING = tuple(Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+                for name, kind in (("quiet", Quiet), ("verbose", Verbose), ("json_log", JsonLog)))
+
+TABLE = argument("table", Path, "CSV, TSV or TXT (also .gz .bz2 .xz .zst), Parquet, Arrow/Feather, .h5ad, GEO "
+                 "series matrix, GCT, .npy/.npz, or a statistics file.")
+CLASSES = option("classes", str | None, None, INPUT, 'Merge, pick, name and order: "early=1,adenoma; late=2,3,4".',
+                 "-c", metavar="CLASSES")
+SOURCE = (
+    option("labels", str | None, None, INPUT, "Class of each sample: a column of the table, or FILE:COLUMN.", "-l",
+           metavar="COLUMN"),
+    CLASSES,
+    option("samples_in", words("rows", "columns") | None, None, INPUT, "Found out from the labels if not given."),
+    option("id_column", str | None, None, INPUT, "Column with the sample ids, of the table or the label file.",
+           metavar="COLUMN"),
+    option("ignore", list[str] | None, None, INPUT, "Column to leave out; may be repeated.", metavar="COLUMN"),
+    option("transform", words("none", "log2", "log1p", "rank-normal"), "none", INPUT,
+           "Applied to every value; never guessed."),
+    option("missing", words("raise", "omit"), "raise", INPUT, "Missing values: an error, or left out."),
+    option("na_values", list[str] | None, None, INPUT, "Further spelling of a missing value; may be repeated.",
+           metavar="TEXT"),
+    option("encoding", str | None, None, INPUT, "Of text, for example latin-1; UTF-8 if not given.",
+           metavar="NAME"),
+    option("decimal", str, ".", INPUT, "Decimal mark: . or ,", metavar="MARK"),
+    option("delimiter", str | None, None, INPUT, "Between fields; found out if not given.", metavar="MARK"),
+    option("layer", str | None, None, INPUT, "AnnData: a layer, or raw; X if not given.", metavar="NAME"),
+    option("memory", int | None, None, INPUT, "For data, e.g. 300MB; half of what is free if not given.",
+           parser=parse_memory, metavar="SIZE"),
+    option("threads", int | None, None, INPUT, "All cores if not given.", metavar="N", min=1),
+    option("config", Path | None, None, INPUT, "TOML file with options; the command line wins.", metavar="FILE",
+           callback=read_config, is_eager=True),
+)
+BLOCKS = option("blocks", str | None, None, COMPARED,
+                "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file).", "-b",
+                metavar="COLUMN")
+DESIGN = (
+    option("model", words("gaussian", "categorical", "poisson", "negative-binomial"), "gaussian", COMPARED,
+           "Of the values: measurements, categories or counts."),
+    option("levels", str | None, None, COMPARED, 'Categories all features can have: "0,1,2".', metavar="LEVELS"),
+    option("patterns", str, "any", COMPARED, 'Three or more classes: any, distinct, one-versus-rest, or given '
+           'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),
+    BLOCKS,
+    option("block_model", words("own", "shift"), "own", COMPARED,
+           "Blocks have all their own, or share the class shift."),
+    option("pairs", str | None, None, COMPARED, "Pair (patient) of each sample: column or FILE:COLUMN.",
+           metavar="COLUMN"),
+    option("exposures", str | None, None, COMPARED, "Counts: a column, FILE:COLUMN, or total (sample totals).",
+           metavar="COLUMN"),
+    option("informative_missing", bool, False, COMPARED, "A different share of missing values is evidence, too."),
+)
+PRIOR_RATIO = option("prior_ratio", str | None, None, CHOICE,
+                     "The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...", metavar="L")
+PRIOR = (
+    option("prior", str, "jeffreys", CHOICE, "jeffreys, proper, uniform (categories), or a TOML file.",
+           metavar="NAME|FILE"),
+    PRIOR_RATIO,
+    option("prior_probability", str, "0.01", CHOICE, "Share of markers believed in, or FILE:COLUMN by feature.",
+           "-p", metavar="P|FILE:COLUMN"),
+    option("resolution", float | None, None, CHOICE, "Step to which values are rounded (1 for counts).",
+           metavar="STEP", min=0),
+    option("degenerate", words("floor", "exclude", "raise"), "floor", CHOICE,
+           "Features without variance: floor, exclude or an error."),
+)
+RULE = (
+    option("criterion", words("map", "cmap", "mr", "mnc", "cmnc", "np", "fdr", "fdp") | None, None, CHOICE,
+           "Rule of the list; mnc (probability over 0.5) if no number says otherwise."),
+    option("threshold", float | None, None, CHOICE, "For mr: least probability.", metavar="P", min=0, max=1),
+    option("n_selected", int | None, None, CHOICE, "For cmnc and cmap: list length.", "-n", metavar="N", min=0),
+    option("expected_false_positives", float | None, None, CHOICE, "For np: a number of features.", metavar="N",
+           min=0),
+    option("proportion", float | None, None, CHOICE, "For fdr and fdp: share of false ones.", metavar="SHARE",
+           min=0, max=1),
+    option("confidence", float | None, None, CHOICE, "For fdp: probability of keeping the share.", metavar="P",
+           min=0, max=1),
+)
+FINDINGS = (
+    option("robust", bool, False, CHOICE, "Select on that least log-odds; implies --fragility."),
+    option("kinds", bool, False, OUTPUT, "Add: does the mean differ, the variance, or both? (two classes)"),
+    option("effects", bool, False, OUTPUT, "Add: which way, and effect sizes with 95% intervals. (two classes)"),
+    option("fragility", bool, False, OUTPUT, "Add: the least log-odds when any one sample is left out."),
+    option("p_values", bool, False, OUTPUT, "Add: exact p-values of the same difference. (two classes, Gaussian)"),
+    option("permutations", int | None, None, OUTPUT,
+           "Add: p-values and the number by chance from N relabellings of the samples.", metavar="N", min=1),
+    option("seed", int | None, None, OUTPUT, "Of the relabellings; 0 by default.", min=0),
+)
+OUT = option("out", Path | None, None, OUTPUT, ".csv, .tsv, .parquet or .json; standard output (CSV) if not "
+             "given.", "-o", metavar="FILE")
+REPORT_VALUES = option(
+    "report_values", int | None, None, OUTPUT,
+    "Features whose values go into the report, 500 if not given; 0 leaves out all about single samples.",
+    metavar="N", min=0,
+)
+CONFIG_OUT = option("config_out", Path | None, None, OUTPUT, "TOML file for the settings of this run.",
+                    metavar="FILE")
+FILES = (
+    OUT,
+    option("report", Path | None, None, OUTPUT, "Page with the list, live rules, charts and the whole table.",
+           metavar="FILE.html"),
+    REPORT_VALUES,
+    option("features", Path | None, None, OUTPUT, "Table of feature annotations; its columns are added.",
+           metavar="FILE"),
+    option("manifest", Path | None, None, OUTPUT, "JSON file for hashes, settings, versions and timings.",
+           metavar="FILE"),
+    CONFIG_OUT,
+)
+METHODS = (
+    option("methods", str, "obf-jp,welch,limma,bd", COMPARED,
+           "With commas between: obf-jp, obf-pp, welch, student, limma, bd, mi, mi-literal, nmc, pearson-neyman, "
+           "wilcoxon, f-classif, mutual-info, or a file of your own, my_rival.py:RIVAL.", "-m", metavar="NAMES"),
+    option("top", str | None, None, COMPARED, "Length of the lists to compare, or several: 10,50,100.",
+           metavar="N"),
+)
+STATISTICS_OUT = option("out", Path, REQUIRED, OUTPUT, "Statistics file to write, NAME.stats.parquet.", "-o",
+                        metavar="FILE", show_default=False)
+SITE = (
+    option("site", str | None, None, OUTPUT, "Name of the site; the file's name if not given.", metavar="NAME"),
+    option("min_cell", int, 5, OUTPUT, "A feature with fewer values in any class is not given away.", metavar="N",
+           min=0),
+)
+RESULT = argument("result", Path, "What screen --out wrote (.csv, .tsv, .parquet, .json), a statistics file, or a "
+                  "manifest.", metavar="RESULT")
+WRITTEN_BY = option("manifest", Path | None, None, INPUT, "Manifest of the run that wrote the result, if there is "
+                    "one.", metavar="FILE")
+ANOTHER_RULE = (
+    CLASSES, BLOCKS, PRIOR_RATIO,
+    option("prior_probability", str | None, None, CHOICE, "Another share of markers believed in than the "
+           "result's.", "-p", metavar="P|FILE:COLUMN"),
+    *RULE,
+)
+# fmt: on

@@ -1,16 +1,141 @@
-"""Files that a command reads beside the table and writes: checked before the work."""
+"""What a command writes, and the files it reads beside the table: checked before the work."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
 
+from bayesieve import __version__
+from bayesieve.cli.console import Talk
 from bayesieve.errors import FileError, OptionError
-from bayesieve.io import read_columns, split_reference
-from bayesieve.utils import check_writable
+from bayesieve.io import check_ending, read_columns, split_reference
+from bayesieve.screening import ScreenSpec
+from bayesieve.utils import check_writable, replacing, toml_value
 
 Annotations = dict[str, dict[str, str | None]]
+VALUES_SHOWN = 500
+_TARGETS = ("out", "report", "manifest", "config_out")
+_REFERENCES = ("labels", "blocks", "pairs", "exposures", "prior", "prior_probability")
+_OF_ONE_RUN = ("out", "report", "manifest", "config", "config_out", "quiet", "verbose", "json_log")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a command runs and what it writes; none of it changes a number.
+
+    Parameters
+    ----------
+    out, report, manifest, config_out
+        Files to write.
+    report_values
+        Number of features whose values a report shows.
+    features, config
+        Files that are read: annotations of the features, and settings.
+    memory, threads
+        Bytes for data, and threads.
+    quiet, verbose, json_log
+        See :class:`bayesieve.cli.console.Talk`.
+    """
+
+    out: str | None = None
+    report: str | None = None
+    report_values: int | None = None
+    features: str | None = None
+    manifest: str | None = None
+    config: str | None = None
+    config_out: str | None = None
+    memory: int | None = None
+    threads: int | None = None
+    quiet: bool = False
+    verbose: bool = False
+    json_log: bool = False
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        """Take what belongs here from the options of a command."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{name: options[name] for name in names if name in options})
+
+    @property
+    def n_values(self) -> int:
+        """Number of features whose values a report shows."""
+        return VALUES_SHOWN if self.report_values is None else self.report_values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options that are set, without those about files of settings."""
+        every = dataclasses.asdict(self).items()
+        return {name: value for name, value in every if value is not None and not name.startswith("config")}
+
+    def lasting(self) -> dict[str, Any]:
+        """Return the options that a repetition takes over: no outputs, which it would overwrite."""
+        return {name: value for name, value in self.to_dict().items() if name not in _OF_ONE_RUN}
+
+    def talk(self) -> Talk:
+        """Return what the command speaks through."""
+        return Talk(self.quiet, self.verbose, self.json_log)
+
+    def files(self) -> dict[str, Any]:
+        """Return the files read beside those of the specification, by option."""
+        return {"features": self.features, "config": self.config}
+
+    def check_targets(self, read: Mapping[str, str]) -> None:
+        """Raise if an output cannot be written, or would replace a file that is read or another output."""
+        check_targets(read, {name: getattr(self, name) for name in _TARGETS})
+
+
+def files_read(spec: ScreenSpec, run: RunOptions) -> dict[str, str]:
+    """Return the files that a command reads, each with the option that names it."""
+    named = {"table": spec.table, **{name: getattr(spec, name) for name in _REFERENCES}, **run.files()}
+    found: dict[str, str] = {}
+    for name, value in named.items():
+        path = split_reference(value)[0] if isinstance(value, str) else ""
+        if path and os.path.isfile(path):
+            found.setdefault(path, name)
+    return found
+
+
+def check_targets(read: Mapping[str, str], targets: Mapping[str, Any]) -> None:
+    """Raise if an output cannot be written, or would replace a file that is read (by path) or another output."""
+    seen = {os.path.realpath(path): f"read as {_option(name)}" for path, name in read.items()}
+    for name, path in targets.items():
+        if path is None:
+            continue
+        check_writable(path)
+        place = os.path.realpath(path)
+        if place in seen:
+            raise OptionError(
+                f"{_option(name)} would overwrite {path}, which is {seen[place]}. Choose another name."
+            )
+        seen[place] = f"also {_option(name)}"
+
+
+def _option(name: str) -> str:
+    return name.upper() if name in ("table", "files") else f"--{name.replace('_', '-')}"
+
+
+def check_outputs(spec: ScreenSpec, run: RunOptions) -> None:
+    """Find out before the work whether its fruits can be kept, and that files beside the table are there."""
+    if run.out is not None:
+        check_ending(run.out)
+    check_report(run.report)
+    run.check_targets(files_read(spec, run))
+    check_exists("features", run.features)
+
+
+def check_exists(name: str, path: str | None) -> None:
+    """Raise if the file of an option is not there."""
+    if path is not None and not Path(path).exists():
+        raise FileError(f"There is no file {path} (--{name}). Check the name and the folder.")
+
+
+def check_report(path: str | os.PathLike[str] | None, option: str = "--report") -> None:
+    """Raise before the work unless the report that an option names has the ending of one."""
+    if path is not None and Path(path).suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"A report is an HTML file; let {os.fspath(path)} ({option}) end in .html.")
 
 
 def annotation_file(
@@ -29,38 +154,25 @@ def annotation_file(
     return {name: table.keyed(key, name) for name in table.names if name != key}
 
 
-_READ = (
-    "table", "files", "labels", "blocks", "pairs", "exposures", "features", "prior", "prior_probability", "config",
-)  # fmt: skip
+def write_config(run: RunOptions, command: str, spec: ScreenSpec, options: Mapping[str, Any]) -> None:
+    """Write the settings of a run to the file of ``--config-out``, if there is one; ``--config`` reads them.
 
-
-def files_read(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files that a command reads, each with the option that names it."""
-    found: dict[str, str] = {}
-    for name in _READ:
-        values = settings.get(name)
-        for value in values if isinstance(values, list) else [values]:
-            path = split_reference(os.fspath(value))[0] if value is not None else ""
-            if path and os.path.isfile(path) and path not in found:
-                found[path] = name
-    return found
-
-
-def check_targets(settings: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise if an output cannot be written, or would replace an input or another output."""
-    seen = {os.path.realpath(path): f"read as {_option(name)}" for path, name in files_read(settings).items()}
-    for name in names:
-        path = settings.get(name)
-        if path is None:
-            continue
-        check_writable(path)
-        place = os.path.realpath(path)
-        if place in seen:
-            raise OptionError(
-                f"{_option(name)} would overwrite {path}, which is {seen[place]}. Choose another name."
-            )
-        seen[place] = f"also {_option(name)}"
-
-
-def _option(name: str) -> str:
-    return name.upper() if name in ("table", "files") else f"--{name.replace('_', '-')}"
+    Parameters
+    ----------
+    run, spec
+        Of the run.
+    command
+        Its name.
+    options
+        All options of the command by name; others of the specification are left out.
+    """
+    if run.config_out is None:
+        return
+    settings = {"command": command, **options, **spec.to_dict(defaults=True)}
+    lines = [
+        f"{name.replace('_', '-')} = {toml_value(value)}\n"
+        for name, value in settings.items()
+        if name in ("command", *options) and name not in _OF_ONE_RUN and value not in (None, [])
+    ]
+    with replacing(run.config_out) as file:
+        file.write("".join([f"bayesieve_version = {toml_value(__version__)}\n", *lines]).encode())

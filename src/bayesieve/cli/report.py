@@ -1,117 +1,323 @@
-"""Commands about stored results: report and figures."""
+"""``bayesieve report`` and ``bayesieve figures``: a stored result as a page or as pictures."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import numpy as np
 
-from bayesieve.cli import compared as c, options as o
-from bayesieve.cli.console import endings
-from bayesieve.cli.options import CHOICE, INPUT, OUTPUT, option, plain_params
+from bayesieve.cli.console import Talk
+from bayesieve.cli.inputs import Input
+from bayesieve.cli.manifest import check_inputs, compare_results, recorded_run
+from bayesieve.cli.outputs import RunOptions, annotation_file, check_exists, check_report, check_targets
+from bayesieve.cli.screen import read_probabilities, screen_source
+from bayesieve.cli.words import for_the_command_line
+from bayesieve.errors import BayesieveError, FileError, OptionError
+from bayesieve.io import is_statistics_file, plain_suffix, read_json, read_manifest, read_result
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.report import Commands, manifest_without_samples, prior_probability, ratio_state
+from bayesieve.screening import CANNOT, FEATURE_NUMBERS, ScreenSpec, SiteView, prior_numbers
+from bayesieve.selection import MinimalRisk, Rule, Selection, counted, make_rule
+from bayesieve.utils import check_file, check_writable
 
-ResultArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="RESULT",
-        help="What screen --out wrote (.csv, .tsv, .parquet, .json), a statistics file, or a manifest.",
-        show_default=False,
-    ),
-]
-WrittenBy = Annotated[
-    Path | None,
-    option(
-        INPUT, "--manifest", metavar="FILE", help="Manifest of the run that wrote the result, if there is one."
-    ),
-]
-Prior = Annotated[
-    str | None,
-    option(
-        CHOICE,
-        "--prior-probability",
-        "-p",
-        metavar="P|FILE:COLUMN",
-        help="Another share of markers believed in than the result's.",
-    ),
-]
-Annotation = Annotated[
-    Path | None,
-    option(INPUT, "--features", "--annotation", metavar="FILE", help="Table of feature annotations for the page."),
-]
+_WIDTH = 79
+_ENDINGS = (".stats.parquet", ".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".json")
+_OF_THE_PRIOR = ("prior_probability", "prior_ratio")
 
 
-def report(  # noqa: PLR0913, PLR0917 - every option of the command
-    ctx: typer.Context,
-    result: ResultArgument,
-    manifest: WrittenBy = None,
-    features: Annotation = None,
-    classes: o.Classes = None,
-    blocks: c.Blocks = None,
-    prior_ratio: o.PriorRatio = None,
-    prior_probability: Prior = None,
-    criterion: o.CriterionOption = None,
-    threshold: o.Threshold = None,
-    n_selected: o.NSelected = None,
-    expected_false_positives: o.ExpectedFalse = None,
-    proportion: o.Proportion = None,
-    confidence: o.Confidence = None,
-    out: Annotated[
-        Path | None,
-        option(OUTPUT, "--out", "-o", metavar="FILE", help="The page; RESULT.report.html if not given."),
-    ] = None,
-    title: Annotated[str | None, option(OUTPUT, "--title", metavar="TEXT", help="Title of the page.")] = None,
-    report_values: o.ReportValues = None,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    json_log: o.JsonLog = False,
-) -> None:  # fmt: skip
-    """Write the report of a RESULT: one HTML file with live rules, charts and the whole table.
+@dataclass(slots=True)
+class Source:
+    """What is known of a result.
 
-    bayesieve report ranked.csv --manifest run.json --out report.html
+    Parameters
+    ----------
+    selection, rule
+        The list, and its rule if that is known.
+    described
+        Sentences about where it comes from.
+    class_counts, transform
+        Of the data.
+    commands
+        How to get the result again.
+    data
+        What was screened, if it was screened now.
+    annotation
+        Columns about the features.
+    sites
+        The strongest features site by site.
+    manifest
+        The manifest of the run.
     """
-    with endings():
-        from bayesieve.cli.reporting import run_report  # noqa: PLC0415 - imports numba and more
 
-        run_report(plain_params(ctx.params))
+    selection: Selection
+    rule: Rule | None
+    described: list[str]
+    class_counts: dict[str, int]
+    transform: str
+    commands: Commands
+    data: Any = None
+    annotation: dict[str, Any] = field(default_factory=dict)
+    sites: SiteView | None = None
+    manifest: dict[str, Any] = field(default_factory=dict)
 
 
-def figures(  # noqa: PLR0913, PLR0917 - every option of the command
-    ctx: typer.Context,
-    result: ResultArgument,
-    out: Annotated[
-        Path,
-        option(OUTPUT, "--out", "-o", metavar="FOLDER", help="Folder of the figures; made if it is not there.",
-               show_default=False),
-    ],
-    manifest: WrittenBy = None,
-    classes: o.Classes = None,
-    blocks: c.Blocks = None,
-    prior_ratio: o.PriorRatio = None,
-    prior_probability: Prior = None,
-    criterion: o.CriterionOption = None,
-    threshold: o.Threshold = None,
-    n_selected: o.NSelected = None,
-    expected_false_positives: o.ExpectedFalse = None,
-    proportion: o.Proportion = None,
-    confidence: o.Confidence = None,
-    format_: Annotated[
-        str, option(OUTPUT, "--format", metavar="NAMES", help="With commas between: svg, pdf, png.")
-    ] = "svg,pdf,png",
-    feature: Annotated[
-        list[str] | None,
-        option(OUTPUT, "--feature", metavar="NAME", help="Also draw this feature by itself; may be repeated."),
-    ] = None,
-    quiet: o.Quiet = False,
-    verbose: o.Verbose = False,
-    json_log: o.JsonLog = False,
-) -> None:  # fmt: skip
-    """Write the figures of a RESULT for a paper or a talk; needs the extra figures.
+def read_source(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
+    """Read a result, or make it: a statistics file is screened, a manifest is run again.
 
-    bayesieve figures ranked.csv --out figures --format pdf --feature TP53
+    Parameters
+    ----------
+    path
+        The result.
+    changes
+        Options of the specification that the command gives anew: another rule, another prior; of a statistics
+        file also its classes and blocks.
+    run
+        Options of the command.
+    talk
+        For warnings and timings.
     """
-    with endings():
-        from bayesieve.cli.reporting import run_figures  # noqa: PLC0415 - imports numba and more
+    check_file(path)
+    ending = plain_suffix(path)
+    if ending in (".html", ".htm"):
+        raise OptionError(f"{path} is a report already. Name what it is to be written of: a result table.")
+    statistics = ending in (".parquet", ".pq") and is_statistics_file(path)
+    manifest = not statistics and ending == ".json" and _is_manifest(path)
+    if run.manifest is not None and (statistics or manifest):
+        what = "a statistics file" if statistics else "a manifest itself"
+        raise OptionError(f"{path} is {what}; --manifest goes with a result table. Leave it out.")
+    if statistics:
+        spec = ScreenSpec(table=path).replace(**changes)
+        given, selection = screen_source(spec, talk)
+        return _from_input(given, selection, spec.make_rule(), changes, run)
+    for name in ("classes", "blocks"):
+        if name in changes:
+            raise OptionError(
+                f"--{name} is for statistics files, which are screened first; {path} is a result already. Leave "
+                "it out, or screen the data again."
+            )
+    return _from_manifest(path, changes, run, talk) if manifest else _from_table(path, changes, run, talk)
 
-        given = plain_params(ctx.params)
-        run_figures({**given, "format": given.pop("format_"), "features": None})
+
+def _is_manifest(path: str) -> bool:
+    content = read_json(path)
+    return isinstance(content, dict) and content.get("format") == "bayesieve-manifest"
+
+
+def _from_table(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
+    with talk.timed("read"):
+        stored = read_result(path, run.manifest)
+    spec = stored.spec
+    recorded = None if spec is None else _recorded_rule(spec, stored.selection)
+    selection, rule = _decide(stored.selection, recorded, changes)
+    posterior = selection.posterior
+    manifest = {} if run.manifest is None else _shown(read_manifest(run.manifest), run)
+    described = [
+        f"{path}: a result of bayesieve screen, {counted(posterior.n_features, 'feature')}"
+        + (f", transform {stored.transform}." if stored.transform else "."),
+        *map(str, manifest.get("described", ())),
+        *stored.remarks,
+    ]
+    sites = stored.n_sites is not None
+    if spec is not None and spec.table:
+        known = spec.redacted(classes=False) if run.n_values == 0 else spec
+        commands = Commands.of_spec(known, posterior, statistics=sites, changes=_anew(changes))
+    else:
+        commands = _commands_of_table(path, changes, posterior)
+    annotation: dict[str, Any] = {"n_sites": stored.n_sites, **stored.annotation} if sites else stored.annotation
+    return Source(
+        selection, rule, described, stored.class_counts, stored.transform or "none", commands,
+        annotation=dict(annotation), manifest=manifest,
+    )  # fmt: skip
+
+
+def _shown(manifest: dict[str, Any], run: RunOptions) -> dict[str, Any]:
+    return manifest_without_samples(manifest) if run.n_values == 0 else manifest
+
+
+def _anew(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the prior of the command line, where it was given."""
+    return {name: changes[name] for name in _OF_THE_PRIOR if name in changes}
+
+
+def _commands_of_table(path: str, changes: Mapping[str, Any], posterior: FeaturePosterior) -> Commands:
+    """Commands that begin with the result, for want of better."""
+    words = ["bayesieve", "report", path]
+    lines = ["import bayesieve as bs", f"posterior = bs.read_result({path!r}).posterior"]
+    probability, ratio = (changes.get(name) for name in _OF_THE_PRIOR)
+    if prior_probability(posterior) is None and probability is not None:
+        words += ["--prior-probability", str(probability)]
+        lines += [
+            FEATURE_NUMBERS,
+            f"posterior = posterior.with_prior({prior_numbers(probability, 'posterior.names')})",
+        ]
+    if ratio is not None:
+        words += ["--prior-ratio", str(ratio)]
+        lines = [CANNOT.format(why="the prior ratio of a stored result is moved by the command line only")]
+    return Commands(tuple(words), tuple(lines))
+
+
+def _recorded_rule(spec: ScreenSpec, selection: Selection) -> Rule | None:
+    """Return the rule of a specification, if it gives the list."""
+    rule = spec.make_rule()
+    try:
+        same = bool((rule.select(selection.posterior).mask == selection.mask).all())
+    except BayesieveError:
+        return None
+    return rule if same else None
+
+
+def _decide(
+    selection: Selection, recorded: Rule | None, changes: Mapping[str, Any]
+) -> tuple[Selection, Rule | None]:
+    """Apply the rule and the prior of the command line, where they were given, to a result."""
+    posterior = selection.posterior
+    if "prior_ratio" in changes:
+        posterior = _with_ratio(posterior, changes["prior_ratio"])
+    if "prior_probability" in changes:
+        prior = ScreenSpec(prior_probability=changes["prior_probability"])
+        posterior = posterior.with_prior(prior.make_prior(posterior.names, read_probabilities))
+    if any(name in changes for name in ScreenSpec.names("rule")):
+        rule: Rule | None = make_rule(changes.get("criterion"), changes)
+    elif posterior is not selection.posterior:
+        rule = recorded or MinimalRisk(0.5)
+    else:
+        rule = recorded
+    return (selection, None) if rule is None else (rule.select(posterior), rule)
+
+
+def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePosterior:
+    """Put another prior ratio in the place of the one that a result has."""
+    state = ratio_state(posterior)
+    if state.value is None:
+        raise OptionError(f"--prior-ratio does not apply to this result. {state.reason}")
+    if isinstance(ratio, str) or not 0.0 < ratio < math.inf:
+        raise OptionError(f"--prior-ratio must be a positive number here, not '{ratio}'; names need the data.")
+    moved = np.asarray(posterior.log_bayes_factor + state.power * math.log(ratio / state.value))
+    model: Any = posterior.model
+    return dataclasses.replace(
+        posterior, log_bayes_factor=moved, model=dataclasses.replace(model, prior_ratio=ratio)
+    )
+
+
+def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
+    content = read_manifest(path)
+    spec, recorded = recorded_run(content, path)
+    n_inputs = check_inputs(content, path)
+    spec.check_files()
+    given, selection = screen_source(spec, talk)
+    said = compare_results(content, path, selection, n_inputs)
+    now, rule = _decide(selection, spec.make_rule(), changes)
+    source = _from_input(given, now, rule, changes, run, recorded.features)
+    source.manifest = _shown(content, run)
+    source.described.append(said)
+    return source
+
+
+def _from_input(
+    given: Input, selection: Selection, rule: Rule | None, changes: Mapping[str, Any], run: RunOptions,
+    features: str | None = None,
+) -> Source:  # fmt: skip
+    """What was screened now, with sites if it has several."""
+    posterior, spec = selection.posterior, given.public_spec() if run.n_values == 0 else given.spec
+    commands = Commands.of_spec(spec, posterior, statistics=bool(given.sites), changes=_anew(changes))
+    annotation: dict[str, Any] = {"n_sites": np.asarray(given.n_sites)} if given.sites else {}
+    annotation |= annotation_file(features, posterior.names, spec.encoding)
+    return Source(
+        selection, rule, given.describe(run.report_values), given.class_counts, given.transform, commands,
+        None if given.sites else given.data, annotation, given.site_view(posterior),
+    )  # fmt: skip
+
+
+def run_report(options: Mapping[str, Any], result: str, title: str | None) -> None:
+    """Write the report of a result."""
+    changes, run = ScreenSpec.read_options(options), RunOptions.from_options(options)
+    talk = run.talk()
+    check_file(result)
+    out = Path(run.out or _stem(result) + ".report.html")
+    check_report(out, "--out")
+    _check_options(changes, run)
+    check_writable(out)
+    read = {result: "table", run.features: "features", run.manifest: "config"}
+    check_targets({path: name for path, name in read.items() if path is not None}, {"out": out})
+    source = read_source(result, changes, run, talk)
+    _annotate(source, run.features)
+    from bayesieve.report import Story, write_story  # noqa: PLC0415 - slow to import
+
+    with talk.timed("report"):
+        story = Story.of(
+            source.selection,
+            rule=source.rule,
+            data=source.data,
+            n_values=run.n_values,
+            annotation=source.annotation,
+            title=title,
+            class_counts=source.class_counts,
+            transform=source.transform,
+            described=source.described,
+            warned=talk.warned(ids=run.n_values > 0),
+            sites=source.sites,
+            commands=source.commands,
+            manifest=source.manifest,
+            say=for_the_command_line,
+        )
+        write_story(story, out)
+    size, selection = out.stat().st_size, source.selection
+    n, chosen = selection.posterior.n_features, selection.n_selected
+    what = f"{chosen:,} selected of {counted(n, 'feature')} ({selection.rule})"
+    last = f"Wrote the report of {what} to {out} ({size / 1e6:,.1f} MB); open it in a browser."
+    lines = _wrap([*source.described, last])
+    talk.say("report", "\n".join(lines), path=os.fspath(out), bytes=size, n_features=n, n_selected=chosen)
+
+
+def run_figures(options: Mapping[str, Any], result: str, formats: str, features: Sequence[str]) -> None:
+    """Write the figures of a result, each to a file of its own in every format."""
+    changes, run = ScreenSpec.read_options(options), RunOptions.from_options(options)
+    talk, folder = run.talk(), Path(str(run.out))
+    check_file(result)
+    names = [part.strip() for part in formats.split(",") if part.strip()]
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"Cannot write figures to {folder}: it is a file. Name a folder.")
+    _check_options(changes, run)
+    from bayesieve.report import save_all  # noqa: PLC0415 - slow to import
+    from bayesieve.utils import FORMATS, load_matplotlib  # noqa: PLC0415
+
+    if not names or any(name.lower() not in FORMATS for name in names):
+        raise OptionError(f"--format takes {', '.join(FORMATS)}, with commas between, not {formats!r}.")
+    load_matplotlib()  # says before the work how to install it
+    source = read_source(result, changes, run, talk)
+    with talk.timed("figures"):
+        written = save_all(source.selection, folder, names, features, source.sites, data=source.data)
+    lines = [*_wrap([*source.described, f"Wrote {counted(len(written), 'file')}:"]), *(f"  {p}" for p in written)]
+    talk.say("figures", "\n".join(lines), files=[os.fspath(path) for path in written])
+
+
+def _wrap(texts: list[str]) -> list[str]:
+    wrapped = (textwrap.wrap(t, _WIDTH, break_long_words=False, break_on_hyphens=False) for t in texts)
+    return [line for lines in wrapped for line in lines]
+
+
+def _stem(result: str) -> str:
+    name = result
+    for ending in _ENDINGS:
+        name = name[: -len(ending)] if name.lower().endswith(ending) else name
+    return name
+
+
+def _check_options(changes: Mapping[str, Any], run: RunOptions) -> None:
+    """Find out before the work whether options contradict each other and files are there."""
+    make_rule(changes.get("criterion"), changes)
+    check_exists("features", run.features)
+    check_exists("manifest", run.manifest)
+
+
+def _annotate(source: Source, features: str | None) -> None:
+    """Add the columns of a table of annotations."""
+    for name, column in annotation_file(features, source.selection.posterior.names).items():
+        source.annotation[name if name not in source.annotation else f"{name} (2)"] = column

@@ -4,151 +4,150 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+import textwrap
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.cli.choices import (
-    RULE_NUMBERS,
-    check_findings,
-    check_prior_name,
-    chosen_model,
-    chosen_probability,
-    chosen_rule,
-    model_of_values,
-)
-from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
-from bayesieve.cli.manifest import about_settings, finished, lasting, manifest_content, write_content
-from bayesieve.cli.outputs import Annotations, annotation_file, check_targets
-from bayesieve.cli.screen_report import check_report, write_report
-from bayesieve.cli.summary import summary_lines
-from bayesieve.errors import FileError
-from bayesieve.io import check_ending, text_chunks, write_results
-from bayesieve.models import Model
-from bayesieve.posterior import FeaturePosterior
-from bayesieve.screening import screen
-from bayesieve.selection import Rule, Selection, results_hash
+from bayesieve.cli.manifest import manifest_content, result_settings, same_in_every_run, write_manifest
+from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, check_outputs, write_config
+from bayesieve.cli.words import for_the_command_line
+from bayesieve.errors import OptionError, option
+from bayesieve.io import (
+    is_reference,
+    numbers_by_feature,
+    read_model,
+    text_chunks,
+    write_results,
+)
+from bayesieve.posterior import FeaturePosterior, class_statistics
+from bayesieve.screening import ScreenSpec, screen
+from bayesieve.selection import Selection, listed, results_hash, summary_lines
+
+_WIDTH = 79
+_BEST, _BORDERLINE = 5, 2
 
 
-def run_screen(settings: Mapping[str, Any]) -> None:
+def run_screen(options: Mapping[str, Any]) -> None:
     """Read, screen, select, write and tell.
 
     Parameters
     ----------
-    settings
+    options
         All options of the command by name.
     """
-    talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
-    rule = chosen_rule(settings["criterion"], {name: settings[name] for name in RULE_NUMBERS})
-    check_prior_name(settings["prior"], settings["prior_ratio"], settings["model"])
-    check_findings(settings)
-    model = model_of_values(settings)
-    _check_outputs(settings)
+    spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
+    talk = run.talk()
+    spec.check_files()
+    check_outputs(spec, run)
+    given, selection = screen_source(spec, talk, memory=run.memory, threads=run.threads)
+    annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
+    with talk.timed("write"):
+        _write_table(run, selection, given, annotation)
+    write_config(run, "screen", spec, options)
+    if run.report is not None or run.manifest is not None:
+        manifest = manifest_content(given, run, talk, selection)
+        if run.report is not None:
+            with talk.timed("report"):
+                _write_report(run, selection, given, talk, annotation, same_in_every_run(manifest))
+        if run.manifest is not None:
+            write_manifest(run.manifest, manifest, talk)
+    _tell(talk, selection, given, run)
+
+
+def screen_source(
+    spec: ScreenSpec, talk: Talk, *, memory: int | None = None, threads: int | None = None
+) -> tuple[Input, Selection]:
+    """Read the source of a specification, screen it and select; nothing is written."""
     with talk.timed("read"):
-        given = read_input(settings, talk, model)
+        given = read_input(spec, talk, memory=memory, threads=threads)
     check_classes(given)
     with talk.timed("screen"):
-        selection = selected(settings, given, model, rule, talk)
-    annotation = annotation_file(settings["features"], selection.posterior.names, settings["encoding"])
-    with talk.timed("write"):
-        _write(settings, selection, given, annotation)
-    plain = plain_settings(settings)
-    if settings["config_out"] is not None:
-        write_settings(settings["config_out"], "screen", plain)
-    if settings["report"] is not None or settings["manifest"] is not None:
-        content = manifest_content("screen", plain, given, talk, selection)
-        if settings["report"] is not None:
-            with talk.timed("report"):
-                write_report(settings, selection, rule, given, talk, annotation, lasting(content))
-        if settings["manifest"] is not None:
-            write_content(settings["manifest"], finished(content, talk))
-    _tell(talk, selection, given, settings)
+        return given, select_features(given, talk, threads)
 
 
-def selected(settings: Mapping[str, Any], given: Input, model: Model, rule: Rule, talk: Talk) -> Selection:
+def select_features(given: Input, talk: Talk, threads: int | None = None) -> Selection:
     """Screen, find out what else was asked for, and select."""
-    features, classes = given.feature_ids, [str(label) for label in given.classes]
-    if settings["model"] == "gaussian":
-        model = chosen_model(settings["prior"], settings["prior_ratio"], classes, features)
-    posterior = screen(
-        given.data,
-        model=model,
-        prior_probability=chosen_probability(settings["prior_probability"], features),
-        feature_names=features if given.sites else None,
-        patterns=settings["patterns"],
-        blocks=given.blocks,
-        block_model=settings["block_model"],
-        informative_missing=settings["informative_missing"],
-        degenerate=settings["degenerate"],
-        resolution=settings["resolution"],
-    )
-    posterior = with_findings(posterior, settings)
+    spec, rule = given.spec, given.spec.make_rule()
+    posterior = add_findings(_screen(given), spec)
     selection = rule.select(posterior)
-    if settings["permutations"] is not None:
-        posterior = _relabelled(settings, given, selection, talk)
+    if spec.permutations is not None:
+        posterior = _permute(given, selection, talk, threads)
         selection = rule.select(posterior)
-    if not (settings["fragility"] or settings["robust"]):
+    if not (spec.fragility or spec.robust):
         return selection
     from bayesieve.screening import fragility  # noqa: PLC0415 - compiles kernels of its own
 
-    found = fragility(given.data, posterior=posterior, cut=selection.cut, n_threads=settings["threads"])
-    chosen = found.posterior() if settings["robust"] else posterior
-    return rule.select(chosen.with_finding(found))
+    found = fragility(given.data, posterior=posterior, cut=selection.cut, n_threads=threads)
+    decisive = found.posterior() if spec.robust else posterior
+    return rule.select(decisive.with_finding(found))
 
 
-def _relabelled(settings: Mapping[str, Any], given: Input, selection: Selection, talk: Talk) -> FeaturePosterior:
+def _screen(given: Input) -> FeaturePosterior:
+    """Screen what was read, under the model and the prior of the specification."""
+    spec, features = given.spec, given.feature_ids
+    classes = [str(label) for label in given.classes]
+    return screen(
+        given.data,
+        model=given.model or spec.make_model(classes, features, read_model),
+        prior_probability=spec.make_prior(features, read_probabilities),
+        feature_names=features if given.sites else None,
+        blocks=given.blocks,
+        **spec.options_for("screen"),
+    )
+
+
+def read_probabilities(text: str, features: Any) -> npt.NDArray[np.float64]:
+    """Read one prior probability per feature from ``FILE:COLUMN``."""
+    if not is_reference(text):
+        said = " must be a number between 0 and 1, or FILE:COLUMN with one per feature, not "
+        raise OptionError(option("prior_probability"), said, f"{text!r}.")
+    return np.array(numbers_by_feature(text, features, "the prior probability"))
+
+
+def _permute(given: Input, selection: Selection, talk: Talk, threads: int | None) -> FeaturePosterior:
     """Add what permuted labels say about the list."""
     from bayesieve.screening import permutations  # noqa: PLC0415 - compiles kernels of its own
 
+    spec = given.spec
     with talk.progress("relabelling", counted=True) as progress:
         found = permutations(
             given.data,
             posterior=selection.posterior,
             cut=selection.cut,
-            n_permutations=settings["permutations"],
-            degenerate=settings["degenerate"],
-            seed=settings["seed"] or 0,
-            n_threads=settings["threads"],
+            n_permutations=spec.permutations or 1,
+            degenerate=spec.degenerate,
+            seed=spec.seed or 0,
+            n_threads=threads,
             progress=progress,
         )
     return selection.posterior.with_finding(found)
 
 
-def with_findings(posterior: FeaturePosterior, settings: Mapping[str, Any]) -> FeaturePosterior:
+def add_findings(posterior: FeaturePosterior, spec: ScreenSpec) -> FeaturePosterior:
     """Add kinds of difference, effect sizes and p-values where they were asked for."""
-    if settings["kinds"]:
+    if spec.kinds:
         from bayesieve.posterior import kinds  # noqa: PLC0415 - compiles kernels of its own
 
         posterior = posterior.with_finding(kinds(posterior))
-    if settings["effects"]:
+    if spec.effects:
         from bayesieve.posterior import effects  # noqa: PLC0415
 
         posterior = posterior.with_finding(effects(posterior))
-    if settings["p_values"]:
+    if spec.p_values:
         from bayesieve.rivals import pearson_neyman  # noqa: PLC0415 - SciPy is slow to import
 
         posterior = posterior.with_finding(pearson_neyman(posterior))
     return posterior
 
 
-def _check_outputs(settings: Mapping[str, Any]) -> None:
-    """Find out before the work whether its fruits can be kept."""
-    if settings["out"] is not None:
-        check_ending(settings["out"])
-    check_report(settings["report"])
-    check_targets(settings, ("out", "report", "manifest", "config_out"))
-    if settings["features"] is not None and not Path(settings["features"]).exists():
-        raise FileError(f"There is no file {settings['features']} (--features). Check the name and the folder.")
-
-
-def _write(settings: Mapping[str, Any], selection: Selection, given: Input, annotation: Annotations) -> None:
+def _write_table(run: RunOptions, selection: Selection, given: Input, annotation: Annotations) -> None:
     """Write the table; to standard output if nothing else is to be written."""
-    if settings["out"] is None and settings["report"] is not None:
+    if run.out is None and run.report is not None:
         return
     ranking, rank = selection.posterior.ranking, selection.posterior.rank
 
@@ -162,18 +161,18 @@ def _write(settings: Mapping[str, Any], selection: Selection, given: Input, anno
             part[name if name not in part else f"annotation_{name}"] = column
         return part
 
-    if settings["out"] is None:
+    if run.out is None:
         for chunk in text_chunks(columns, order=ranking):
             sys.stdout.buffer.write(chunk)
         sys.stdout.flush()
         return
-    write_results(settings["out"], columns, lambda: _about(selection, given, settings), ranking)
+    write_results(run.out, columns, lambda: _about(selection, given, run), ranking)
 
 
-def _about(selection: Selection, given: Input, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _about(selection: Selection, given: Input, run: RunOptions) -> dict[str, Any]:
     """What formats with a place for it say about the table."""
     return {
-        "table": given.path,
+        "table": given.spec.table,
         "classes": {str(label): count for label, count in given.class_counts.items()},
         "transform": given.transform,
         "rule": selection.rule,
@@ -181,17 +180,43 @@ def _about(selection: Selection, given: Input, settings: Mapping[str, Any]) -> d
         "expected_false_positives": selection.expected_false_positives,
         "expected_by_chance": selection.expected_by_chance,
         "results_hash": results_hash(selection),
-        **about_settings(selection, settings),
+        **result_settings(selection, given, run),
     }
 
 
-def _tell(talk: Talk, selection: Selection, given: Input, settings: Mapping[str, Any]) -> None:
-    lines = summary_lines(selection, given)
-    if settings["out"] is not None:
-        lines.append(f"Wrote {selection.posterior.n_features:,} rows to {settings['out']}.")
-    if settings["report"] is not None:
-        size = os.path.getsize(settings["report"]) / 1e6
-        lines.append(f"Wrote the report to {settings['report']} ({size:,.1f} MB); open it in a browser.")
+def _write_report(
+    run: RunOptions, selection: Selection, given: Input, talk: Talk, annotation: Annotations,
+    manifest: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Write the report; the values shown take one more reading of their features."""
+    from bayesieve.report import Commands, Story, write_story  # noqa: PLC0415 - slow to import
+
+    spec = given.public_spec() if run.n_values == 0 else given.spec
+    story = Story.of(
+        selection,
+        rule=spec.make_rule(),
+        data=given.data,
+        n_values=run.n_values,
+        annotation=annotation,
+        class_counts=given.class_counts,
+        transform=given.transform,
+        described=given.describe(run.n_values),
+        warned=talk.warned(ids=run.n_values > 0),
+        sites=given.site_view(selection.posterior),
+        commands=Commands.of_spec(spec, selection.posterior, statistics=bool(given.sites)),
+        manifest=manifest,
+        say=for_the_command_line,
+    )
+    write_story(story, str(run.report))
+
+
+def _tell(talk: Talk, selection: Selection, given: Input, run: RunOptions) -> None:
+    lines = _summary(selection, given)
+    if run.out is not None:
+        lines.append(f"Wrote {selection.posterior.n_features:,} rows to {run.out}.")
+    if run.report is not None:
+        size = os.path.getsize(run.report) / 1e6
+        lines.append(f"Wrote the report to {run.report} ({size:,.1f} MB); open it in a browser.")
     low, high = selection.false_positives.interval(0.9)
     talk.say(
         "result",
@@ -203,3 +228,84 @@ def _tell(talk: Talk, selection: Selection, given: Input, settings: Mapping[str,
         interval=[int(low), int(high)],
         expected_by_chance=selection.expected_by_chance,
     )
+
+
+def _summary(selection: Selection, given: Input) -> list[str]:
+    """Say what was compared, what was found, how wrong it may be, and which features to look at first."""
+    lines = [wrapped for text in given.described for wrapped in _wrap(text)]
+    counts = [f"{label} ({count:,})" for label, count in given.class_counts.items()]
+    named = list(given.class_counts)
+    signed = len(named) == 2 and not hasattr(selection.posterior.statistics, "levels")  # categories have no sign
+    minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
+    lines += _wrap(f"Classes: {listed(counts)}{minus}.")
+    lines.append("")
+    head, *others = summary_lines(selection)
+    for text in (head.rpartition("; ")[0] + ".", *others):
+        lines += _wrap(for_the_command_line(text))
+    return [*lines, "", *_features(selection)]
+
+
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _features(selection: Selection) -> list[str]:
+    posterior, n = selection.posterior, selection.n_selected
+    order, names = posterior.ranking, posterior.names
+    best = list(range(min(_BEST, order.size)))
+    edge = [k for k in range(n - _BORDERLINE, n + _BORDERLINE) if best[-1] < k < order.size] if n else []
+    width = max(7, min(max(len(names[int(order[k])]) for k in best + edge), 30))
+    shown = _columns(selection)
+    heads = "  ".join(f"{head:{align}}" for head, align, _ in shown)
+
+    def row(k: int) -> str:
+        i = int(order[k])
+        name = names[i] if len(names[i]) <= width else names[i][: width - 3] + "..."
+        mark = "" if selection.mask[i] else "(not selected)"
+        cells = [f"{posterior.log_odds[i]:>9.2f}", f"{posterior.probability[i]:>7.4f}"]
+        cells += [f"{text(i):{align}}" for _, align, text in shown]
+        return "  ".join([f"{k + 1:>7,}", f"{name:<{width}}", *cells, mark]).rstrip()
+
+    lines = [
+        f"{'rank':>7}  {'feature':<{width}}  {'log-odds':>9}  {'prob.':>7}  {heads}".rstrip(),
+        *map(row, best),
+    ]
+    return [*lines, f"{'...':>7}  around the cut:", *map(row, edge)] if edge else lines
+
+
+_NUMBERS = (
+    ("mean_difference", "mean diff.", 11, "+.4g"),
+    ("log_variance_ratio", "log var. ratio", 14, "+.3g"),
+    ("log_rate_ratio", "log rate ratio", 14, "+.3g"),
+    ("log_odds_pooled", "pooled", 9, ".2f"),
+    ("least_log_odds", "least", 9, ".2f"),
+)
+_WORDS = (("kind", "kind"), ("pattern", "pattern"))
+Shown = tuple[str, str, Callable[[int], str]]
+
+
+def _columns(selection: Selection) -> list[Shown]:
+    """Heading, alignment and text of the columns that say most about this screen."""
+    posterior = selection.posterior
+    table = class_statistics(posterior)
+    for finding in posterior.findings:
+        table |= finding.columns(posterior)
+    for name in ("mean_difference", "log_variance_ratio"):  # of all blocks together would show the blocks
+        table[name] = table.get(f"{name}_within", table.get(name))
+    if len(posterior.classes) == 1:
+        table["mean_difference"] = table[f"mean_{posterior.classes[0]}"]
+    found = [
+        (head, f">{size}", _number(table[name], form))
+        for name, head, size, form in _NUMBERS
+        if table.get(name) is not None
+    ]
+    rows = posterior.ranking[: max(_BEST, selection.n_selected)].tolist()
+    for name, head in _WORDS:
+        if name in table:
+            size = max(len(head), *(len(table[name][i]) for i in rows))
+            found.append((head, f"<{size}", table[name].__getitem__))
+    return found
+
+
+def _number(values: Any, form: str) -> Callable[[int], str]:
+    return lambda i: f"{values[i]:{form}}"

@@ -29,6 +29,7 @@ from .matrix import (
 )
 from .transform import (
     NEEDS_ALL_SAMPLES as NEEDS_ALL_SAMPLES,
+    TRANSFORMS as TRANSFORMS,
     checked_transform as checked_transform,
     transformed as transformed,
 )

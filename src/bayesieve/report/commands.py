@@ -5,9 +5,8 @@ The page appends the rule and the prior as its controls stand.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,9 @@ import numpy as np
 from bayesieve.models import GaussianModel, PairedComparison, ShiftComparison
 from bayesieve.posterior import FeaturePosterior, is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_state
-from bayesieve.report.python_lines import MODEL, python_lines
-from bayesieve.report.rule_state import RuleState
+from bayesieve.screening import CANNOT, ScreenSpec, python_lines
 
-_OF_THE_RULE = ("criterion", *(field.name for field in fields(RuleState) if field.name != "name"))
-_NOT_REPEATED = (
-    "table", "out", "manifest", "config", "config_out", "report", "report_values", "quiet", "verbose", "json_log",
-    "threads", "memory",
-)  # fmt: skip
+MODEL = "{model}"
 _NAMED = {
     "PoissonModel": "poisson", "NegativeBinomialModel": "negative-binomial", "CategoricalModel": "categorical",
 }  # fmt: skip
@@ -58,28 +52,31 @@ class Commands:
     @classmethod
     def of_arrays(cls, posterior: FeaturePosterior, transform: str = "none") -> Commands:
         """Commands for a screen of arrays, whose names are not known."""
-        words = ["X", "y"]
-        cli = ["bayesieve", "screen", "TABLE", "--labels", "COLUMN"]
-        if isinstance(posterior.comparison, PairedComparison):
-            words.append("pairs=pairs")
-            cli += ["--pairs", "COLUMN"]
-        else:
-            words.append(f"model={model_words(posterior)}")
-            cli += _model_options(posterior)
-        if posterior.block_evidence is not None:
-            words.append("blocks=blocks")
-            cli += ["--blocks", "COLUMN"]
-        if isinstance(posterior.comparison, ShiftComparison):
-            words.append("block_model='shift'")
-            cli += ["--block-model", "shift"]
-        if np.ptp(posterior.statistics.counts, axis=1).any() and not posterior.block_evidence:
-            words.append("missing='omit'")
-            cli += ["--missing", "omit"]
-        if np.any(posterior.resolution):
-            words.append("resolution=resolution")
-            cli += ["--resolution", "STEP"]
-        prior = prior_probability(posterior)
-        words.append(f"prior_probability={'prior_probability' if prior is None else repr(prior)}")
+        paired, prior = isinstance(posterior.comparison, PairedComparison), prior_probability(posterior)
+        blocks = posterior.block_evidence is not None
+        shift = isinstance(posterior.comparison, ShiftComparison)
+        gaps = not blocks and bool(np.ptp(posterior.statistics.counts, axis=1).any())
+        words = [
+            "X",
+            "y",
+            "pairs=pairs" if paired else f"model={_model_words(posterior)}",
+            *(["blocks=blocks"] if blocks else []),
+            *(["block_model='shift'"] if shift else []),
+            *(["missing='omit'"] if gaps else []),
+            *(["resolution=resolution"] if np.any(posterior.resolution) else []),
+            f"prior_probability={'prior_probability' if prior is None else repr(prior)}",
+        ]
+        spec = ScreenSpec(
+            table="TABLE",
+            labels="COLUMN",
+            pairs="COLUMN" if paired else None,
+            blocks="COLUMN" if blocks else None,
+            block_model="shift" if shift else "own",
+            missing="omit" if gaps else "raise",
+            robust=not posterior.calibrated,
+            **({} if paired else _model_options(posterior)),
+        )
+        cli = [*spec.command_words(), *(["--resolution", "STEP"] if np.any(posterior.resolution) else [])]
         cli += ["--prior-probability", "FILE:COLUMN"] if prior is None else []
         lines = ["import bayesieve as bs", f"posterior = bs.screen({', '.join(words)})"]
         if transform != "none":
@@ -87,69 +84,52 @@ class Commands:
             cli += ["--transform", transform]
         if not posterior.calibrated:
             lines.append("posterior = bs.fragility(X, y, posterior=posterior).posterior()")
-            cli.append("--robust")
         return cls(tuple(cli), tuple(lines))
 
     @classmethod
-    def of_settings(
-        cls, command: str, settings: Mapping[str, Any], defaults: Mapping[str, Any], posterior: FeaturePosterior,
-        *, statistics: bool = False, changed: Mapping[str, Any] | None = None,
+    def of_spec(
+        cls, spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool = False,
+        changes: Mapping[str, Any] | None = None,
     ) -> Commands:  # fmt: skip
-        """Commands for a run of the command line, from its settings.
+        """Commands for a run of the command line.
 
         Parameters
         ----------
-        command
-            ``screen``.
-        settings, defaults
-            Options by name, and what they are if they are not given. Other names are left out.
+        spec
+            The specification.
         posterior
             What came of it.
         statistics
             Whether the table is a statistics file.
-        changed
+        changes
             Options that have been given anew since.
         """
-        table = _plain_path(os.fspath(settings["table"]))
-        run = ["bayesieve", command, table]
-        for name, value in _given(settings, defaults).items():
-            run += [] if name in _NOT_REPEATED else _option(name, value)
-        given = _given({**settings, **(changed or {})}, defaults)
-        of_the_page = {*_NOT_REPEATED, *_OF_THE_RULE}
+        now = spec.replace(**(changes or {}))
+        of_the_page = {*spec.names("rule")}
         if prior_probability(posterior) is not None:
             of_the_page.add("prior_probability")
         if ratio_state(posterior).value is not None:
             of_the_page |= {"prior", "prior_ratio"}
-        words = ["bayesieve", command, table]
-        for name, value in given.items():
-            words += [] if name in of_the_page else _option(name, value)
-        return cls(tuple(words), python_lines(table, given, posterior, statistics=statistics), tuple(run))
+        python = _python(now, posterior, statistics=statistics)
+        return cls(now.command_words(without=of_the_page), python, spec.command_words())
 
 
-def _given(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the command that differ from what they are if they are not given."""
-    return {
-        name: value
-        for name, value in settings.items()
-        if name in defaults and value not in (None, [], ()) and value != defaults[name] and value is not False
-    }
+def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) -> tuple[str, ...]:
+    """Lines that make the posterior; one line of comment if there are none that give the same."""
+    shared, model = prior_probability(posterior), MODEL if ratio_state(posterior).value is not None else None
+    if shared is not None:
+        spec = spec.replace(prior_probability=shared)
+    elif isinstance(spec.prior_probability, float):
+        why = "where the prior probabilities of its features come from is not known"
+        return (CANNOT.format(why=why),)
+    if model is None and spec.has_prior_file and not isinstance(posterior.model, GaussianModel):
+        why = f"the priors of {spec.prior!r} are not there any more or have changed"
+        return (CANNOT.format(why=why),)
+    classes = [str(label) for label in posterior.classes]
+    return python_lines(spec, classes, statistics=statistics, model=model)
 
 
-def _plain_path(path: str) -> str:
-    """A file whose name begins like an option is none."""
-    return os.path.join(os.curdir, path) if path.startswith("-") else path
-
-
-def _option(name: str, value: Any) -> list[str]:
-    flag = f"--{name.replace('_', '-')}"
-    if value is True:
-        return [flag]
-    if isinstance(value, list):
-        return [word for each in value for word in (flag, str(each))]
-    return [flag, str(value)]
-
-
-def model_words(posterior: FeaturePosterior) -> str:
+def _model_words(posterior: FeaturePosterior) -> str:
     """Return the model in Python, as far as it can be told: ``{model}`` where the page may set its prior ratio."""
     model = posterior.model
     if isinstance(model, GaussianModel):
@@ -163,12 +143,11 @@ def model_words(posterior: FeaturePosterior) -> str:
     return f"bs.{type(model).__name__}()" if plain else "model"
 
 
-def _model_options(posterior: FeaturePosterior) -> list[str]:
+def _model_options(posterior: FeaturePosterior) -> dict[str, Any]:
     model = posterior.model
     if type(model).__name__ in _NAMED:
-        return ["--model", _NAMED[type(model).__name__]]
+        return {"model": _NAMED[type(model).__name__]}
     if isinstance(model, GaussianModel) and is_jeffreys(model):
-        ratio = str(model.prior_ratio) if isinstance(model.prior_ratio, (int, float, str)) else "RATIO"
-        told = ratio_state(posterior).value is not None or ratio == "0.1"
-        return [] if told else ["--prior-ratio", ratio]
-    return ["--prior", "PRIORS.toml"]
+        ratio = model.prior_ratio if isinstance(model.prior_ratio, (int, float, str)) else "RATIO"
+        return {} if ratio_state(posterior).value is not None or ratio == 0.1 else {"prior_ratio": ratio}
+    return {"prior": "PRIORS.toml"}

@@ -10,16 +10,7 @@ import numpy as np
 
 from bayesieve.errors import RuleError
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.selection import (
-    FalseDiscovery,
-    FixedSize,
-    MinimalRisk,
-    MostProbable,
-    NeymanPearson,
-    Rule,
-    Selection,
-    as_rule,
-)
+from bayesieve.selection import MinimalRisk, Rule, Selection, as_rule, rule_options
 
 _USUAL_SIZE = 100
 
@@ -46,28 +37,19 @@ class RuleState:
     @classmethod
     def of(cls, rule: Rule) -> RuleState | None:
         """Read off a rule of this package; None for another one."""
-        if isinstance(rule, MinimalRisk):
-            plain = rule.threshold == 0.5
-            return cls("mnc") if plain else cls("mr", threshold=float(rule.threshold))
-        if isinstance(rule, MostProbable):
-            return cls("mnc") if rule.size is None else cls("cmnc", n_selected=int(rule.size))
-        if isinstance(rule, FixedSize):
-            return cls("cmnc", n_selected=int(rule.n))
-        if isinstance(rule, NeymanPearson):
-            allowed = float(rule.expected_false_positives)
-            return cls("np", expected_false_positives=allowed) if math.isfinite(allowed) else None
-        if isinstance(rule, FalseDiscovery):
-            share, sure = float(rule.proportion), rule.confidence
-            state = cls("fdr" if sure is None else "fdp", proportion=share)
-            return state if sure is None else replace(state, confidence=float(sure))
-        return None
+        numbers = rule_options(rule)
+        criterion = numbers.pop("criterion", "")
+        if not criterion or not all(map(math.isfinite, numbers.values())):
+            return None
+        plain: dict[str, Any] = {name: int(n) if name == "n_selected" else float(n) for name, n in numbers.items()}
+        return cls({"map": "mnc", "cmap": "cmnc"}.get(criterion, criterion), **plain)
 
     def content(self) -> dict[str, Any]:
         """Return the numbers by name, as the page takes them."""
         return asdict(self)
 
 
-def chosen(found: FeaturePosterior | Selection, rule: Rule | str | None) -> tuple[Selection, RuleState]:
+def start_of_controls(found: FeaturePosterior | Selection, rule: Rule | str | None) -> tuple[Selection, RuleState]:
     """Return the list that the page starts with, and the state of the controls that gives it.
 
     Parameters
@@ -85,13 +67,13 @@ def chosen(found: FeaturePosterior | Selection, rule: Rule | str | None) -> tupl
                 f"The rule {given!r} selects {given.select(found.posterior).n_selected:,} features, the selection "
                 f"holds {found.n_selected:,}. Give the posterior and the rule, or the selection alone."
             )
-        return found, _of_controls(found, state or _inferred(found))
+        return found, _with_size(found, state or _infer(found))
     given = as_rule("MNC" if rule is None else rule)
     selection = given.select(found)
-    return selection, _of_controls(selection, RuleState.of(given) or _inferred(selection))
+    return selection, _with_size(selection, RuleState.of(given) or _infer(selection))
 
 
-def _inferred(selection: Selection) -> RuleState:
+def _infer(selection: Selection) -> RuleState:
     """Find the controls that give a list: probability over a half, or a fixed size."""
     posterior, size = selection.posterior, selection.n_selected
     if (MinimalRisk(0.5).select(posterior).mask == selection.mask).all():
@@ -109,7 +91,7 @@ def _inferred(selection: Selection) -> RuleState:
     return RuleState("cmnc", n_selected=size)
 
 
-def _of_controls(selection: Selection, state: RuleState) -> RuleState:
+def _with_size(selection: Selection, state: RuleState) -> RuleState:
     """Let the control of the size start at the list's own."""
     if state.name == "cmnc":
         return state

@@ -25,7 +25,7 @@ from bayesieve.posterior import (
 from bayesieve.report.commands import Commands
 from bayesieve.report.discreet import manifest_without_samples, without_ids, without_samples
 from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
-from bayesieve.report.rule_state import RuleState, chosen
+from bayesieve.report.rule_state import RuleState, start_of_controls
 from bayesieve.screening import SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
@@ -266,7 +266,7 @@ class Story:
                 "A report is written of what screen() returns, or of a selection from it, not of "
                 f"{type(found).__name__}."
             )
-        selection, state = chosen(found, rule)
+        selection, state = start_of_controls(found, rule)
         if n_values == 0:  # nothing about single samples
             selection, warned = without_samples(selection), without_ids(warned)
             manifest = manifest_without_samples(manifest or {})

@@ -271,7 +271,10 @@ def audit(story: Story) -> list[tuple[str, str]]:
         ("Hash of the results (SHA-256)", results_hash(story.selection)),
     ]
     found += [
-        (f"Input {given.get('path', '')}", f"{given.get('bytes', 0):,} bytes, SHA-256 {given.get('sha256', '')}")
+        (
+            f"Input {given.get('path', '')}",
+            f"{given.get('bytes', 0):,} bytes" + (f", SHA-256 {given['sha256']}" if "sha256" in given else ""),
+        )
         for given in story.manifest.get("inputs", [])
     ]
     if "settings_hash" in story.manifest:

@@ -89,8 +89,8 @@ def obf_posterior(
     **options
         Those of the prior; lists, as files hold them, are taken as tuples.
     """
-    told = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-    return screen(moments, model=OBF_MODELS[name](**told), prior_probability=prior_probability)
+    plain = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
+    return screen(moments, model=OBF_MODELS[name](**plain), prior_probability=prior_probability)
 
 
 def _scores(name: str, moments: Moments, **options: Any) -> FeatureScores:

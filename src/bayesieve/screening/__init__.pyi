@@ -5,3 +5,10 @@ from .permutations import permutations as permutations
 from .removals import values_of as values_of
 from .screen import screen as screen
 from .sites import SiteView as SiteView
+from .spec import ScreenSpec as ScreenSpec
+from .spec_text import (
+    CANNOT as CANNOT,
+    FEATURE_NUMBERS as FEATURE_NUMBERS,
+    prior_numbers as prior_numbers,
+    python_lines as python_lines,
+)

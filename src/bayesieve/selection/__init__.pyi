@@ -1,5 +1,7 @@
 from .rules import (
+    CRITERIA as CRITERIA,
     ROUNDING as ROUNDING,
+    RULE_NUMBERS as RULE_NUMBERS,
     FalseDiscovery as FalseDiscovery,
     FixedSize as FixedSize,
     MinimalRisk as MinimalRisk,
@@ -7,6 +9,8 @@ from .rules import (
     NeymanPearson as NeymanPearson,
     Rule as Rule,
     as_rule as as_rule,
+    make_rule as make_rule,
+    rule_options as rule_options,
     within_number as within_number,
     within_share as within_share,
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import RuleError
+from bayesieve.errors import OptionError, Piece, RuleError, option
 from bayesieve.posterior import FeaturePosterior, Loss, longest_sure_prefix
 from bayesieve.selection.selection import Selection, checked_posterior, prefix
 from bayesieve.utils import BoolArray, FloatArray
@@ -337,3 +338,57 @@ CRITERIA: dict[str, tuple[Any, tuple[str, ...]]] = {
     "fdp": (FalseDiscovery, ("proportion", "confidence")),
 }
 """Rule and names of its numbers, by the acronym of the criterion."""
+
+RULE_NUMBERS = {
+    "threshold": 0.9,
+    "n_selected": 100,
+    "expected_false_positives": 5,
+    "proportion": 0.1,
+    "confidence": 0.9,
+}
+"""Numbers of all rules, each with an example."""
+
+_IMPLIED = {numbers: name for name, (_, numbers) in CRITERIA.items() if name not in ("map", "cmap")}
+
+
+def make_rule(criterion: str | None, numbers: Mapping[str, Any]) -> Rule:
+    """Return the rule that a criterion and its numbers name; numbers alone imply their criterion."""
+    known = {name: numbers[name] for name in RULE_NUMBERS if numbers.get(name) is not None}
+    if criterion is None:
+        if tuple(known) == ("confidence",):
+            examples = (option("proportion", 0.1), " ", option("confidence", 0.9), ".")
+            raise OptionError(option("confidence"), " needs ", option("proportion"), ", for example ", *examples)
+        if tuple(known) not in _IMPLIED:
+            raise OptionError(*_options(tuple(known)), " belong to different criteria. Give the options of one.")
+        criterion = _IMPLIED[tuple(known)]
+    rule, takes = CRITERIA[criterion]
+    said = option("criterion", criterion)
+    wrong = [name for name in known if name not in takes]
+    if wrong:
+        which = _options(takes) or ["no number"]
+        raise OptionError(*_options(wrong), " contradicts ", said, ", which takes ", *which, ". Leave one out.")
+    if criterion == "fdp":
+        known.setdefault("confidence", 0.9)
+    absent = [name for name in takes if name not in known]
+    if absent:
+        example = option(absent[0], RULE_NUMBERS[absent[0]])
+        raise OptionError(said, " needs ", *_options(absent), ", for example ", example, ".")
+    made: Rule = rule(*(known[name] for name in takes))
+    return made
+
+
+def rule_options(rule: Rule) -> dict[str, Any]:
+    """Return criterion and numbers of a rule of this package, the inverse of :func:`make_rule`; else nothing."""
+    if rule == MinimalRisk(0.5):
+        return {"criterion": "mnc"}
+    for criterion, (kind, names) in CRITERIA.items():
+        if isinstance(rule, kind):
+            numbers = [number for number in astuple(cast(Any, rule)) if number is not None]
+            if len(numbers) == len(names):
+                return {"criterion": criterion, **dict(zip(names, numbers, strict=True))}
+    return {}
+
+
+def _options(names: Sequence[str]) -> Sequence[Piece]:
+    """Pieces of a message: names of options with commas between."""
+    return [piece for name in names for piece in (", ", option(name))][1:]

@@ -11,14 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError
-from bayesieve.io.results.stored_model import Origin, model_of_counts, origin_of
-from bayesieve.io.results.stored_parts import OF_FRAGILITY, StoredColumns, Unrepeatable, stored_fragility
+from bayesieve.errors import FileError, OptionError
+from bayesieve.io.results.stored_model import Origin, origin_of
+from bayesieve.io.results.stored_parts import (
+    OF_FRAGILITY,
+    StoredColumns,
+    StoredModel,
+    Unrepeatable,
+    stored_fragility,
+)
 from bayesieve.io.results.stored_statistics import class_columns, stored_prior, stored_statistics
 from bayesieve.io.results.stored_table import StoredTable, read_json, read_stored_table
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.models import Degeneracy
 from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility
+from bayesieve.screening import ScreenSpec
 from bayesieve.selection import FixedSize, MinimalRisk, Selection
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, listed
@@ -176,10 +183,23 @@ class StoredResult:
         return self.selection.posterior
 
     @property
+    def spec(self) -> ScreenSpec | None:
+        """Specification of the screen; None if the settings do not say it."""
+        return stored_spec(self.settings)
+
+    @property
     def class_counts(self) -> dict[str, int]:
         """Values of every class, of the feature that has most."""
         counts = self.posterior.statistics.counts
         return {str(c): int(n.max()) for c, n in zip(self.posterior.classes, counts, strict=True)}
+
+
+def stored_spec(settings: Mapping[str, Any]) -> ScreenSpec | None:
+    """Return the specification that stored settings hold, None if there are none or they are not understood."""
+    try:
+        return ScreenSpec.from_options(settings) if settings else None
+    except OptionError:
+        return None
 
 
 def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None) -> StoredResult:
@@ -243,6 +263,7 @@ def _in_order(table: StoredTable) -> StoredTable:
 
 def _rebuilt(table: StoredTable, said: Mapping[str, Any]) -> StoredResult:
     settings = checked_settings(table.path, said.get("settings"))
+    spec = stored_spec(settings)
     own, others, n_sites = _parts(table)
     log_bf, log_odds = table.present("log_bayes_factor"), table.present("log_odds")
     if not np.isfinite(log_bf).all():
@@ -257,11 +278,11 @@ def _rebuilt(table: StoredTable, said: Mapping[str, Any]) -> StoredResult:
     )
     if found.kind == "moments" and len(found.labels) == 2:
         taken |= {"mean_difference", "log_variance_ratio"}
-    blocks = _blocks(table, own, prior, log_bf, settings)
+    blocks = _blocks(table, own, prior, log_bf, spec)
     rest = [name for name in own if name not in taken and not (blocks and _is_of_blocks(name))]
     held = {name: table.as_it_is(name) for name in rest}
-    robust = bool(settings.get("robust", np.array_equal(held.get("least_log_odds", ()), log_odds)))
-    origin = _origin(table, statistics, log_bf, codes == 0, settings, blocks, robust=robust)
+    robust = spec.robust if spec else np.array_equal(held.get("least_log_odds", ()), log_odds)
+    origin = _origin(table, statistics, log_bf, codes == 0, spec, blocks, robust=robust)
     findings: list[Finding] = [blocks] if blocks else []
     notes = stored_notes(said.get("notes"))
     fragile = {name: held.pop(name) for name in OF_FRAGILITY if name in held}
@@ -330,7 +351,7 @@ def _is_of_blocks(name: str) -> bool:
 
 
 def _blocks(
-    table: StoredTable, own: Sequence[str], prior: Any, log_bf: FloatArray, settings: Mapping[str, Any]
+    table: StoredTable, own: Sequence[str], prior: Any, log_bf: FloatArray, spec: ScreenSpec | None
 ) -> BlockEvidence | None:
     """What every block says, if there are blocks."""
     columns = [name for name in own if name.startswith("block_")]
@@ -341,8 +362,10 @@ def _blocks(
         table.numbers(name) for name in ("mean_difference_within", "log_variance_ratio_within") if name in own
     ]
     adds_up = np.allclose(contributions.sum(axis=0), log_bf, rtol=1e-6, atol=1e-6)
-    guess = "pairs" if not within and settings.get("pairs") else "own" if adds_up or not within else "shift"
-    model = "pairs" if guess == "pairs" else str(settings.get("block_model", guess))
+    if spec is None:
+        model = "own" if adds_up or not within else "shift"
+    else:
+        model = "pairs" if not within and spec.pairs else spec.block_model
     return BlockEvidence(
         tuple(name.removeprefix("block_") for name in columns), contributions,
         np.asarray(table.present("log_odds_pooled") - prior), model,
@@ -352,13 +375,13 @@ def _blocks(
 
 def _origin(
     table: StoredTable, statistics: Any, log_bf: FloatArray, usable: npt.NDArray[np.bool_],
-    settings: Mapping[str, Any], blocks: BlockEvidence | None, *, robust: bool,
+    spec: ScreenSpec | None, blocks: BlockEvidence | None, *, robust: bool,
 ) -> Origin:  # fmt: skip
     if isinstance(statistics, Moments):
         pooled, names = log_bf if blocks is None else blocks.pooled_log_bayes_factor, table.texts("feature")
-        return origin_of(statistics, pooled, usable, settings, names, blocks=blocks is not None, robust=robust)
+        return origin_of(statistics, pooled, usable, spec, names, blocks=blocks is not None, robust=robust)
     return Origin(
-        model_of_counts(settings), Unrepeatable(), 0.0,
+        spec.make_model() if spec and spec.model != "gaussian" else StoredModel(), Unrepeatable(), 0.0,
         "A stored result of counts or categories holds no samples: the number of features that would pass by "
         "chance is not known.",
     )  # fmt: skip

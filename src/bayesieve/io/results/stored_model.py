@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +13,11 @@ from bayesieve.errors import BayesieveError
 from bayesieve.io.priors import read_model
 from bayesieve.io.results.stored_parts import StoredModel, Unrepeatable
 from bayesieve.models import Compared, Comparison, GaussianModel, Model, PairedComparison, Part, Patterns
+from bayesieve.screening import ScreenSpec
 from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, FloatArray
 
 _CLOSE = 1e-6
-_NAMED = ("jeffreys", "proper")
 _UNKNOWN = (
     "The file does not say which prior gave its log Bayes factors, and they are not those of Jeffreys' prior on "
     "the stored means and standard deviations: the number of features that would pass by chance is not known."
@@ -56,7 +55,7 @@ class Origin:
 
 
 def origin_of(
-    moments: Moments, log_bayes_factor: FloatArray, usable: BoolArray, settings: Mapping[str, Any],
+    moments: Moments, log_bayes_factor: FloatArray, usable: BoolArray, spec: ScreenSpec | None,
     names: Sequence[str], **how: bool,
 ) -> Origin:  # fmt: skip
     """Find the model of Gaussian data whose log Bayes factors these are.
@@ -69,21 +68,21 @@ def origin_of(
         What all samples together say.
     usable
         Features that are not degenerate.
-    settings
-        Options of the screen, as far as they are known.
+    spec
+        Specification of the screen, if it is known.
     names
         Names of the features, for priors that give one number each.
     how
         ``blocks=True``: the log Bayes factors are those of the pooled samples, the result has blocks.
         ``robust=True``: they are the least over leaving samples out, and fit no model.
     """
-    step = float(settings.get("resolution") or 0.0)
+    step = 0.0 if spec is None else spec.resolution or 0.0
     if len(moments.classes) == 1:
         return _of_pairs(moments, log_bayes_factor, usable, step, blocks=how.get("blocks", False))
     places = np.flatnonzero(usable)
     used = (moments.with_resolution(step) if step else moments).take(places)
-    wanted, patterns = log_bayes_factor[places], settings.get("patterns", "any")
-    for model, remark in _candidates(moments, settings, names, used, wanted):
+    wanted, patterns = log_bayes_factor[places], "any" if spec is None else spec.patterns
+    for model, remark in _candidates(moments, spec, names, used, wanted):
         if how.get("robust") and not remark:
             return Origin(model, None, step)
         try:
@@ -93,18 +92,17 @@ def origin_of(
         if places.size and (np.abs(found - wanted) <= _CLOSE * (1.0 + np.abs(wanted))).all():
             said = _OF_BLOCKS if remark and how.get("blocks") else remark
             return Origin(model, _comparison(model, moments, patterns, step, how), step, said)
-    remark = _gone(settings) or (_LEAST if how.get("robust") else _UNKNOWN)
+    remark = _gone(spec) or (_LEAST if how.get("robust") else _UNKNOWN)
     return Origin(StoredModel("Gaussian"), Unrepeatable(), step, remark)
 
 
-def _gone(settings: Mapping[str, Any]) -> str:
+def _gone(spec: ScreenSpec | None) -> str:
     """Say that the file of a prior is of no use any more; nothing if there was none."""
-    prior = str(settings.get("prior", "jeffreys"))
-    if prior in _NAMED:
+    if spec is None or not spec.has_prior_file:
         return ""
     return (
-        f"The priors of {prior}, with which this was screened, are not there any more or have changed: the number "
-        "of features that would pass by chance is not known."
+        f"The priors of {spec.prior}, with which this was screened, are not there any more or have changed: the "
+        "number of features that would pass by chance is not known."
     )
 
 
@@ -134,13 +132,12 @@ def _of_pairs(moments: Moments, log_bf: FloatArray, usable: BoolArray, step: flo
 
 
 def _candidates(
-    moments: Moments, settings: Mapping[str, Any], names: Sequence[str], used: Moments, wanted: FloatArray
+    moments: Moments, spec: ScreenSpec | None, names: Sequence[str], used: Moments, wanted: FloatArray
 ) -> Iterator[tuple[GaussianModel, str]]:
     """Models to try, the one that was said first, each with how it was come by."""
-    if "prior" in settings or "prior_ratio" in settings:
-        model = _said(moments, settings, names)
-        if model is not None:
-            yield model, ""
+    model = None if spec is None else _stated_model(moments, spec, names)
+    if model is not None:
+        yield model, ""
     two = len(moments.classes) == 2
     worked_out = _ratio(used, wanted) if two else 0.1
     if worked_out is not None:
@@ -166,23 +163,14 @@ def _candidates(
     )
 
 
-def _said(moments: Moments, settings: Mapping[str, Any], names: Sequence[str]) -> GaussianModel | None:
-    """Return the model that the settings name; None if its file has gone."""
-    prior, ratio = str(settings.get("prior", "jeffreys")), settings.get("prior_ratio")
+def _stated_model(moments: Moments, spec: ScreenSpec, names: Sequence[str]) -> GaussianModel | None:
+    """Return the model of the specification; None if its file has gone."""
     try:
-        number: Any = None if ratio is None else float(ratio)
-    except (TypeError, ValueError):
-        number = str(ratio)
-    try:
-        if prior == "jeffreys":
-            return GaussianModel.jeffreys(0.1 if number is None else number)
-        if prior == "proper":
-            two = len(moments.classes) == 2
-            return GaussianModel.proper() if two else GaussianModel.proper(mean_locations=(0.0,))
-        labels = [str(label) for label in moments.classes]
-        return read_model(prior, labels, names, number) if os.path.exists(prior) else None
+        spec.check_files()
+        model = spec.make_model([str(label) for label in moments.classes], names, read_model)
     except BayesieveError:
         return None
+    return model if isinstance(model, GaussianModel) else None
 
 
 def _ratio(moments: Moments, wanted: FloatArray) -> float | None:
@@ -196,21 +184,3 @@ def _ratio(moments: Moments, wanted: FloatArray) -> float | None:
     if not abs(log_ratio) < 300.0:
         return None
     return float(f"{math.exp(log_ratio):.9g}")
-
-
-def model_of_counts(settings: Mapping[str, Any]) -> Model:
-    """Return the model that the settings name, for its words: no evidence can be worked out from the table."""
-    name = settings.get("model")
-    if name == "poisson":
-        from bayesieve.models import PoissonModel  # noqa: PLC0415 - loaded when asked for
-
-        return PoissonModel()
-    if name == "negative-binomial":
-        from bayesieve.models import NegativeBinomialModel  # noqa: PLC0415
-
-        return NegativeBinomialModel()
-    if name == "categorical":
-        from bayesieve.models import CategoricalModel  # noqa: PLC0415
-
-        return CategoricalModel(1.0 if settings.get("prior") == "uniform" else 0.5)
-    return StoredModel()

@@ -6,48 +6,43 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from bayesieve.cli.config import plain_settings, write_settings
-from bayesieve.cli.console import Talk
-from bayesieve.cli.inputs import describe, read_input
-from bayesieve.cli.outputs import check_targets
+from bayesieve.cli.inputs import read_input
+from bayesieve.cli.outputs import RunOptions, check_targets, files_read, write_config
 from bayesieve.data import NEEDS_ALL_SAMPLES
 from bayesieve.errors import OptionError
 from bayesieve.io import is_statistics_file, read_statistics, write_statistics
+from bayesieve.screening import ScreenSpec
 from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
 from bayesieve.utils import check_file, check_writable
 
 
-def run_stats(settings: Mapping[str, Any]) -> None:
+def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> None:
     """Write the statistics of one site, small cells suppressed before anything is written."""
-    talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
-    transform = settings["transform"]
-    if transform in NEEDS_ALL_SAMPLES:
+    spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
+    talk, out = run.talk(), Path(str(run.out))
+    if spec.transform in NEEDS_ALL_SAMPLES:
         raise OptionError(
-            f"--transform {transform} looks at all samples of a feature at once, so that its statistics could not "
-            "be merged with those of another site. Use none, log2 or log1p."
+            f"--transform {spec.transform} looks at all samples of a feature at once, so that its statistics "
+            "could not be merged with those of another site. Use none, log2 or log1p."
         )
-    check_file(settings["table"])
-    if is_statistics_file(settings["table"]):
-        raise OptionError(
-            f"{settings['table']} is a statistics file already; merge such files with bayesieve merge."
-        )
-    _check_ending(Path(settings["out"]))
-    check_targets(settings, ("out", "config_out"))
-    given = read_input(settings, talk)
-    moments, ids, n_suppressed = suppress(given.data.moments, given.feature_ids, settings["min_cell"])
-    site = settings["site"] or Path(settings["table"]).name.split(".")[0]
-    result = StatisticsSet((SiteStatistics(site, moments, ids, transform, settings["min_cell"], n_suppressed),))
-    write_statistics(result, settings["out"])
-    if settings["config_out"] is not None:
-        write_settings(settings["config_out"], "stats", plain_settings(settings))
-    lines = [*describe(given.data), f"Site {site!r}, classes: {_counts(given.class_counts)}."]
+    check_file(spec.table)
+    if is_statistics_file(spec.table):
+        raise OptionError(f"{spec.table} is a statistics file already; merge such files with bayesieve merge.")
+    _check_ending(out)
+    run.check_targets(files_read(spec, run))
+    given = read_input(spec, talk, memory=run.memory, threads=run.threads)
+    moments, ids, n_suppressed = suppress(given.data.moments, given.feature_ids, min_cell)
+    named = site or Path(spec.table).name.split(".")[0]
+    result = StatisticsSet((SiteStatistics(named, moments, ids, spec.transform, min_cell, n_suppressed),))
+    write_statistics(result, out)
+    write_config(run, "stats", spec, options)
+    lines = [*given.described, f"Site {named!r}, classes: {_counts(given.class_counts)}."]
     if n_suppressed:
         lines.append(
-            f"Suppressed {n_suppressed:,} features in which a class has fewer than {settings['min_cell']} values "
-            "(--min-cell)."
+            f"Suppressed {n_suppressed:,} features in which a class has fewer than {min_cell} values (--min-cell)."
         )
-    lines.append(f"Wrote counts, means and centred squares of {len(ids):,} features to {settings['out']}.")
-    talk.say("statistics", "\n".join(lines), site=site, n_features=len(ids), n_suppressed=n_suppressed)
+    lines.append(f"Wrote counts, means and centred squares of {len(ids):,} features to {out}.")
+    talk.say("statistics", "\n".join(lines), site=named, n_features=len(ids), n_suppressed=n_suppressed)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -59,12 +54,14 @@ def _check_ending(out: Path) -> None:
         raise OptionError(f"A statistics file is a Parquet file; let {out} end in .stats.parquet.")
 
 
-def run_merge(files: Sequence[Path], out: Path, join: Literal["inner", "outer"], talk: Talk) -> None:
+def run_merge(options: Mapping[str, Any], files: Sequence[str], join: Literal["inner", "outer"]) -> None:
     """Put the sites of several statistics files into one, each as its own block."""
+    run = RunOptions.from_options(options)
+    talk, out = run.talk(), Path(str(run.out))
     if len(files) < 2:
         raise OptionError("Merging needs at least two statistics files.")
     _check_ending(out)
-    check_targets({"files": list(files), "out": out}, ("out",))
+    check_targets(dict.fromkeys(files, "files"), {"out": out})
     sets = [read_statistics(path) for path in files]
     merged = merge_statistics(sets, how=join)
     write_statistics(merged, out)
@@ -84,11 +81,12 @@ def run_merge(files: Sequence[Path], out: Path, join: Literal["inner", "outer"],
     talk.say("merged", "\n".join(lines), n_sites=len(merged.sites), n_features=len(merged.feature_ids))
 
 
-def run_remove(file: Path, site: str, out: Path | None, talk: Talk) -> None:
+def run_remove(options: Mapping[str, Any], file: str, site: str) -> None:
     """Drop one site from a merged file."""
-    target = out or file
-    if out is not None:
-        _check_ending(out)
+    run = RunOptions.from_options(options)
+    talk, target = run.talk(), Path(run.out or file)
+    if run.out is not None:
+        _check_ending(target)
     check_writable(target)
     left = read_statistics(file).without(site)
     write_statistics(left, target)
