@@ -107,7 +107,7 @@ def test_numbers_with_signs_are_doubted(tmp_path, cell):
     )
     with pytest.warns(bs.DataWarning, match="'odd'"):
         table = read(tmp_path, text, labels="grp")
-    assert table.slabs.table.left_out == {"not numeric": ["odd"]}
+    assert table.chunks.table.left_out == {"not numeric": ["odd"]}
 
 
 def test_plain_text_columns_are_left_out_without_a_warning(tmp_path):
@@ -152,7 +152,7 @@ def test_numeric_rows_above_the_labels_are_doubted(tmp_path):
     with pytest.warns(bs.DataWarning, match=r"above 'grp' hold numbers and are taken for features: 'age'"):
         table = read(tmp_path, "\n".join(lines), labels="grp")
     assert table.feature_names == ("age", *GENES)
-    assert table.slabs.table.left_out == {"rows without numbers": ["sex"]}
+    assert table.chunks.table.left_out == {"rows without numbers": ["sex"]}
     assert_whole(read(tmp_path, "\n".join(lines), labels="grp", ignore=["age"]))
 
 

@@ -85,7 +85,7 @@ WRITTEN = st.one_of(
 
 
 def read_all(path, **options):
-    return np.concatenate([piece.values for piece in open_text(path, ReadOptions(labels="y", **options)).pieces()])
+    return np.concatenate([chunk.values for chunk in open_text(path, ReadOptions(labels="y", **options)).chunks()])
 
 
 @settings(max_examples=120, **QUIET)

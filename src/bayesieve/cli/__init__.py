@@ -45,7 +45,7 @@ def main() -> None:
     try:
         app()
     except BayesieveError as error:
-        _say(f"bayesieve: {for_the_command_line(str(error))}")
+        _say(f"bayesieve: {for_the_command_line(error.message.render(command=True))}")
         raise SystemExit(2) from None
     except EndingError as ending:
         if ending.message:
@@ -86,4 +86,5 @@ def _say(text: str) -> None:
 
 def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
     """Show a warning as one paragraph, without the line of source that raised it."""
-    _say(f"bayesieve: warning: {message}")
+    known = getattr(message, "message", None)
+    _say(f"bayesieve: warning: {known.render(command=True) if known is not None else message}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayesieve.cli.words import for_the_command_line
-from bayesieve.errors import OptionError
+from bayesieve.errors import BayesieveWarning, OptionError
 
 
 class EndingError(BaseException):
@@ -96,7 +96,8 @@ class Talk:
         print(json.dumps(line, default=str), file=sys.stderr)  # noqa: T201
 
     def _warn(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        text = for_the_command_line(str(message))
+        known = message.message.render(command=True) if isinstance(message, BayesieveWarning) else str(message)
+        text = for_the_command_line(known)
         self.warned.append(text)
         if self.json_log:
             self._line("warning", text, {})

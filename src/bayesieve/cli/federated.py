@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bayesieve.cli.config import plain_settings, write_settings
 from bayesieve.cli.console import Talk
-from bayesieve.cli.inputs import describe, read_input
+from bayesieve.cli.inputs import read_input
 from bayesieve.cli.outputs import check_targets
 from bayesieve.data import NEEDS_ALL_SAMPLES
 from bayesieve.errors import OptionError
@@ -40,7 +40,7 @@ def run_stats(settings: Mapping[str, Any]) -> None:
     write_statistics(result, settings["out"])
     if settings["config_out"] is not None:
         write_settings(settings["config_out"], "stats", plain_settings(settings))
-    lines = [*describe(given.data), f"Site {site!r}, classes: {_counts(given.class_counts)}."]
+    lines = [*given.described, f"Site {site!r}, classes: {_counts(given.class_counts)}."]
     if n_suppressed:
         lines.append(
             f"Suppressed {n_suppressed:,} features in which a class has fewer than {settings['min_cell']} values "

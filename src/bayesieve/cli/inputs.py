@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io import Progress, Summary, read_table
+from bayesieve.io import Progress, read_table
 from bayesieve.selection import counted
 from bayesieve.utils import check_file
 
@@ -26,6 +26,7 @@ _ONLY_FOR_TABLES = (
     "labels", "samples_in", "id_column", "ignore", "na_values", "encoding", "delimiter", "layer", "pairs",
     "exposures",
 )  # fmt: skip
+_SECOND_LOOK = ("report", "permutations", "fragility", "robust")  # what needs the values once more
 
 
 @dataclass(slots=True)
@@ -99,13 +100,14 @@ def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = No
             memory=settings["memory"],
             n_threads=settings["threads"],
             progress=_both(started, progress),
+            keep_values=any(settings.get(name) for name in _SECOND_LOOK),
         )
-    encoder = summary.labeller.encoder
-    label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
+    described = summary.record.messages()
     return Input(
         path, summary, summary.statistics.classes, summary.class_counts, summary.feature_names,
-        settings["transform"], describe(summary), label_map=dict(label_map),
-        discreet=describe(summary, ids=False),
+        settings["transform"], [message.render(command=True) for message in described],
+        label_map=summary.label_map,
+        discreet=[message.render(command=True, ids=False) for message in described],
     )  # fmt: skip
 
 
@@ -133,55 +135,6 @@ def _both(first: Progress, second: Progress | None) -> Progress:
             second(done, total)
 
     return tell
-
-
-def describe(summary: Summary, *, ids: bool = True) -> list[str]:
-    """Say what a table holds and what was left out of it, with some of the ids or without."""
-    table, labeller = summary.slabs.table, summary.labeller
-    n = sum(summary.class_counts.values())
-    lines = [
-        f"{table.path}: {table.form}, samples in {table.samples_in}; {n:,} samples x "
-        f"{counted(len(summary.feature_names), 'feature')}, transform {summary.slabs.transform}."
-    ]
-    out = _left_out(summary, ids)
-    if out:
-        lines.append("Left out: " + "; ".join(out) + ".")
-    if labeller.in_order is not None:
-        lines.append(f"The table has no sample ids: labels are taken in the order of {labeller.source}.")
-    if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
-        absent = [name for name in labeller.by_id if name not in labeller.matched]
-        are = "is" if len(absent) == 1 else "are"
-        few = f" ({_few(absent)})" if ids else ""
-        lines.append(f"{counted(len(absent), 'id')} of {labeller.source} {are} not in the table{few}.")
-    if labeller.ids_in:
-        lines.append(f"Samples are looked up in {labeller.ids_in}.")
-    if summary.missing.total:
-        are = "is" if summary.missing.total == 1 else "are"
-        lines.append(f"{counted(summary.missing.total, 'missing value')} {are} left out, feature by feature.")
-    return lines
-
-
-def _left_out(summary: Summary, ids: bool) -> list[str]:
-    table, labeller = summary.slabs.table, summary.labeller
-    encoder = labeller.encoder
-    out = []
-    if encoder.n_unlabelled:
-        out.append(f"{counted(encoder.n_unlabelled, 'sample')} without a label")
-    if encoder.outside:
-        shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
-        out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes: {shown}")
-    out += summary.extra_left_out if ids else [text.partition(" (")[0] for text in summary.extra_left_out]
-    unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
-    if unknown:
-        few = f" ({_few(unknown)})" if ids else ""
-        out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know{few}")
-    for reason, names in table.left_out.items():
-        few = f": {_few(names)}" if ids else ""
-        if reason == "rows without numbers":
-            out.append(f"{counted(len(names), 'row')} without numbers{few}")
-        elif reason != "not in the label file":
-            out.append(f"{counted(len(names), 'column')}, {reason}{few}")
-    return out
 
 
 def check_classes(given: Input) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import FileError, MissingExtraError, OptionError
+from bayesieve.errors import FileError, MissingExtraError, OptionError, option
 from bayesieve.io.formats.damage import reading
 from bayesieve.io.formats.numpy_files import (
     SPARSE_ROWS,
     MatrixFeatures,
     MatrixSamples,
     check_names,
-    sparse_features_per_piece,
+    sparse_features_per_chunk,
 )
 from bayesieve.io.tables.roles import no_such_column
 from bayesieve.io.tables.table import (
@@ -27,7 +27,7 @@ from bayesieve.io.tables.table import (
     SampleTable,
     id_text,
     label_text,
-    samples_per_piece,
+    samples_per_chunk,
 )
 from bayesieve.utils import check_file, did_you_mean, listed
 
@@ -52,7 +52,8 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
     name = os.fspath(path)
     if options.samples_in == "columns":
         raise OptionError(
-            f"{name} is an AnnData file, and those always have samples in rows. Leave the option out."
+            f"{name} is an AnnData file, and those always have samples in rows.",
+            hint=("Leave ", option("samples_in"), " out."),
         )
     check_file(path)
     read_elem, h5py = _packages(name)
@@ -100,10 +101,11 @@ def _table(path: str, file: Any, read_elem: Any, options: ReadOptions) -> Sample
     named = obs.index if options.id_column is None else _obs(path, obs, options.id_column)
     ids = [id_text(name) for name in named]
     check_names(path, features, ids, options, _UNIQUE)
-    labels = None
-    if options.labels is not None and (options.labels in obs or options.known_ids is None):
-        labels = [label_text(value, options.missing_words) for value in _obs(path, obs, options.labels)]
-    return _matrix(path, file, values, features, ids, labels, options)
+    columns = {
+        role: [label_text(value, options.missing_words) for value in _obs(path, obs, column)]
+        for role, column in options.columns.items()
+    }
+    return _matrix(path, file, values, features, ids, columns, options)
 
 
 def _obs(path: str, obs: Any, name: str) -> list[Any]:
@@ -135,7 +137,7 @@ def _encoding(values: Any) -> str:
 
 
 def _matrix(
-    path: str, file: Any, values: Any, features: list[str], ids: list[str], labels: Any, options: ReadOptions
+    path: str, file: Any, values: Any, features: list[str], ids: list[str], columns: Any, options: ReadOptions
 ) -> SampleTable | FeatureTable:
     form = f"AnnData, layer {options.layer}" if options.layer else "AnnData"
     left_out = {"ignored": list(options.ignore)} if options.ignore else {}
@@ -150,15 +152,15 @@ def _matrix(
         raise FileError(f"{path} holds no values: its shape is {stored.shape}. Check how it was made.")
     if isinstance(stored, _Compressed) and stored.by_feature:
         return MatrixFeatures(
-            path, form, "rows", left_out, tuple(ids), len(ids), labels, feature_ids=features, read=stored.block,
-            size=sparse_features_per_piece(stored.n_entries, len(features), options),
+            path, form, "rows", left_out, tuple(ids), len(ids), columns, feature_ids=features, read=stored.block,
+            size=sparse_features_per_chunk(stored.n_entries, len(features), options),
             ignored=frozenset(options.ignore), options=options, closing=file.close,
         )  # fmt: skip
     kept = [place for place, name in enumerate(features) if name not in options.ignore]
     return MatrixSamples(
         path, form, "rows", left_out, tuple(features[place] for place in kept), read=stored.rows,
-        n_samples=len(ids), size=SPARSE_ROWS if sparse else samples_per_piece(len(features)), ids=ids,
-        labels=labels, kept=np.array(kept) if options.ignore else None, options=options, closing=file.close,
+        n_samples=len(ids), size=SPARSE_ROWS if sparse else samples_per_chunk(len(features)), ids=ids,
+        columns=columns, kept=np.array(kept) if options.ignore else None, options=options, closing=file.close,
     )  # fmt: skip
 
 
