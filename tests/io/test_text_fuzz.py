@@ -312,4 +312,4 @@ def test_random_options_raise_errors_for_users_only(tmp_path, **options):
 @pytest.mark.parametrize("delimiter", [":", ";", "tab", "|"])
 def test_delimiters_that_the_file_does_not_have(delimiter, tmp_path):
     (tmp_path / "t.csv").write_bytes(SOURCES["t.csv"])
-    assert "--delimiter" in attempt(tmp_path / "t.csv", delimiter=delimiter)
+    assert "with delimiter" in attempt(tmp_path / "t.csv", delimiter=delimiter)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import os
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +11,7 @@ import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.io import Progress, read_table
+from bayesieve.io import read_table
 from bayesieve.selection import counted
 from bayesieve.utils import check_file
 
@@ -78,7 +75,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = No
 
         if is_statistics_file(path):
             return _from_statistics(path, settings)
-    with talk.progress(f"Reading {os.path.basename(path)}") as progress, _scipy_meanwhile() as started:
+    with talk.progress(f"Reading {os.path.basename(path)}") as progress:
         summary = read_table(
             path,
             labels=settings["labels"],
@@ -99,7 +96,7 @@ def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = No
             model=model,
             memory=settings["memory"],
             n_threads=settings["threads"],
-            progress=_both(started, progress),
+            progress=progress,
             keep_values=any(settings.get(name) for name in _SECOND_LOOK),
         )
     described = summary.record.messages()
@@ -109,32 +106,6 @@ def read_input(settings: Mapping[str, Any], talk: Talk, model: Model | None = No
         label_map=summary.label_map,
         discreet=[message.render(command=True, ids=False) for message in described],
     )  # fmt: skip
-
-
-@contextlib.contextmanager
-def _scipy_meanwhile() -> Iterator[Progress]:
-    """Import what the summary needs (SciPy, a tenth of a second) while compiled loops read the table."""
-    helper = threading.Thread(target=importlib.import_module, args=("bayesieve.posterior.null.distribution",))
-
-    def start(done: int, total: int) -> None:
-        del done, total
-        if helper.ident is None:
-            helper.start()
-
-    try:
-        yield start
-    finally:
-        if helper.ident is not None:
-            helper.join()
-
-
-def _both(first: Progress, second: Progress | None) -> Progress:
-    def tell(done: int, total: int) -> None:
-        first(done, total)
-        if second is not None:
-            second(done, total)
-
-    return tell
 
 
 def check_classes(given: Input) -> None:

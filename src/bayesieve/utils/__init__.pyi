@@ -4,6 +4,7 @@ from .files import (
     check_writable as check_writable,
     read_toml as read_toml,
     replacing as replacing,
+    wrap_read_errors as wrap_read_errors,
 )
 from .messages import did_you_mean as did_you_mean, listed as listed
 from .plotting import (

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all (atomically), and TOML read with an error that helps."""
+"""Files: written whole or not at all (atomically), and read with errors that help."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import contextlib
 import os
 import secrets
 import tomllib
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from bayesieve.errors import FileError
+from bayesieve.errors import BayesieveError, FileError
 
 
 @contextlib.contextmanager
@@ -85,6 +86,31 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
     except OSError as error:
         raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
+
+
+@contextlib.contextmanager
+def wrap_read_errors(path: str, form: str, again: str = "write it anew") -> Iterator[None]:
+    """Turn any exception of a library (polars also panics) into a :class:`FileError`; its warnings are dropped.
+
+    Parameters
+    ----------
+    path, form
+        The file, and what it should be.
+    again
+        How to write it again.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (BayesieveError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic is no Exception
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise FileError(
+            f"{path} cannot be read as {form}: it is damaged, cut short or of another kind ({why[:200]}). Fetch "
+            f"it again, or {again}."
+        ) from error
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:

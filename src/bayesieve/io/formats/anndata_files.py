@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
+import subprocess
+import sys
 import warnings
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from bayesieve.errors import FileError, MissingExtraError, OptionError, option
-from bayesieve.io.formats.damage import reading
 from bayesieve.io.formats.numpy_files import (
     SPARSE_ROWS,
     MatrixFeatures,
@@ -29,7 +31,7 @@ from bayesieve.io.tables.table import (
     label_text,
     samples_per_chunk,
 )
-from bayesieve.utils import check_file, did_you_mean, listed
+from bayesieve.utils import check_file, did_you_mean, listed, wrap_read_errors
 
 SUFFIXES = (".h5ad",)
 
@@ -56,7 +58,8 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
             hint=("Leave ", option("samples_in"), " out."),
         )
     check_file(path)
-    read_elem, h5py = _packages(name)
+    with _survived(name):
+        read_elem, h5py = _packages(name)
     with _reading(name):
         file = h5py.File(path, "r")
     try:
@@ -65,6 +68,52 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
     except BaseException:
         file.close()
         raise
+
+
+# Everything that HDF5 itself has to follow: names, attributes, descriptions of the samples and features, and
+# where the chunks of the values are; the values are not read.
+_LOOK_THROUGH = """
+import sys, h5py
+
+def look(name, item):
+    dict(item.attrs)
+    if isinstance(item, h5py.Dataset):
+        if item.chunks:
+            item.id.get_num_chunks()
+        if {"obs", "var"}.intersection(name.split("/")):
+            item[()]
+
+with h5py.File(sys.argv[1], "r") as file:
+    dict(file.attrs)
+    file.visititems(look)
+"""
+_DEATHS = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}
+
+
+@contextmanager
+def _survived(path: str) -> Iterator[None]:
+    """Look through a file in another process meanwhile: damaged structures can crash the HDF5 library.
+
+    Only a crash is told here; whatever can be caught is met again, and explained, when the file is opened.
+    """
+    if not sys.executable or getattr(sys, "frozen", False):  # Python is part of another program
+        yield
+        return
+    nowhere = subprocess.DEVNULL
+    command = [sys.executable, "-c", _LOOK_THROUGH, path]
+    with subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere) as child:
+        try:
+            yield
+            code = child.wait()
+        finally:
+            child.kill()
+    death = signal.Signals(-code).name if code < 0 else ""
+    if death in _DEATHS:
+        raise FileError(
+            f"{path} seems to be damaged: the library that reads this format crashed ({death}).",
+            hint="Fetch or write the file again.",
+            kind="crash",
+        )
 
 
 def _packages(path: str) -> tuple[Any, Any]:
@@ -85,7 +134,7 @@ def _packages(path: str) -> tuple[Any, Any]:
 
 
 def _reading(path: str) -> AbstractContextManager[None]:
-    return reading(path, "an AnnData file", "write it anew with adata.write_h5ad")
+    return wrap_read_errors(path, "an AnnData file", "write it anew with adata.write_h5ad")
 
 
 def _table(path: str, file: Any, read_elem: Any, options: ReadOptions) -> SampleTable | FeatureTable:

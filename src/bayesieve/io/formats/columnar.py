@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import FileError
-from bayesieve.io.formats.damage import reading
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     check_distinct,
@@ -40,7 +39,7 @@ from bayesieve.io.tables.table import (
     take_samples,
     without_words,
 )
-from bayesieve.utils import IntArray, check_file
+from bayesieve.utils import IntArray, check_file, wrap_read_errors
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}
@@ -132,7 +131,7 @@ class ColumnarFile:
         """Turn whatever polars raises about a file, panics included, into words."""
         import polars  # noqa: PLC0415 - slow to import
 
-        with reading(self.path, self.form):
+        with wrap_read_errors(self.path, self.form):
             yield polars
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from bayesieve.data import is_sparse
 from bayesieve.errors import FileError, LabelError, OptionError, option
-from bayesieve.io.formats.damage import reading
 from bayesieve.io.tables.roles import check_distinct, check_ignored, matches, no_match, no_such_column
 from bayesieve.io.tables.table import (
     FeatureChunk,
@@ -28,7 +27,7 @@ from bayesieve.io.tables.table import (
     take_samples,
     without_words,
 )
-from bayesieve.utils import IntArray, check_file, listed
+from bayesieve.utils import IntArray, check_file, listed, wrap_read_errors
 
 SPARSE_ROWS = 8192
 _BYTES_PER_ENTRY = 16  # of a sparse matrix: a value and its place
@@ -195,7 +194,7 @@ def open_numpy(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
-    with reading(path, "a NumPy file"):
+    with wrap_read_errors(path, "a NumPy file"):
         try:
             yield
         except Exception as error:

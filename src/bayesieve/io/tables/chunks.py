@@ -83,7 +83,7 @@ class Missing:
 
         def where(place: Any) -> tuple[str | SampleIds, ...]:
             i, j = place.tolist()
-            return f"feature {features[j]!r}", SampleIds((roles.name(i),), ", sample ")
+            return SampleIds((f"{roles.name(i)}, ",), "sample "), f"feature {features[j]!r}"
 
         infinite = places[np.isinf(found)]
         if infinite.size:
