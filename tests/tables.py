@@ -13,7 +13,7 @@ def dense(values):
 
 
 def whole(table):
-    """Samples x features, whichever way the pieces come."""
+    """Samples x features, whichever way the chunks come."""
     if isinstance(table, SampleTable):
-        return np.vstack([dense(piece.values) for piece in table.pieces()])
-    return np.vstack([dense(piece.values) for piece in table.pieces(np.arange(table.n_samples))]).T
+        return np.vstack([dense(chunk.values) for chunk in table.chunks()])
+    return np.vstack([dense(chunk.values) for chunk in table.chunks(np.arange(table.n_samples))]).T

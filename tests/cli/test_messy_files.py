@@ -65,7 +65,7 @@ def test_two_columns_that_know_all_ids_are_not_chosen_between(tmp_path):
     lines = ["run,patient,grp", *(f"{i},{23 - i},{LABELS[i]}" for i in range(24))]
     (tmp_path / "ph.csv").write_text("\n".join(lines))
     text = rows_of(VALUES, ids=[str(i) for i in range(24)], labels=["x"] * 24).replace("id,grp", "id,note")
-    with pytest.raises(bs.FileError, match=r"'run', 'patient' know the same number of ids.*--id-column"):
+    with pytest.raises(bs.FileError, match=r"'run', 'patient' know the same number of ids.*id_column='NAME'"):
         read(tmp_path, text, labels=f"{tmp_path / 'ph.csv'}:grp")
     table = read(tmp_path, text, labels=f"{tmp_path / 'ph.csv'}:grp", id_column="patient")
     np.testing.assert_allclose(table.moments.mean[1], VALUES[12:].mean(axis=0), rtol=1e-12)  # ids run backwards
@@ -76,7 +76,7 @@ def test_ids_in_rows_and_columns_alike_are_asked_about(tmp_path):
     values = RNG.normal(size=(24, 30))
     text = columns_of(values, [str(i) for i in range(24)], [str(j) for j in range(30)])
     (tmp_path / "ph.csv").write_text("id,grp\n" + "".join(f"{i},{LABELS[i]}\n" for i in range(24)))
-    with pytest.raises(bs.OptionError, match="--samples-in"):
+    with pytest.raises(bs.OptionError, match="samples_in='rows' or 'columns'"):
         read(tmp_path, text, labels=f"{tmp_path / 'ph.csv'}:grp")
     table = read(tmp_path, text, labels=f"{tmp_path / 'ph.csv'}:grp", samples_in="columns")
     assert len(table.feature_names) == 30
@@ -95,7 +95,7 @@ def test_columns_with_decimal_commas_are_not_left_out_silently(tmp_path):
         line[2:4] = [cell.split(".")[0] for cell in line[2:4]]
         line[4:] = [cell.replace(".", ",") for cell in line[4:]]
     halved = [";".join(line) for line in lines]
-    with pytest.raises(bs.FileError, match=r"decimal commas: 'g2', 'g3', 'g4' and 1 more.*--decimal ,"):
+    with pytest.raises(bs.FileError, match=r"decimal commas: 'g2', 'g3', 'g4' and 1 more.*decimal=','"):
         read(tmp_path, "\n".join(halved), labels="grp")
 
 
@@ -107,7 +107,7 @@ def test_numbers_with_signs_are_doubted(tmp_path, cell):
     )
     with pytest.warns(bs.DataWarning, match="'odd'"):
         table = read(tmp_path, text, labels="grp")
-    assert table.slabs.table.left_out == {"not numeric": ["odd"]}
+    assert table.chunks.table.left_out == {"not numeric": ["odd"]}
 
 
 def test_plain_text_columns_are_left_out_without_a_warning(tmp_path):
@@ -126,7 +126,7 @@ def test_text_rows_below_the_first_numbers_are_mistakes_wherever_they_are(tmp_pa
     lines = columns_of(VALUES).split("\n")
     lines[4] = ",".join(["g3", *["below LOD"] * 24])
     (tmp_path / "ph.csv").write_text("id,grp\n" + "".join(f"{i},{g}\n" for i, g in zip(IDS, LABELS, strict=True)))
-    with pytest.raises(bs.FileError, match=r"line 5, feature 'g3'.*--ignore 'g3'"):
+    with pytest.raises(bs.FileError, match=r"line 5, feature 'g3'.*ignore=\['g3'\]"):
         read(tmp_path, "\n".join(lines), labels=f"{tmp_path / 'ph.csv'}:grp")
     table = read(tmp_path, "\n".join(lines), labels=f"{tmp_path / 'ph.csv'}:grp", ignore=["g3"])
     assert "g3" not in table.feature_names
@@ -152,7 +152,7 @@ def test_numeric_rows_above_the_labels_are_doubted(tmp_path):
     with pytest.warns(bs.DataWarning, match=r"above 'grp' hold numbers and are taken for features: 'age'"):
         table = read(tmp_path, "\n".join(lines), labels="grp")
     assert table.feature_names == ("age", *GENES)
-    assert table.slabs.table.left_out == {"rows without numbers": ["sex"]}
+    assert table.chunks.table.left_out == {"rows without numbers": ["sex"]}
     assert_whole(read(tmp_path, "\n".join(lines), labels="grp", ignore=["age"]))
 
 

@@ -12,7 +12,7 @@ from tables import dense, whole
 
 import bayesieve as bs
 from bayesieve.io.formats.anndata_files import open_annotated
-from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, samples_per_piece
+from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, samples_per_chunk
 
 anndata = pytest.importorskip("anndata")
 h5py = pytest.importorskip("h5py")
@@ -66,12 +66,12 @@ def test_by_sample(tmp_path):
     options = ReadOptions(labels="state", ignore=("g1",), progress=lambda done, total: seen.append((done, total)))
     with contextlib.closing(open_annotated(path, options)) as table:
         assert table.feature_ids == ("g0", "g2", "g3")
-        (piece,) = table.pieces(slice(1, 3))
-        assert sp.issparse(piece.values)
-        assert piece.values.format == "csr"
-        np.testing.assert_array_equal(piece.values.toarray(), COUNTS[:, [2, 3]])
-    assert piece.ids == [f"c{i}" for i in range(9)]
-    assert piece.labels == ["well", "sick", None] * 3
+        (chunk,) = table.chunks(slice(1, 3))
+        assert sp.issparse(chunk.values)
+        assert chunk.values.format == "csr"
+        np.testing.assert_array_equal(chunk.values.toarray(), COUNTS[:, [2, 3]])
+    assert chunk.ids == [f"c{i}" for i in range(9)]
+    assert chunk.columns["labels"] == ["well", "sick", None] * 3
     assert seen == [(9, 9)]
 
 
@@ -79,19 +79,19 @@ def test_by_feature(tmp_path):
     path = write(cells("csc"), tmp_path / "a.h5ad")
     with contextlib.closing(open_annotated(path, ReadOptions(labels="state", ignore=("g1",), memory=1))) as table:
         assert table.sample_ids == tuple(f"c{i}" for i in range(9))
-        assert table.labels == ["well", "sick", None] * 3
-        pieces = list(table.pieces(np.array([8, 0, 3])))
-    assert [name for piece in pieces for name in piece.ids] == ["g0", "g2", "g3"]
-    np.testing.assert_array_equal(np.vstack([dense(p.values) for p in pieces]), COUNTS[[8, 0, 3]][:, [0, 2, 3]].T)
+        assert table.columns["labels"] == ["well", "sick", None] * 3
+        chunks = list(table.chunks(np.array([8, 0, 3])))
+    assert [name for chunk in chunks for name in chunk.ids] == ["g0", "g2", "g3"]
+    np.testing.assert_array_equal(np.vstack([dense(p.values) for p in chunks]), COUNTS[[8, 0, 3]][:, [0, 2, 3]].T)
 
 
 def test_pieces_of_dense_values(tmp_path):
     values = np.random.default_rng(0).normal(size=(40, 60_000)).astype("f4")
     path = write(anndata.AnnData(values), tmp_path / "a.h5ad")
     with contextlib.closing(open_annotated(path, ReadOptions(memory=1))) as table:
-        pieces = list(table.pieces(slice(7, 9)))
-    assert [len(piece.values) for piece in pieces] == [samples_per_piece(60_000)] * 2 + [8]
-    np.testing.assert_array_equal(np.vstack([piece.values for piece in pieces]), values[:, 7:9])
+        chunks = list(table.chunks(slice(7, 9)))
+    assert [len(chunk.values) for chunk in chunks] == [samples_per_chunk(60_000)] * 2 + [8]
+    np.testing.assert_array_equal(np.vstack([chunk.values for chunk in chunks]), values[:, 7:9])
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_pieces_of_dense_values(tmp_path):
 def test_labels(tmp_path, name, labels):
     path = write(cells(), tmp_path / "a.h5ad")
     with contextlib.closing(open_annotated(path, ReadOptions(labels=name, id_column="donor"))) as table:
-        (piece,) = table.pieces()
-    assert piece.labels[:3] == labels
-    assert piece.ids == [f"d{i}" for i in range(9)]
+        (chunk,) = table.chunks()
+    assert chunk.columns["labels"][:3] == labels
+    assert chunk.ids == [f"d{i}" for i in range(9)]
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_errors_say_what_to_do(tmp_path, options, kind, words):
 def test_known_ids(tmp_path):
     path = write(cells(), tmp_path / "a.h5ad")
     with contextlib.closing(open_annotated(path, ReadOptions(known_ids=frozenset({"c3", "z"})))) as table:
-        (piece,) = table.pieces()
-    assert piece.labels is None
+        (chunk,) = table.chunks()
+    assert "labels" not in chunk.columns
 
 
 def test_repeated_features(tmp_path):

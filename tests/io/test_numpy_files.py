@@ -7,7 +7,7 @@ from tables import whole
 
 import bayesieve as bs
 from bayesieve.io.formats.numpy_files import open_numpy
-from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, samples_per_piece
+from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, samples_per_chunk
 
 X = np.random.default_rng(5).normal(size=(7, 4))
 
@@ -31,11 +31,11 @@ def test_pieces_depend_on_the_number_of_features_alone(tmp_path):
     seen = []
     for memory in (1, 2**40):
         options = ReadOptions(memory=memory, progress=lambda done, total: seen.append((done, total)))
-        pieces = list(open_numpy(tmp_path / "x.npy", options).pieces(slice(5, 9)))
-        assert [len(piece.values) for piece in pieces[:-1]] == [samples_per_piece(20_000)] * (len(pieces) - 1)
-        np.testing.assert_array_equal(np.vstack([piece.values for piece in pieces]), values[:, 5:9])
-        assert pieces[0].values.flags.c_contiguous
-        assert pieces[0].ids is None
+        chunks = list(open_numpy(tmp_path / "x.npy", options).chunks(slice(5, 9)))
+        assert [len(chunk.values) for chunk in chunks[:-1]] == [samples_per_chunk(20_000)] * (len(chunks) - 1)
+        np.testing.assert_array_equal(np.vstack([chunk.values for chunk in chunks]), values[:, 5:9])
+        assert chunks[0].values.flags.c_contiguous
+        assert chunks[0].ids is None
         assert seen[-1] == (100, 100)
 
 
@@ -44,27 +44,27 @@ def test_archive_with_names(tmp_path):
         tmp_path / "x.npz", X=X, labels=list("aabb a "), feature_names=list("pqrs"), ids=np.arange(7), other=[1]
     )
     table = open_numpy(tmp_path / "x.npz", ReadOptions(ignore=("q",), missing_words=("b",)))
-    (piece,) = table.pieces(slice(1, 3))
+    (chunk,) = table.chunks(slice(1, 3))
     assert table.feature_ids == ("p", "r", "s")
-    assert piece.ids == [str(i) for i in range(7)]
-    assert piece.labels == ["a", "a", None, None, None, "a", None]
-    np.testing.assert_array_equal(piece.values, X[:, [2, 3]])
+    assert chunk.ids == [str(i) for i in range(7)]
+    assert chunk.columns["labels"] == ["a", "a", None, None, None, "a", None]
+    np.testing.assert_array_equal(chunk.values, X[:, [2, 3]])
     assert table.left_out == {"ignored": ["q"], "other arrays": ["other"]}
 
 
 def test_the_only_table_of_an_archive(tmp_path):
     np.savez_compressed(tmp_path / "x.npz", data=np.asfortranarray(X), group=[1.0, 2, 1, 2, 1, 2, np.nan])
     table = open_numpy(tmp_path / "x.npz", ReadOptions(labels="group"))
-    assert table.labels == ["1", "2", "1", "2", "1", "2", None]
+    assert table.columns["labels"] == ["1", "2", "1", "2", "1", "2", None]
     np.testing.assert_array_equal(whole(table), X)
-    (piece,) = table.pieces(np.array([6, 0]))
-    np.testing.assert_array_equal(piece.values, X[[6, 0]].T)
+    (chunk,) = table.chunks(np.array([6, 0]))
+    np.testing.assert_array_equal(chunk.values, X[[6, 0]].T)
 
 
 def test_a_label_file_wins_over_labels_in_the_archive(tmp_path):
     np.savez(tmp_path / "x.npz", X=X, y=np.arange(7), ids=list("abcdefg"))
-    (piece,) = open_numpy(tmp_path / "x.npz", ReadOptions(known_ids=frozenset("a"))).pieces()
-    assert piece.labels is None
+    (chunk,) = open_numpy(tmp_path / "x.npz", ReadOptions(known_ids=frozenset("a"))).chunks()
+    assert "labels" not in chunk.columns
     with pytest.raises(bs.LabelError, match=r"'z'.*'a', 'b', 'c'"):
         open_numpy(tmp_path / "x.npz", ReadOptions(known_ids=frozenset("z")))
 

@@ -45,10 +45,10 @@ def clinical():
 
 def whole(table, samples=None):
     samples = np.arange(table.n_samples) if samples is None else np.asarray(samples)
-    pieces = list(table.pieces(samples))
-    ids = [name for piece in pieces for name in piece.ids]
-    assert all(piece.values.dtype == np.float64 for piece in pieces)
-    return ids, np.vstack([piece.values for piece in pieces])
+    chunks = list(table.chunks(samples))
+    ids = [name for chunk in chunks for name in chunk.ids]
+    assert all(chunk.values.dtype == np.float64 for chunk in chunks)
+    return ids, np.vstack([chunk.values for chunk in chunks])
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -58,7 +58,7 @@ def test_samples_in_rows(tmp_path, name):
     table = open_columnar(tmp_path / name, options)
     assert table.samples_in == "rows"
     assert table.sample_ids == ("p1", "p2", "p3")
-    assert table.labels == ["I", None, "II"]
+    assert table.columns["labels"] == ["I", None, "II"]
     assert table.left_out == {"not numeric": ["gender"]} or name == "t.pq"  # pandas turns flag into objects
     ids, values = whole(table)
     assert ids[:2] == ["TP53", "count"]
@@ -80,7 +80,7 @@ def test_samples_in_columns(tmp_path, name, memory):
         progress=lambda done, total: seen.append((done, total)),
     )
     table = open_columnar(tmp_path / name, options)
-    assert (table.samples_in, table.sample_ids, table.labels) == ("columns", ("s1", "s2", "s3"), None)
+    assert (table.samples_in, table.sample_ids, table.columns) == ("columns", ("s1", "s2", "s3"), {})
     assert table.left_out == {"not numeric": ["note"]}
     ids, values = whole(table, [2, 0])
     assert ids == [f"g{i}" for i in range(50)]
@@ -137,7 +137,7 @@ def test_every_type_of_number(tmp_path):
 def test_labels_as_text(tmp_path, values, texts):
     pl.DataFrame({"y": values, "x": [1.0, 2.0, 3.0]}).write_parquet(tmp_path / "t.parquet")
     table = open_columnar(tmp_path / "t.parquet", ReadOptions(labels="y"))
-    assert table.labels == texts
+    assert table.columns["labels"] == texts
     assert table.sample_ids is None
     assert whole(table)[0] == ["x"]
 
@@ -281,7 +281,7 @@ for number in range(first, 200):
     damaged.write_bytes(bad)
     try:
         table = open_columnar(damaged, ReadOptions(labels="stage"))
-        list(table.pieces(np.arange(table.n_samples)))
+        list(table.chunks(np.arange(table.n_samples)))
     except bs.BayesieveError as error:
         assert damaged.name in str(error), error
 """

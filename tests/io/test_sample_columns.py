@@ -120,7 +120,13 @@ def table_of(*args, **options):
     try:
         yield found
     finally:
-        found.slabs.table.close()
+        found.chunks.table.close()
+
+
+def lacking(found):
+    """Number, column and ids of the samples or pairs that lack something."""
+    groups = [group for group in found.record.left_out if group.what in ("sample", "incomplete pair")]
+    return [(group.n, group.reason.partition(" of ")[2], group.sample_ids) for group in groups]
 
 
 @pytest.mark.parametrize("write", FORMATS)
@@ -135,7 +141,7 @@ def test_blocks_of_every_format_against_pandas(tmp_path, write, memory):
             check(moments, VALUES[name == BATCH], STAGE[name == BATCH])
         assert found.class_counts == {"early": 12, "late": 12}
         assert found.block_class_counts == {name: {"early": 4, "late": 4} for name in ("1", "2", "10")}
-        assert not found.extra_left_out
+        assert not lacking(found)
         assert found.sample_names == tuple(IDS)
 
 
@@ -214,7 +220,7 @@ def test_totals_do_not_depend_on_how_the_table_is_cut(tmp_path):
 
 @pytest.mark.parametrize("write", [csv_rows, csv_columns, parquet])
 def test_other_models_with_blocks_and_totals_in_pieces(tmp_path, write, monkeypatch):
-    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_piece", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_chunk", lambda n_features: 8)
     path = write(tmp_path, frame(COUNTS))
     found = read_table(
         path, labels="stage", blocks="batch", exposures="depth", model=PoissonModel(), memory=1, ignore=()
@@ -239,7 +245,7 @@ def test_a_column_of_another_file_by_id(tmp_path, write):
         check(found.moments, VALUES[kept], STAGE[kept])
         oslo = kept & (BATCH == "1")
         check(found.blocked["Oslo"], VALUES[oslo], STAGE[oslo])
-        assert found.extra_left_out == [f"2 samples without a value of '{tmp_path / 'sites.csv'}:site'"]
+        assert lacking(found) == [(2, f"'{tmp_path / 'sites.csv'}:site'", ())]
 
 
 def test_all_columns_in_another_file(tmp_path):
@@ -275,7 +281,7 @@ def test_samples_without_a_block_are_left_out_and_counted(tmp_path, write):
     kept = ~np.isin(np.arange(N), (3, 7))
     with table_of(path, labels="stage", blocks="batch", ignore=_ignored(write)) as found:
         check(found.moments, VALUES[kept], STAGE[kept])
-        assert found.extra_left_out == ["2 samples without a value of 'batch'"]
+        assert lacking(found) == [(2, "'batch'", ())]
         assert sum(found.class_counts.values()) == N - 2
 
 
@@ -317,7 +323,7 @@ class Waiting(Model):
 
 @pytest.mark.parametrize("write", [csv_rows, csv_columns, h5ad])
 def test_a_model_of_three_methods(tmp_path, write, monkeypatch):
-    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_piece", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_chunk", lambda n_features: 8)
     site = np.where(STAGE == "late", "mixed", BATCH)
     path = write(tmp_path, frame(COUNTS, batch=site))
     with table_of(path, labels="stage", blocks="batch", model=Waiting(), ignore=_ignored(write)) as found:
@@ -355,7 +361,7 @@ def test_blocks_change_nothing_else(tmp_path):
 
 @pytest.mark.parametrize("write", FORMATS)
 def test_a_second_look_with_blocks(tmp_path, write, monkeypatch):
-    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_piece", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_chunk", lambda n_features: 8)
     with table_of(
         write(tmp_path, frame()), labels="stage", blocks="batch", ignore=_ignored(write), memory=1
     ) as found:
@@ -363,10 +369,10 @@ def test_a_second_look_with_blocks(tmp_path, write, monkeypatch):
             seen, rows, codes = np.full((N, which.size), np.nan), 0, []
             for block in found.blocks(which):
                 part = dense(block.values)
-                rows = 0 if found.slabs.whole_features else rows
+                rows = 0 if found.chunks.whole_features else rows
                 seen[rows : rows + len(part), block.first : block.first + part.shape[1]] = part
                 rows += len(part)
-                codes = [*(codes if not found.slabs.whole_features else []), *block.codes]
+                codes = [*(codes if not found.chunks.whole_features else []), *block.codes]
             np.testing.assert_array_equal(seen, VALUES[:, which])
             assert [found.moments.classes[k] for k in codes] == STAGE.tolist()
 
@@ -401,7 +407,7 @@ def test_incomplete_pairs_are_left_out_and_counted(tmp_path):
     check(found.moments, values[first] - values[first + 2], np.full(11, "early - late"), ["early - late"])
     assert found.moments.count[0].tolist() == [11, 10, *[11] * (P - 2)]
     assert (found.n_pairs, found.n_incomplete) == (11, 2)
-    assert found.extra_left_out == ["2 incomplete pairs of 'patient' ('alone', 'p00')"]
+    assert lacking(found) == [(2, "'patient'", ("'alone'", "'p00'"))]
     with pytest.raises(bs.MissingValueError, match=r"1 missing value\(s\) in 1 of 7 features, .* sample 's5'"):
         read_table(path, labels="stage", pairs="patient", ignore=["depth", "batch"])
 
@@ -457,7 +463,7 @@ def test_label_rows_of_numbers_above_text(tmp_path):
     table = frame(depth=np.where(np.arange(N) % 2, "m", "f"))[["id", "batch", "stage", "depth", *GENES]]
     found = read_table(csv_columns(tmp_path, table), labels="stage", blocks="batch")
     assert found.feature_names == tuple(GENES)
-    assert found.slabs.table.left_out == {"rows without numbers": ["depth"]}
+    assert found.chunks.table.left_out == {"rows without numbers": ["depth"]}
 
 
 def test_categories_of_numbers(tmp_path):
@@ -477,7 +483,7 @@ def test_categories_of_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("options", "kind", "words"),
     [
-        ({"blocks": "stage"}, bs.OptionError, "--labels and --blocks both name 'stage'"),
+        ({"blocks": "stage"}, bs.OptionError, "labels and blocks both name 'stage'"),
         ({"blocks": "batc"}, bs.LabelError, "has no column 'batc'. Did you mean 'batch'?"),
         ({"blocks": "g0", "classes": "late"}, None, ""),
         ({"pairs": "batch"}, bs.LabelError, "'batch': pair '2' has two samples of class 'early': 's1' and 's4'"),
@@ -518,7 +524,7 @@ def test_exposures_are_positive(tmp_path):
     depth = ["" if i == 4 else "1,5" for i in range(N)]
     path = csv_rows(tmp_path, frame(COUNTS, depth=depth))
     found = read_table(path, labels="stage", exposures="depth", model=PoissonModel(), ignore=["batch"])
-    assert found.extra_left_out == ["1 sample without a value of 'depth'"]
+    assert lacking(found) == [(1, "'depth'", ())]
     np.testing.assert_allclose(found.statistics.exposure, np.array([11, 12]) * 1.5)
 
 

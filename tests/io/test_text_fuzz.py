@@ -85,7 +85,7 @@ WRITTEN = st.one_of(
 
 
 def read_all(path, **options):
-    return np.concatenate([piece.values for piece in open_text(path, ReadOptions(labels="y", **options)).pieces()])
+    return np.concatenate([chunk.values for chunk in open_text(path, ReadOptions(labels="y", **options)).chunks()])
 
 
 @settings(max_examples=120, **QUIET)
@@ -312,4 +312,4 @@ def test_random_options_raise_errors_for_users_only(tmp_path, **options):
 @pytest.mark.parametrize("delimiter", [":", ";", "tab", "|"])
 def test_delimiters_that_the_file_does_not_have(delimiter, tmp_path):
     (tmp_path / "t.csv").write_bytes(SOURCES["t.csv"])
-    assert "--delimiter" in attempt(tmp_path / "t.csv", delimiter=delimiter)
+    assert "with delimiter" in attempt(tmp_path / "t.csv", delimiter=delimiter)

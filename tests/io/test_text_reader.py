@@ -100,7 +100,7 @@ def test_pandas_reads_the_same_numbers(across, tmp_path):
 
 
 def test_means_far_from_zero_keep_their_variance(tmp_path):
-    """Values that share their first nine digits, read in many pieces."""
+    """Values that share their first nine digits, read in many chunks."""
     values = (1e9 + np.random.default_rng(5).normal(size=(9000, 2))).round(3)
     path, options = table_file(tmp_path, values, across=False)
     check_moments(bs.read_table(path, **options, memory=2**20).moments, values, halves(9000))
@@ -375,4 +375,4 @@ def test_a_text_column_that_begins_with_missing_values_is_found(tmp_path):
     path.write_text("\n".join(lines))
     table = bs.read_table(path, labels="y")
     assert len(table.feature_names) == 20_000
-    assert table.slabs.table.left_out == {"not numeric": ["msi"]}
+    assert table.chunks.table.left_out == {"not numeric": ["msi"]}

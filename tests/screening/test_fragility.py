@@ -335,7 +335,7 @@ def test_files_that_come_in_many_pieces(tmp_path, monkeypatch):
     X[5, :4] = 1e15
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
-    monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_piece", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_chunk", lambda n_features: 8)
     monkeypatch.setattr("bayesieve.screening.removals._VALUES_AT_ONCE", 100)
     table = bs.read_table(tmp_path / "x.npy", labels=f"{tmp_path / 'labels.csv'}:stage", samples_in="rows")
     assert len(list(table.blocks(np.arange(20)))) > 1

@@ -222,12 +222,12 @@ def test_lots_tiles_and_threads_change_nothing(monkeypatch, missing):
         monkeypatch.setattr(TILES, "_VALUES_AT_ONCE", 27 * 3)
         monkeypatch.setattr(TILES, "_TILE", 40)
         done = []
-        pieces = bs.permutations(
+        chunks = bs.permutations(
             X, y, n_permutations=100, missing="omit", n_threads=2, progress=lambda *each: done.append(each)
         )
     assert done[-1] == (150, 150)
     assert len(done) > 10
-    for other in (threads, pieces):
+    for other in (threads, chunks):
         for name in ("n_reaching", "n_reaching_pooled", "passing"):
             assert (getattr(whole, name) == getattr(other, name)).all()
         assert whole.n_degenerate == other.n_degenerate
@@ -242,7 +242,7 @@ def test_a_file_gives_what_the_array_gives(tmp_path, samples_in, monkeypatch):
     X = np.round(X, 2)
     np.save(tmp_path / "x.npy", X if samples_in == "rows" else X.T)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
-    monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_piece", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_chunk", lambda n_features: 8)
     monkeypatch.setattr(ENGINE, "_VALUES_OF_A_FILE", 17 * 15)  # read more than once
     monkeypatch.setattr(ENGINE, "_CELLS_AT_ONCE", 40 * 12)
     labels = f"{tmp_path / 'labels.csv'}:stage"

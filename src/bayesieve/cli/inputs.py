@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import os
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +11,7 @@ import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.errors import LabelError, OptionError, option
-from bayesieve.io import ClassMap, Progress, Summary, is_statistics_file, read_statistics, read_table
+from bayesieve.io import ClassMap, is_statistics_file, read_statistics, read_table
 from bayesieve.screening import ScreenSpec, SiteView
 from bayesieve.selection import counted
 from bayesieve.utils import check_file
@@ -91,111 +88,39 @@ class Input:
         return SiteView.of(posterior, {site: moments.pick(list(self.classes)) for site, moments in found.items()})
 
 
-def read_input(spec: ScreenSpec, talk: Talk, *, memory: int | None = None, threads: int | None = None) -> Input:
+def read_input(
+    spec: ScreenSpec,
+    talk: Talk,
+    *,
+    memory: int | None = None,
+    threads: int | None = None,
+    keep_values: bool = False,
+) -> Input:
     """Read the table or statistics file of a command, and reduce it to what the model needs."""
     check_file(spec.table)
     if spec.table.lower().endswith((".parquet", ".pq")) and is_statistics_file(spec.table):
         return _read_statistics(spec)
     model = None if spec.model == "gaussian" else spec.make_model()
-    with talk.progress(f"Reading {os.path.basename(spec.table)}") as progress, _scipy_meanwhile() as started:
+    again = keep_values or spec.permutations is not None or spec.fragility or spec.robust
+    with talk.progress(f"Reading {os.path.basename(spec.table)}") as progress:
         summary = read_table(
             spec.table,
             **spec.options_for("read_table"),
             model=model,
             memory=memory,
             n_threads=threads,
-            progress=_both(started, progress),
+            progress=progress,
+            keep_values=again,
         )
-    encoder = summary.labeller.encoder
-    label_map = {label: label for label in encoder.classes} if encoder.wanted is None else encoder.wanted.members
-    ids_in = ["ignore"] if summary.slabs.table.samples_in == "columns" else []
-    ids_in += ["classes"] if _labels_are_ids(summary) else []
+    described = summary.record.messages()
+    ids_in = ["ignore"] if summary.record.samples_in == "columns" else []
+    ids_in += ["classes"] if summary.labels_are_ids else []
     return Input(
         spec, summary, summary.statistics.classes, summary.class_counts, summary.feature_names, spec.transform,
-        describe(summary), describe(summary, ids=False), model, label_map=dict(label_map), ids_in=tuple(ids_in),
+        [message.render(command=True) for message in described],
+        [message.render(command=True, ids=False) for message in described],
+        model, label_map=summary.label_map, ids_in=tuple(ids_in),
     )  # fmt: skip
-
-
-def _labels_are_ids(summary: Summary) -> bool:
-    """Whether every sample has a label of its own, so that classes were put together by ids."""
-    encoder = summary.labeller.encoder
-    return encoder.wanted is not None and max(encoder.seen.values(), default=0) <= 1
-
-
-@contextlib.contextmanager
-def _scipy_meanwhile() -> Iterator[Progress]:
-    """Import what the summary needs (SciPy, a tenth of a second) while compiled loops read the table."""
-    helper = threading.Thread(target=importlib.import_module, args=("bayesieve.posterior.null.distribution",))
-
-    def start(done: int, total: int) -> None:
-        del done, total
-        if helper.ident is None:
-            helper.start()
-
-    try:
-        yield start
-    finally:
-        if helper.ident is not None:
-            helper.join()
-
-
-def _both(first: Progress, second: Progress | None) -> Progress:
-    def tell(done: int, total: int) -> None:
-        first(done, total)
-        if second is not None:
-            second(done, total)
-
-    return tell
-
-
-def describe(summary: Summary, *, ids: bool = True) -> list[str]:
-    """Say what a table holds and what was left out of it, with some of the ids or without."""
-    table, labeller = summary.slabs.table, summary.labeller
-    n = sum(summary.class_counts.values())
-    lines = [
-        f"{table.path}: {table.form}, samples in {table.samples_in}; {n:,} samples x "
-        f"{counted(len(summary.feature_names), 'feature')}, transform {summary.slabs.transform}."
-    ]
-    out = _left_out(summary, ids)
-    if out:
-        lines.append("Left out: " + "; ".join(out) + ".")
-    if labeller.in_order is not None:
-        lines.append(f"The table has no sample ids: labels are taken in the order of {labeller.source}.")
-    if labeller.by_id is not None and len(labeller.matched) < len(labeller.by_id):
-        absent = [name for name in labeller.by_id if name not in labeller.matched]
-        are = "is" if len(absent) == 1 else "are"
-        few = f" ({_few(absent)})" if ids else ""
-        lines.append(f"{counted(len(absent), 'id')} of {labeller.source} {are} not in the table{few}.")
-    if labeller.ids_in:
-        lines.append(f"Samples are looked up in {labeller.ids_in}.")
-    if summary.missing.total:
-        are = "is" if summary.missing.total == 1 else "are"
-        lines.append(f"{counted(summary.missing.total, 'missing value')} {are} left out, feature by feature.")
-    return lines
-
-
-def _left_out(summary: Summary, ids: bool) -> list[str]:
-    table, labeller = summary.slabs.table, summary.labeller
-    encoder = labeller.encoder
-    out = []
-    if encoder.n_unlabelled:
-        out.append(f"{counted(encoder.n_unlabelled, 'sample')} without a label")
-    if encoder.outside:
-        shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
-        shown = f": {shown}" if ids or not _labels_are_ids(summary) else ""
-        out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes{shown}")
-    out += summary.extra_left_out if ids else [text.partition(" (")[0] for text in summary.extra_left_out]
-    unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
-    if unknown:
-        few = f" ({_few(unknown)})" if ids else ""
-        out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know{few}")
-    for reason, names in table.left_out.items():
-        few = f": {_few(names)}" if ids else ""
-        if reason == "rows without numbers":
-            out.append(f"{counted(len(names), 'row')} without numbers{few}")
-        elif reason != "not in the label file":
-            out.append(f"{counted(len(names), 'column')}, {reason}{few}")
-    return out
 
 
 def check_classes(given: Input) -> None:

@@ -44,7 +44,9 @@ def run_screen(options: Mapping[str, Any]) -> None:
     talk = run.talk()
     spec.check_files()
     check_outputs(spec, run)
-    given, selection = screen_source(spec, talk, memory=run.memory, threads=run.threads)
+    given, selection = screen_source(
+        spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None
+    )
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
     with talk.timed("write"):
         _write_table(run, selection, given, annotation)
@@ -60,11 +62,16 @@ def run_screen(options: Mapping[str, Any]) -> None:
 
 
 def screen_source(
-    spec: ScreenSpec, talk: Talk, *, memory: int | None = None, threads: int | None = None
+    spec: ScreenSpec,
+    talk: Talk,
+    *,
+    memory: int | None = None,
+    threads: int | None = None,
+    keep_values: bool = False,
 ) -> tuple[Input, Selection]:
     """Read the source of a specification, screen it and select; nothing is written."""
     with talk.timed("read"):
-        given = read_input(spec, talk, memory=memory, threads=threads)
+        given = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
     check_classes(given)
     with talk.timed("screen"):
         return given, select_features(given, talk, threads)

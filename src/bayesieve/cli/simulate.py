@@ -181,7 +181,7 @@ def _write_text(file: IO[bytes], path: Path, pieces: Iterator[SyntheticData]) ->
             if not done:
                 stream.write(mark.join(name.encode() for name in ("sample", "class", *_names(piece))) + b"\n")
             for i, (label, row) in enumerate(zip(piece.labels.tolist(), piece.values, strict=True), start=done):
-                numbers = number_bytes(row)[:-1].replace(b"\n", mark)
+                numbers = number_bytes(row, mark)
                 stream.write(mark.join((f"s{i}".encode(), str(label).encode(), numbers)) + b"\n")
             done += len(piece.labels)
     return piece

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
 import sys
 import time
@@ -43,7 +42,6 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
     if settings["list_"]:
         print(design.to_toml(), end="")  # noqa: T201
         return
-    gc.enable()  # the command does without; a study may run for hours
     folder = make_folder(design.name if settings["out"] is None else settings["out"])
     _announce(design, folder, settings["workers"], talk)
     with talk.timed("study"):

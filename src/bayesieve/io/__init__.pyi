@@ -1,5 +1,4 @@
 from .priors import read_model as read_model
-from .results.printing import number_bytes as number_bytes
 from .results.read import (
     StoredResult as StoredResult,
     note_kind as note_kind,
@@ -14,7 +13,12 @@ from .results.stored_parts import (
 )
 from .results.stored_statistics import rounded_probabilities as rounded_probabilities
 from .results.stored_table import read_json as read_json
-from .results.write import check_ending as check_ending, text_chunks as text_chunks, write_results as write_results
+from .results.write import (
+    check_ending as check_ending,
+    number_bytes as number_bytes,
+    text_chunks as text_chunks,
+    write_results as write_results,
+)
 from .statistics_file import (
     is_statistics_file as is_statistics_file,
     read_statistics as read_statistics,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import PriorError
+from bayesieve.errors import PriorError, option
 from bayesieve.io.tables.columns import numbers_by_feature
 from bayesieve.models import GaussianModel, NormalInverseGamma
 from bayesieve.utils import did_you_mean, read_toml
@@ -56,7 +56,9 @@ def read_model(
     pooled = _prior(name, folder, _table(name, found, "pooled"), feature_ids)
     ratio = found.get("prior_ratio")
     if ratio is not None and prior_ratio is not None:
-        raise PriorError(f"The prior ratio is given both in {name} and with --prior-ratio. Give it once.")
+        raise PriorError(
+            f"The prior ratio is given both in {name} and with ", option("prior_ratio"), ".", hint="Give it once."
+        )
     ratio = prior_ratio if ratio is None else ratio
     if isinstance(ratio, str) and ":" in ratio:
         ratio = np.array(numbers_by_feature(_beside(folder, ratio), feature_ids, "prior_ratio"))

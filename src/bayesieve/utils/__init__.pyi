@@ -7,6 +7,7 @@ from .files import (
     replacing as replacing,
     toml_line as toml_line,
     toml_value as toml_value,
+    wrap_read_errors as wrap_read_errors,
     write_files as write_files,
 )
 from .messages import did_you_mean as did_you_mean, listed as listed

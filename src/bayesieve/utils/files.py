@@ -1,4 +1,4 @@
-"""Files: written whole or not at all (atomically), and TOML read and written."""
+"""Files: written whole or not at all (atomically), read with errors that help, and TOML."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import json
 import os
 import secrets
 import tomllib
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from bayesieve.errors import FileError
+from bayesieve.errors import BayesieveError, FileError
 
 
 @contextlib.contextmanager
@@ -125,6 +126,31 @@ def toml_line(key: str, value: Any) -> str:
     """Write a key and its value as TOML; odd keys are quoted."""
     bare = key.isascii() and key.replace("_", "").replace("-", "").isalnum()
     return f"{key if bare else toml_value(key)} = {toml_value(value)}"
+
+
+@contextlib.contextmanager
+def wrap_read_errors(path: str, form: str, again: str = "write it anew") -> Iterator[None]:
+    """Turn any exception of a library (polars also panics) into a :class:`FileError`; its warnings are dropped.
+
+    Parameters
+    ----------
+    path, form
+        The file, and what it should be.
+    again
+        How to write it again.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (BayesieveError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic is no Exception
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise FileError(
+            f"{path} cannot be read as {form}: it is damaged, cut short or of another kind ({why[:200]}). Fetch "
+            f"it again, or {again}."
+        ) from error
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:

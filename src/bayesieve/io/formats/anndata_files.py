@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
+import subprocess
+import sys
 import warnings
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import FileError, MissingExtraError, OptionError
-from bayesieve.io.formats.damage import reading
+from bayesieve.errors import FileError, MissingExtraError, OptionError, option
 from bayesieve.io.formats.numpy_files import (
     SPARSE_ROWS,
     MatrixFeatures,
     MatrixSamples,
     check_names,
-    sparse_features_per_piece,
+    sparse_features_per_chunk,
 )
 from bayesieve.io.tables.roles import no_such_column
 from bayesieve.io.tables.table import (
@@ -27,9 +29,9 @@ from bayesieve.io.tables.table import (
     SampleTable,
     id_text,
     label_text,
-    samples_per_piece,
+    samples_per_chunk,
 )
-from bayesieve.utils import check_file, did_you_mean, listed
+from bayesieve.utils import check_file, did_you_mean, listed, wrap_read_errors
 
 SUFFIXES = (".h5ad",)
 
@@ -52,10 +54,12 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
     name = os.fspath(path)
     if options.samples_in == "columns":
         raise OptionError(
-            f"{name} is an AnnData file, and those always have samples in rows. Leave the option out."
+            f"{name} is an AnnData file, and those always have samples in rows.",
+            hint=("Leave ", option("samples_in"), " out."),
         )
     check_file(path)
-    read_elem, h5py = _packages(name)
+    with _survived(name):
+        read_elem, h5py = _packages(name)
     with _reading(name):
         file = h5py.File(path, "r")
     try:
@@ -64,6 +68,52 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
     except BaseException:
         file.close()
         raise
+
+
+# Everything that HDF5 itself has to follow: names, attributes, descriptions of the samples and features, and
+# where the chunks of the values are; the values are not read.
+_LOOK_THROUGH = """
+import sys, h5py
+
+def look(name, item):
+    dict(item.attrs)
+    if isinstance(item, h5py.Dataset):
+        if item.chunks:
+            item.id.get_num_chunks()
+        if {"obs", "var"}.intersection(name.split("/")):
+            item[()]
+
+with h5py.File(sys.argv[1], "r") as file:
+    dict(file.attrs)
+    file.visititems(look)
+"""
+_DEATHS = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}
+
+
+@contextmanager
+def _survived(path: str) -> Iterator[None]:
+    """Look through a file in another process meanwhile: damaged structures can crash the HDF5 library.
+
+    Only a crash is told here; whatever can be caught is met again, and explained, when the file is opened.
+    """
+    if not sys.executable or getattr(sys, "frozen", False):  # Python is part of another program
+        yield
+        return
+    nowhere = subprocess.DEVNULL
+    command = [sys.executable, "-c", _LOOK_THROUGH, path]
+    with subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere) as child:
+        try:
+            yield
+            code = child.wait()
+        finally:
+            child.kill()
+    death = signal.Signals(-code).name if code < 0 else ""
+    if death in _DEATHS:
+        raise FileError(
+            f"{path} seems to be damaged: the library that reads this format crashed ({death}).",
+            hint="Fetch or write the file again.",
+            kind="crash",
+        )
 
 
 def _packages(path: str) -> tuple[Any, Any]:
@@ -84,7 +134,7 @@ def _packages(path: str) -> tuple[Any, Any]:
 
 
 def _reading(path: str) -> AbstractContextManager[None]:
-    return reading(path, "an AnnData file", "write it anew with adata.write_h5ad")
+    return wrap_read_errors(path, "an AnnData file", "write it anew with adata.write_h5ad")
 
 
 def _table(path: str, file: Any, read_elem: Any, options: ReadOptions) -> SampleTable | FeatureTable:
@@ -100,10 +150,11 @@ def _table(path: str, file: Any, read_elem: Any, options: ReadOptions) -> Sample
     named = obs.index if options.id_column is None else _obs(path, obs, options.id_column)
     ids = [id_text(name) for name in named]
     check_names(path, features, ids, options, _UNIQUE)
-    labels = None
-    if options.labels is not None and (options.labels in obs or options.known_ids is None):
-        labels = [label_text(value, options.missing_words) for value in _obs(path, obs, options.labels)]
-    return _matrix(path, file, values, features, ids, labels, options)
+    columns = {
+        role: [label_text(value, options.missing_words) for value in _obs(path, obs, column)]
+        for role, column in options.columns.items()
+    }
+    return _matrix(path, file, values, features, ids, columns, options)
 
 
 def _obs(path: str, obs: Any, name: str) -> list[Any]:
@@ -135,7 +186,7 @@ def _encoding(values: Any) -> str:
 
 
 def _matrix(
-    path: str, file: Any, values: Any, features: list[str], ids: list[str], labels: Any, options: ReadOptions
+    path: str, file: Any, values: Any, features: list[str], ids: list[str], columns: Any, options: ReadOptions
 ) -> SampleTable | FeatureTable:
     form = f"AnnData, layer {options.layer}" if options.layer else "AnnData"
     left_out = {"ignored": list(options.ignore)} if options.ignore else {}
@@ -150,15 +201,15 @@ def _matrix(
         raise FileError(f"{path} holds no values: its shape is {stored.shape}. Check how it was made.")
     if isinstance(stored, _Compressed) and stored.by_feature:
         return MatrixFeatures(
-            path, form, "rows", left_out, tuple(ids), len(ids), labels, feature_ids=features, read=stored.block,
-            size=sparse_features_per_piece(stored.n_entries, len(features), options),
+            path, form, "rows", left_out, tuple(ids), len(ids), columns, feature_ids=features, read=stored.block,
+            size=sparse_features_per_chunk(stored.n_entries, len(features), options),
             ignored=frozenset(options.ignore), options=options, closing=file.close,
         )  # fmt: skip
     kept = [place for place, name in enumerate(features) if name not in options.ignore]
     return MatrixSamples(
         path, form, "rows", left_out, tuple(features[place] for place in kept), read=stored.rows,
-        n_samples=len(ids), size=SPARSE_ROWS if sparse else samples_per_piece(len(features)), ids=ids,
-        labels=labels, kept=np.array(kept) if options.ignore else None, options=options, closing=file.close,
+        n_samples=len(ids), size=SPARSE_ROWS if sparse else samples_per_chunk(len(features)), ids=ids,
+        columns=columns, kept=np.array(kept) if options.ignore else None, options=options, closing=file.close,
     )  # fmt: skip
 
 

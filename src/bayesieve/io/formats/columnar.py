@@ -17,29 +17,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError, LabelError
-from bayesieve.io.formats.damage import reading
+from bayesieve.errors import FileError
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     check_distinct,
     check_ignored,
     matches,
     no_match,
+    no_sample_column,
     no_such_column,
     sample_orientation,
 )
 from bayesieve.io.tables.table import (
-    FeaturePiece,
+    FeatureChunk,
     FeatureTable,
     ReadOptions,
     cut,
-    features_per_piece,
+    features_per_chunk,
     id_text,
     label_text,
     take_samples,
     without_words,
 )
-from bayesieve.utils import IntArray, check_file
+from bayesieve.utils import IntArray, check_file, wrap_read_errors
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}
@@ -131,7 +131,7 @@ class ColumnarFile:
         """Turn whatever polars raises about a file, panics included, into words."""
         import polars  # noqa: PLC0415 - slow to import
 
-        with reading(self.path, self.form):
+        with wrap_read_errors(self.path, self.form):
             yield polars
 
 
@@ -208,13 +208,14 @@ def _may_be_ids(file: ColumnarFile, options: ReadOptions) -> list[str]:
 
 
 def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list[str]]) -> FeatureTable:
-    label = options.labels if options.labels in file.dtypes else None
-    if options.labels is not None and label is None and options.known_ids is None:
-        raise no_such_column(file.path, options.labels, file.names, listing=file.text)
-    key, ids = _sample_ids(file, options, label, row_ids)
+    columns = options.columns
+    for name in columns.values():
+        if name not in file.dtypes:
+            raise no_such_column(file.path, name, file.names, listing=file.text)
+    key, ids = _sample_ids(file, options, row_ids)
     if ids is not None:
         check_distinct(file.path, ids, "sample")
-    taken = {key, label, *options.ignore, *options.described}
+    taken = {key, *columns.values(), *options.ignore}
     other = [name for name in file.names if name not in taken]
     features = [name for name in file.numeric(other) if name not in file.index]
     texts = [name for name in other if name not in file.index]
@@ -230,7 +231,9 @@ def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list
         left_out=_left_out(file, [] if categories else other, options),
         sample_ids=None if ids is None else tuple(ids),
         n_samples=file.n_rows,
-        labels=None if label is None else [label_text(value, words) for value in file.column(label)],
+        columns={
+            role: [label_text(value, words) for value in file.column(name)] for role, name in columns.items()
+        },
         file=file,
         options=options,
         features=features,
@@ -238,7 +241,7 @@ def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list
 
 
 def _sample_ids(
-    file: ColumnarFile, options: ReadOptions, label: str | None, row_ids: dict[str, list[str]]
+    file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list[str]]
 ) -> tuple[str | None, list[str] | None]:
     if options.known_ids is not None:
         known = options.known_ids
@@ -248,7 +251,7 @@ def _sample_ids(
         return best, row_ids[best]
     if options.id_column is not None:
         return options.id_column, file.texts(options.id_column)
-    apart = {label, *options.ignore, *options.described}
+    apart = {*options.columns.values(), *options.ignore}
     for name in [*file.index, *file.text]:
         if name not in apart:
             ids = file.texts(name)
@@ -261,11 +264,8 @@ def _sample_ids(
 
 
 def _with_columns(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list[str]]) -> FeatureTable:
-    if options.labels is not None and options.known_ids is None:
-        raise LabelError(
-            f"{file.path} has its samples in columns, so it has no label column {options.labels!r}. Give the "
-            "labels in a file of their own, with one line per sample."
-        )
+    for role, name in options.columns.items():
+        raise no_sample_column(file.path, role, name)
     key = options.id_column or _feature_column(file)
     ids = row_ids[key] if key in row_ids else file.texts(key)
     check_distinct(file.path, ids, "feature")
@@ -313,25 +313,25 @@ class _SamplesInRows(FeatureTable):
     options: ReadOptions = field(kw_only=True)
     features: list[str] = field(kw_only=True)
 
-    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
-        size = features_per_piece(self.n_samples, self.options, _MOST_BYTES)
+    def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
+        size = features_per_chunk(self.n_samples, self.options, _MOST_BYTES)
         for part in cut(len(self.features), size, self.options):
             names = self.features[part]
             values = self.file.floats(names).T
-            yield FeaturePiece(names, without_words(take_samples(values, samples), self.options))
+            yield FeatureChunk(names, without_words(take_samples(values, samples), self.options))
 
 
 @dataclass(slots=True)
 class _CategoriesInRows(_SamplesInRows):
-    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+    def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         from bayesieve.io.formats.text_categories import encoded  # noqa: PLC0415 - most tables hold numbers
 
-        size = features_per_piece(self.n_samples, self.options, _MOST_BYTES)
+        size = features_per_chunk(self.n_samples, self.options, _MOST_BYTES)
         for part in cut(len(self.features), size, self.options):
             names = self.features[part]
             columns = [list(map(id_text, column)) for column in self.file.objects(names)]
             values, levels = encoded(columns, self.options.missing_words)
-            yield FeaturePiece(names, take_samples(values, samples), levels)
+            yield FeatureChunk(names, take_samples(values, samples), levels)
 
 
 @dataclass(slots=True)
@@ -340,10 +340,10 @@ class _SamplesInColumns(FeatureTable):
     options: ReadOptions = field(kw_only=True)
     feature_ids: list[str] = field(kw_only=True)
 
-    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+    def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         assert self.sample_ids is not None
         places, order = np.unique(samples, return_inverse=True)
         names = [self.sample_ids[place] for place in places]
-        for part in cut(self.file.n_rows, features_per_piece(len(names), self.options), self.options):
+        for part in cut(self.file.n_rows, features_per_chunk(len(names), self.options), self.options):
             values = take_samples(self.file.floats(names, part), order)
-            yield FeaturePiece(self.feature_ids[part], without_words(values, self.options))
+            yield FeatureChunk(self.feature_ids[part], without_words(values, self.options))

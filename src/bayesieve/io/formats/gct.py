@@ -38,16 +38,16 @@ def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable
             raise no_match(name, options.known_ids, names[first:])
         unknown = [names[f] for f in range(first, len(names)) if names[f] not in options.known_ids]
         left_out |= {"not in the label file": unknown} if unknown else {}
-    labels = None
-    if options.labels is not None:
-        every = _labels(name, lines[3:skipped], first, shape.n_samples, options)
-        labels = [every[f - first] for f in values]
+    columns = {}
+    for role, annotation in options.columns.items():
+        every = _annotation(name, lines[3:skipped], first, shape.n_samples, annotation, options.missing_words)
+        columns[role] = [every[f - first] for f in values]
     source = Source(name, Form("\t", tuple(names), skipped), replace(options, decimal="."))
     chosen = tuple(names[f] for f in values)
     form = f"GCT {lines[0].strip()[1:]}"
     return TextFeatures(
-        name, form, "columns", left_out, chosen, len(chosen), labels,
-        source=source, layout=Layout("columns", 0, None, values), n_declared=shape.n_features,
+        name, form, "columns", left_out, chosen, len(chosen), columns,
+        source=source, layout=Layout("columns", 0, values), n_declared=shape.n_features,
     )  # fmt: skip
 
 
@@ -77,16 +77,17 @@ def _shape(name: str, lines: list[str]) -> _Shape:
     return _Shape(*sizes) if needed == 4 else _Shape(sizes[0], sizes[1], 1, 0)
 
 
-def _labels(name: str, lines: list[str], first: int, n_samples: int, options: ReadOptions) -> list[str | None]:
+def _annotation(
+    name: str, lines: list[str], first: int, n_samples: int, key: str, words: tuple[str, ...]
+) -> list[str | None]:
     rows = {cells[0]: cells[first:] for cells in (split(line, "\t") for line in lines) if cells}
-    assert options.labels is not None
-    if options.labels not in rows:
-        raise no_such_column(name, options.labels, list(rows), "sample annotation")
-    cells = rows[options.labels]
+    if key not in rows:
+        raise no_such_column(name, key, list(rows), "sample annotation")
+    cells = rows[key]
     if len(cells) != n_samples:
-        line = 4 + list(rows).index(options.labels)
+        line = 4 + list(rows).index(key)
         raise FileError(
-            f"{name}, line {line}: {len(cells):,} values of {options.labels!r} for {n_samples:,} samples. Every "
+            f"{name}, line {line}: {len(cells):,} values of {key!r} for {n_samples:,} samples. Every "
             "sample needs one; leave a cell empty where it is unknown."
         )
-    return [label_from_text(cell, options.missing_words) for cell in cells]
+    return [label_from_text(cell, words) for cell in cells]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from bayesieve.errors import FileError, LabelError
+from bayesieve.errors import FileError, LabelError, option
 from bayesieve.io.tables.table import FeatureTable, ReadOptions
 from bayesieve.io.text.files import TextBytes
 from bayesieve.io.text.layout import label_from_text
@@ -28,11 +28,11 @@ def open_series(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTa
     if len(names) < 2 or names[1] == "":
         raise FileError(f"{name}: the line after {_BEGIN} names no samples. Download the file again.")
     form = Form("\t", tuple(names), len(lines))
-    plain = replace(options, labels=None, samples_in="columns", decimal=".")
+    plain = replace(options, labels=None, described={}, samples_in="columns", decimal=".")
     try:
         table = as_table(Source(name, form, plain, _END), "GEO series matrix")
     except FileError as error:
-        if "no data" not in str(error):
+        if error.message.kind != "no-data":
             raise
         raise FileError(
             f"{name} describes {len(names) - 1} samples but holds no expression values, as is usual for "
@@ -41,10 +41,10 @@ def open_series(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTa
         ) from None
     assert isinstance(table, FeatureTable)
     assert table.sample_ids is not None
-    if options.labels is not None:
-        found = sample_lines(lines, names[1:], options.missing_words)
-        column = dict(zip(names[1:], _chosen(name, options.labels, found), strict=True))
-        table.labels = [column[sample] for sample in table.sample_ids]
+    found = sample_lines(lines, names[1:], options.missing_words) if options.columns else {}
+    for role, key in options.columns.items():
+        column = dict(zip(names[1:], _characteristic(name, key, found), strict=True))
+        table.columns = {**table.columns, role: [column[sample] for sample in table.sample_ids]}
     return table
 
 
@@ -68,7 +68,9 @@ def _prelude(path: str | os.PathLike[str], options: ReadOptions) -> list[str]:
     try:
         return [line.rstrip("\r") for line in head[:ends].decode("utf-8").split("\n")]
     except UnicodeDecodeError:
-        raise FileError(f"{name}: the text is not UTF-8. Name its encoding: --encoding latin-1.") from None
+        raise FileError(
+            f"{name}: the text is not UTF-8.", hint=("Name its encoding: ", option("encoding", "latin-1"), ".")
+        ) from None
 
 
 def sample_lines(lines: list[str], samples: list[str], words: tuple[str, ...] = ()) -> Annotations:
@@ -93,7 +95,7 @@ def sample_lines(lines: list[str], samples: list[str], words: tuple[str, ...] = 
     return found
 
 
-def _chosen(path: str, name: str, found: Annotations) -> list[str | None]:
+def _characteristic(path: str, name: str, found: Annotations) -> list[str | None]:
     folded = {key.casefold(): key for key in found}
     key = name if name in found else folded.get(name.casefold())
     if key is not None:

@@ -11,24 +11,23 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.errors import FileError, LabelError, OptionError
-from bayesieve.io.formats.damage import reading
+from bayesieve.errors import FileError, LabelError, OptionError, option
 from bayesieve.io.tables.roles import check_distinct, check_ignored, matches, no_match, no_such_column
 from bayesieve.io.tables.table import (
-    FeaturePiece,
+    FeatureChunk,
     FeatureTable,
     ReadOptions,
-    SamplePiece,
+    SampleChunk,
     SampleTable,
     cut,
-    features_per_piece,
+    features_per_chunk,
     id_text,
     label_text,
-    samples_per_piece,
+    samples_per_chunk,
     take_samples,
     without_words,
 )
-from bayesieve.utils import IntArray, check_file, listed
+from bayesieve.utils import IntArray, check_file, listed, wrap_read_errors
 
 SPARSE_ROWS = 8192
 _BYTES_PER_ENTRY = 16  # of a sparse matrix: a value and its place
@@ -43,7 +42,7 @@ class MatrixSamples(SampleTable):
     read
         Returns the block of some samples and a range of the features.
     size
-        Samples in a piece.
+        Samples in a chunk.
     kept
         Places of the features that are not ignored, None for all.
     """
@@ -52,21 +51,21 @@ class MatrixSamples(SampleTable):
     n_samples: int = field(kw_only=True)
     size: int = field(kw_only=True)
     ids: list[str] | None = field(default=None, kw_only=True)
-    labels: list[str | None] | None = field(default=None, kw_only=True)
+    columns: Mapping[str, list[str | None]] = field(default_factory=dict, kw_only=True)
     kept: IntArray | None = field(default=None, kw_only=True)
     options: ReadOptions = field(default_factory=ReadOptions, kw_only=True)
     closing: Callable[[], None] | None = field(default=None, kw_only=True)
 
-    def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
+    def chunks(self, features: slice = slice(None)) -> Iterator[SampleChunk]:
         """Yield all samples in order."""
         for part in cut(self.n_samples, self.size, self.options):
             if self.kept is None:
                 values = self.read(part, features)
             else:
                 values = self.read(part, slice(None))[:, self.kept[features]]
-            yield SamplePiece(
+            yield SampleChunk(
                 None if self.ids is None else self.ids[part],
-                None if self.labels is None else self.labels[part],
+                {role: texts[part] for role, texts in self.columns.items()},
                 without_words(native(values), self.options),
             )
 
@@ -87,7 +86,7 @@ class MatrixFeatures(FeatureTable):
     read
         Returns the features x samples block of a range of features.
     size
-        Features in a piece.
+        Features in a chunk.
     ignored
         Features to leave out.
     """
@@ -99,7 +98,7 @@ class MatrixFeatures(FeatureTable):
     options: ReadOptions = field(default_factory=ReadOptions, kw_only=True)
     closing: Callable[[], None] | None = field(default=None, kw_only=True)
 
-    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+    def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         """Yield all features in order."""
         for part in cut(len(self.feature_ids), self.size, self.options):
             names, values = self.feature_ids[part], self.read(part)
@@ -107,7 +106,7 @@ class MatrixFeatures(FeatureTable):
                 kept = [place for place, name in enumerate(names) if name not in self.ignored]
                 names, values = [names[place] for place in kept], values[kept]
             if names:
-                yield FeaturePiece(names, without_words(native(take_samples(values, samples)), self.options))
+                yield FeatureChunk(names, without_words(native(take_samples(values, samples)), self.options))
 
     def close(self) -> None:
         """Close the file."""
@@ -145,8 +144,8 @@ def check_names(
             raise no_match(path, options.known_ids, ids)
 
 
-def sparse_features_per_piece(n_entries: int, n_features: int, options: ReadOptions) -> int:
-    """Return how many features of a sparse matrix make a piece of at most 64 MB on average."""
+def sparse_features_per_chunk(n_entries: int, n_features: int, options: ReadOptions) -> int:
+    """Return how many features of a sparse matrix make a chunk of at most 64 MB on average."""
     return max(1, int(min(2**26, options.memory // 4) / (_BYTES_PER_ENTRY * max(1.0, n_entries / n_features))))
 
 
@@ -195,7 +194,7 @@ def open_numpy(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
-    with reading(path, "a NumPy file"):
+    with wrap_read_errors(path, "a NumPy file"):
         try:
             yield
         except Exception as error:
@@ -215,10 +214,11 @@ def _from_array(path: str, options: ReadOptions) -> SampleTable | FeatureTable:
 
 def _alone(path: str, form: str, X: Any, options: ReadOptions) -> SampleTable | FeatureTable:
     """Values without labels and names."""
-    if options.labels is not None and options.known_ids is None:
+    for role, name in options.columns.items():
         raise LabelError(
-            f"{path} is one array and holds no labels {options.labels!r}. Give the labels in a file of their own, "
-            "or save values and labels together: numpy.savez(file, X=X, y=y)."
+            f"{path} is one array and holds no {role} {name!r}.",
+            hint=f"Give the {role} in a file of their own, or save values and labels together: numpy.savez(file, "
+            "X=X, y=y).",
         )
     if options.id_column is not None:
         raise OptionError(
@@ -239,7 +239,7 @@ def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable
     if sparse is not None:
         return _alone(path, "SciPy sparse matrix", sparse, options)
     table = _table(path, "NumPy archive", parts["X"], parts, options)
-    other = [name for name in names if name not in (*roles.values(), *options.described)]
+    other = [name for name in names if name not in roles.values()]
     if other:
         table.left_out["other arrays"] = other
     return table
@@ -254,11 +254,11 @@ def _roles(path: str, names: Sequence[str], options: ReadOptions) -> dict[str, s
             roles[role] = found
     if options.known_ids is not None:
         roles.pop("labels", None)
-    for role, wanted in (("labels", options.labels), ("ids", options.id_column)):
-        if wanted in names:
-            roles[role] = str(wanted)
-        elif wanted is not None and not (role == "labels" and options.known_ids is not None):
+    named = options.columns if options.id_column is None else {**options.columns, "ids": options.id_column}
+    for role, wanted in named.items():
+        if wanted not in names:
             raise no_such_column(path, wanted, names, "array")
+        roles[role] = wanted
     return roles
 
 
@@ -301,8 +301,11 @@ def _table(
     _check_values(path, X)
     samples_in = options.samples_in or "rows"
     X = X.T if samples_in == "columns" else X
-    labels = _names(path, parts, "labels", X.shape[0])
-    texts = None if labels is None else [label_text(value, options.missing_words) for value in labels]
+    columns = {
+        role: [label_text(value, options.missing_words) for value in _names(path, parts, role, X.shape[0]) or ()]
+        for role in parts
+        if role not in ("X", "ids", "features")
+    }
     ids = _texts(_names(path, parts, "ids", X.shape[0]))
     features = _texts(_names(path, parts, "features", X.shape[1])) or [f"x{j}" for j in range(X.shape[1])]
     check_names(path, features, ids, options)
@@ -312,21 +315,21 @@ def _table(
         kept = [place for place, name in enumerate(features) if name not in options.ignore]
         return MatrixSamples(
             path, form, samples_in, left_out, tuple(features[place] for place in kept),
-            read=lambda rows, columns: X[rows, columns], n_samples=X.shape[0], ids=ids, labels=texts,
-            size=SPARSE_ROWS if is_sparse(X) else samples_per_piece(X.shape[1]), options=options,
+            read=lambda rows, columns: X[rows, columns], n_samples=X.shape[0], ids=ids, columns=columns,
+            size=SPARSE_ROWS if is_sparse(X) else samples_per_chunk(X.shape[1]), options=options,
             kept=np.array(kept) if options.ignore else None,
         )  # fmt: skip
     return MatrixFeatures(
-        path, form, samples_in, left_out, None if ids is None else tuple(ids), X.shape[0], texts,
-        feature_ids=features, read=lambda part: X[:, part].T, size=_features_per_piece(X, options),
+        path, form, samples_in, left_out, None if ids is None else tuple(ids), X.shape[0], columns,
+        feature_ids=features, read=lambda part: X[:, part].T, size=_features_per_chunk(X, options),
         ignored=frozenset(options.ignore), options=options,
     )  # fmt: skip
 
 
-def _features_per_piece(X: Any, options: ReadOptions) -> int:
+def _features_per_chunk(X: Any, options: ReadOptions) -> int:
     if is_sparse(X):
-        return sparse_features_per_piece(X.nnz, X.shape[1], options)
-    return features_per_piece(X.shape[0], options)
+        return sparse_features_per_chunk(X.nnz, X.shape[1], options)
+    return features_per_chunk(X.shape[0], options)
 
 
 def _texts(names: list[Any] | None) -> list[str] | None:
@@ -341,10 +344,10 @@ def _names(path: str, parts: Mapping[str, Any], role: str, size: int) -> list[An
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
     if values.shape != (size,):
-        kind = LabelError if role == "labels" else FileError
+        kind = FileError if role in ("features", "ids") else LabelError
         unit = "feature" if role == "features" else "sample"
         raise kind(
-            f"{path} has {role} of shape {values.shape}, but {size:,} {unit}s. There must be one for each {unit}; "
-            "if the values are the other way round, say that samples are in columns."
+            f"{path} has {role} of shape {values.shape}, but {size:,} {unit}s. There must be one for each {unit}.",
+            hint=("If the values are the other way round, say ", option("samples_in", "columns"), "."),
         )
     return list(values)

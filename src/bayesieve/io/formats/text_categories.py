@@ -1,4 +1,4 @@
-"""Tables whose values are texts, such as genotypes AA, AG, GG: every piece becomes codes and their levels."""
+"""Tables whose values are texts, such as genotypes AA, AG, GG: every chunk becomes codes and their levels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import MOST_LEVELS, outside_levels
-from bayesieve.errors import DataError
-from bayesieve.io.tables.chunks import Slab
-from bayesieve.io.tables.table import FeaturePiece, SamplePiece, samples_per_piece
+from bayesieve.errors import DataError, option
+from bayesieve.io.tables.table import FeatureChunk, SampleChunk, samples_per_chunk
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.parsing import Codes, Parsed
@@ -35,40 +33,14 @@ def encoded(columns: Sequence[Sequence[str]], words: tuple[str, ...] = ()) -> tu
     if len(levels) > _MOST_LEVELS:
         raise DataError(
             f"The values take {len(levels):,} different forms, for example {levels[0]!r} and {levels[-1]!r}: they "
-            "look like measurements or names, not categories. Leave such columns out with --ignore."
+            "look like measurements or names, not categories.",
+            hint=("Leave such columns out with ", option("ignore"), "."),
         )
     if not levels:
         return np.full(raw.shape, np.nan), None
     position = {name: k for k, name in enumerate(levels)}
     codes = np.array([-1 if name is None else position[name] for name in names], np.int16)
     return codes[raw], levels
-
-
-def recoded(slab: Slab, levels: Sequence[Any]) -> Slab:
-    """Bring the codes of a slab of texts to declared levels; raise if a text is none of them."""
-    assert slab.levels is not None
-    position = {str(level): k for k, level in enumerate(levels)}
-    unknown = [level for level in slab.levels if level not in position]
-    lookup = np.array([*(position.get(level, -1) for level in slab.levels), -1], np.int16)
-    odd = np.argwhere((slab.values >= 0) & (lookup[slab.values] < 0)) if unknown else np.empty((0, 2), int)
-    if odd.size:
-        i, j = odd[0].tolist()
-        sample = repr(slab.samples[i]) if slab.samples else f"number {i + 1}"
-        where = f"sample {sample}, feature {slab.features[j]!r}"
-        raise outside_levels(len(odd), unknown, where, tuple(levels))
-    return replace(slab, values=lookup[slab.values], levels=tuple(levels))
-
-
-def check_levels(path: str, counts: Any, features: Sequence[str]) -> None:
-    """Raise if features take so many different texts that they are names or measurements."""
-    several = (counts.table.sum(axis=0) > 0).sum(axis=0)
-    odd = np.flatnonzero(several > MOST_LEVELS)
-    if odd.size:
-        raise DataError(
-            f"{path}: {odd.size:,} feature(s) take more than {MOST_LEVELS} different values, the first is "
-            f"{features[int(odd[0])]!r} with {int(several[odd[0]]):,}: they look like names or measurements, not "
-            f"categories. Leave them out: --ignore {features[int(odd[0])]!r}."
-        )
 
 
 def _encoded(parsed: Parsed, first: int, n_fields: int, words: tuple[str, ...]) -> tuple[Any, Any]:
@@ -79,24 +51,24 @@ def _encoded(parsed: Parsed, first: int, n_fields: int, words: tuple[str, ...]) 
 class CategorySamples(TextSamples):
     """A text table of categories with samples in rows."""
 
-    def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
+    def chunks(self, features: slice = slice(None)) -> Iterator[SampleChunk]:
         """Yield all samples in order, with a range of the features."""
         codes, parser = self._codes(slice(0, 0)), self.source.parser
         first, places = int(SKIP - codes.min()), self.layout.values[features]
         codes[places] = SKIP - 1 - first - np.arange(len(places))
-        group = samples_per_piece(len(self.layout.values))
+        group = samples_per_chunk(len(self.layout.values))
         for batch in self.source.batches(group):
             for lo in range(0, len(batch), group):
                 parsed = parser.parse(batch, lo, min(lo + group, len(batch)), codes)
                 values, levels = _encoded(parsed, first, len(places), parser.words)
-                yield SamplePiece(*self._texts(parsed), np.ascontiguousarray(values.T), levels)
+                yield SampleChunk(*self._texts(parsed), np.ascontiguousarray(values.T), levels)
 
 
 @dataclass(slots=True)
 class CategoryFeatures(TextFeatures):
     """A text table of categories with samples in columns."""
 
-    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+    def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         """Yield all features in order, with the values of chosen samples."""
         assert self.layout.ids is not None
         codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
@@ -112,5 +84,5 @@ class CategoryFeatures(TextFeatures):
             for lo, hi in runs_between(len(batch), holes):
                 parsed = parser.parse(batch, lo, hi, codes)
                 values, levels = _encoded(parsed, 1, len(samples), parser.words)
-                yield FeaturePiece(parsed.texts(0), np.ascontiguousarray(values.T), levels)
+                yield FeatureChunk(parsed.texts(0), np.ascontiguousarray(values.T), levels)
             done += len(batch)

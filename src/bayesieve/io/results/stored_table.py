@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from bayesieve.errors import FileError
 from bayesieve.io.formats.columnar import ColumnarFile
-from bayesieve.io.formats.damage import reading
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
-from bayesieve.utils import FloatArray, check_file, did_you_mean, listed
+from bayesieve.utils import FloatArray, check_file, did_you_mean, listed, wrap_read_errors
 
 if TYPE_CHECKING:
     import polars as pl
@@ -195,7 +194,7 @@ def _from_text(path: str) -> StoredTable:
     delimiter = max(_DELIMITERS, key=head.count)
     if data.strip():
         check_rows(path, data, delimiter)
-    with reading(path, "a result table", "write it again with bayesieve screen --out"):
+    with wrap_read_errors(path, "a result table", "write it again with bayesieve screen --out"):
         frame = pl.read_csv(
             io.BytesIO(data), has_header=False, infer_schema=False, separator=delimiter, quote_char='"'
         )
@@ -211,7 +210,7 @@ def _from_parquet(path: str) -> StoredTable:
     import polars as pl  # noqa: PLC0415 - slow to import
 
     names = ColumnarFile(path).names  # says what is wrong with a file that is none
-    with reading(path, "Parquet"):
+    with wrap_read_errors(path, "Parquet"):
         frame = pl.read_parquet(path, glob=False)
         about = json.loads(pl.read_parquet_metadata(path).get("bayesieve", "{}"))
     if isinstance(about, dict) and about.get("format") == "bayesieve-statistics":

@@ -14,13 +14,13 @@ from typing import IO, Any
 import numpy as np
 
 from bayesieve.errors import OptionError
-from bayesieve.io.results.printing import number_bytes, side_by_side
-from bayesieve.utils import IntArray, n_threads_for, replacing, run
+from bayesieve.utils import FloatArray, IntArray, replacing
 
 Columns = Mapping[str, Any]
 Part = Callable[[IntArray], Columns]
 About = Mapping[str, Any]
 _CHUNK = 2**15  # rows
+_FEW = 10_000  # rows that are written before polars could be imported
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
 
 
@@ -70,13 +70,20 @@ def text_chunks(columns: Columns | Part, delimiter: str = ",", order: IntArray |
     if order is None:
         assert not callable(columns)
         order = np.arange(max((len(column) for column in columns.values()), default=0))
-    threads = n_threads_for(None, 50 * order.size)
+    write = _python_rows if order.size <= _FEW else _polars_rows
     for lo in range(0, max(order.size, 1), _CHUNK):
-        rows = order[lo : lo + _CHUNK]
-        part = _taken(columns, rows)
+        part = _taken(columns, order[lo : lo + _CHUNK])
         if not lo:
             yield delimiter.join(_quoted(list(part), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
-        yield _rows(list(part.values()), rows.size, delimiter, threads)
+        yield write(list(part.values()), delimiter)
+
+
+def number_bytes(values: FloatArray, delimiter: bytes) -> bytes:
+    """Return numbers as texts that read back exactly, with a delimiter between them."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    texts = pl.DataFrame({"": values}).write_csv(include_header=False).encode()
+    return texts[:-1].replace(b"\n", delimiter)
 
 
 def _taken(columns: Columns | Part, rows: IntArray | None) -> Columns:
@@ -91,21 +98,26 @@ def _taken(columns: Columns | Part, rows: IntArray | None) -> Columns:
     }
 
 
-def _rows(columns: Sequence[Any], n_rows: int, delimiter: str, threads: int) -> bytes:
-    cells = list(run(lambda column: _cells(column, delimiter), columns, threads))
-    if any(cell is None for cell in cells):  # a text that holds a newline
-        texts = [_texts(column, delimiter) for column in columns]
-        return "".join(delimiter.join(row) + "\n" for row in zip(*texts, strict=True)).encode()
-    return side_by_side([cell for cell in cells if cell is not None], n_rows, delimiter)
+def _python_rows(columns: Sequence[Any], delimiter: str) -> bytes:
+    rows = zip(*(_texts(column, delimiter) for column in columns), strict=True)
+    return "".join(delimiter.join(row) + "\n" for row in rows).encode("utf-8", "surrogatepass")
 
 
-def _cells(column: Any, delimiter: str) -> bytes | None:
-    """Texts of a column, each ended by a newline; None if a text itself holds one."""
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        return number_bytes(column)
-    texts = _texts(column, delimiter)
-    joined = "\n".join((*texts, ""))
-    return joined.encode("utf-8", "surrogatepass") if joined.count("\n") == len(texts) else None
+def _polars_rows(columns: Sequence[Any], delimiter: str) -> bytes:
+    """Write rows by polars, whose printer of floats is exact and quick; texts come quoted where they must be."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    try:
+        series = [
+            pl.Series(str(k), column.astype(np.float64), nan_to_null=True)
+            if isinstance(column, np.ndarray) and column.dtype.kind == "f"
+            else pl.Series(str(k), _texts(column, delimiter))
+            for k, column in enumerate(columns)
+        ]
+    except UnicodeEncodeError:  # half of a character
+        return _python_rows(columns, delimiter)
+    text = pl.DataFrame(series).write_csv(include_header=False, separator=delimiter, quote_style="never")
+    return text.encode()
 
 
 def _texts(column: Any, delimiter: str) -> Sequence[str]:

@@ -1,51 +1,64 @@
-"""The pieces of a table as slabs of labelled, transformed values: samples x features, whatever the format."""
+"""A table in chunks: labelled, transformed values of some samples or features, and the sums over all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesieve.data import NEEDS_ALL_SAMPLES, is_sparse, transformed
-from bayesieve.errors import DataError
-from bayesieve.io.tables.pairing import Chosen, choose
-from bayesieve.io.tables.samples import Samples
+from bayesieve.data import NEEDS_ALL_SAMPLES, LabelledMatrix, Labels, is_sparse, outside_levels, transformed
+from bayesieve.errors import DataError, FileError, SampleIds, Wording, option
+from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.io.tables.table import FeatureTable, SampleTable
+from bayesieve.models import Model
+from bayesieve.stats import ClassStatistics, FeatureStream, MomentStream
 from bayesieve.utils import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Slab:
+class Chunk:
     """Values of some samples and some features.
 
     Parameters
     ----------
     values
         Samples x features, transformed; an array or a sparse matrix. Pairs x features if samples are paired.
-    codes
-        Cell of each sample or pair, as a position in ``Samples.cells()``.
-    samples
-        Their ids, empty if there are none.
+    roles
+        Which samples they are, and as what they are used.
     first
         Number of the first feature.
     features
         Ids of the features.
-    exposures
-        Of the samples, or None.
     levels
         The texts that the values are positions in (-1 is missing), or None.
     """
 
     values: Any
-    codes: IntArray
-    samples: Sequence[str]
+    roles: SampleRoles
     first: int
     features: Sequence[str]
-    exposures: FloatArray | None = None
     levels: tuple[str, ...] | None = None
+
+    def matrix(self, labels: Labels) -> LabelledMatrix:
+        """Return the values with their labels."""
+        names = tuple(self.roles.units) or None
+        return LabelledMatrix(self.values, labels, tuple(self.features), names, self.roles.exposures, self.levels)
+
+    def recoded(self, declared: Sequence[Any] | None) -> Chunk:
+        """Bring texts to declared levels, if there are any; raise if a text is none of them."""
+        if self.levels is None or declared is None:
+            return self
+        position = {str(level): k for k, level in enumerate(declared)}
+        unknown = [level for level in self.levels if level not in position]
+        lookup = np.array([*(position.get(level, -1) for level in self.levels), -1], np.int16)
+        odd = np.argwhere((self.values >= 0) & (lookup[self.values] < 0)) if unknown else np.empty((0, 2), int)
+        if odd.size:
+            i, j = odd[0].tolist()
+            where = f"sample {self.roles.name(i)}, feature {self.features[j]!r}"
+            raise outside_levels(len(odd), unknown, where, tuple(declared))
+        return replace(self, values=lookup[self.values], levels=tuple(declared))
 
 
 @dataclass(slots=True)
@@ -53,9 +66,9 @@ class Missing:
     """Missing values met so far, and where the first one was."""
 
     total: int = 0
-    first: str = ""
+    first: tuple[str | SampleIds, ...] = ()
 
-    def look(self, values: Any, where: Any) -> None:
+    def count(self, values: Any, roles: SampleRoles, features: Sequence[str], path: str) -> None:
         """Count the missing values; an infinity is an error."""
         stored = values.data if is_sparse(values) else values
         if stored.dtype.kind != "f" or np.isfinite(stored).all():
@@ -67,21 +80,31 @@ class Missing:
         else:
             odd = ~np.isfinite(values)
             places, found = np.argwhere(odd), values[odd]
+
+        def where(place: Any) -> tuple[str | SampleIds, ...]:
+            i, j = place.tolist()
+            return SampleIds((f"{roles.name(i)}, ",), "sample "), f"feature {features[j]!r}"
+
         infinite = places[np.isinf(found)]
         if infinite.size:
             raise DataError(
-                f"There is an infinite value (inf) at {where(*infinite[0].tolist())}. An infinity is no "
-                "measurement: find out where it comes from (log of 0? division by 0?) and correct it, or name its "
-                "spelling with --na-values if the value is unknown."
+                f"{path}: there is an infinite value (inf) at ",
+                *where(infinite[0]),
+                ". An infinity is no measurement.",
+                hint=(
+                    "Find out where it comes from (log of 0? division by 0?) and correct it, or name its spelling "
+                    "with ",
+                    option("na_values"),
+                    " if the value is unknown.",
+                ),
             )
-        if not self.total:
-            self.first = where(*places[0].tolist())
+        self.first = self.first if self.total else where(places[0])
         self.total += len(places)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Slabs:
-    """All slabs of a table.
+class Chunks:
+    """All chunks of a table.
 
     Parameters
     ----------
@@ -102,10 +125,10 @@ class Slabs:
 
     @property
     def whole_features(self) -> bool:
-        """Whether a slab holds all samples of its features (else all features of its samples)."""
+        """Whether a chunk holds all samples of its features (else all features of its samples)."""
         return isinstance(self.table, FeatureTable) or self.paired or self.transform in NEEDS_ALL_SAMPLES
 
-    def walk(self, samples: Samples, missing: Missing) -> Iterator[Slab]:
+    def walk(self, samples: Samples, missing: Missing) -> Iterator[Chunk]:
         """Read the table from the start."""
         if isinstance(self.table, FeatureTable):
             return self._by_features(self.table, samples, missing)
@@ -113,52 +136,228 @@ class Slabs:
             return self._by_ranges(self.table, samples, missing)
         return self._by_samples(self.table, samples, missing)
 
-    def _by_features(self, table: FeatureTable, samples: Samples, missing: Missing) -> Iterator[Slab]:
-        seen = samples.look(table.path, table.sample_ids, table.labels, table.n_samples)
-        chosen = choose(table.path, table.sample_ids, seen, samples)
+    def _by_features(self, table: FeatureTable, samples: Samples, missing: Missing) -> Iterator[Chunk]:
+        roles = samples.roles(table.path, table.sample_ids, table.columns, table.n_samples)
         first = 0
-        for piece in table.pieces(chosen.rows):
-            yield self._slab(piece.values.T, chosen, first, piece.ids, missing, piece.levels)
-            first += len(piece.ids)
+        for chunk in table.chunks(roles.rows):
+            yield self._chunk(chunk.values.T, roles, first, chunk.ids, missing, chunk.levels)
+            first += len(chunk.ids)
 
-    def _by_samples(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Slab]:
-        for piece in table.pieces():
-            n_samples = int(piece.values.shape[0])
-            seen = samples.look(table.path, piece.ids, piece.labels, n_samples)
-            chosen = choose(table.path, piece.ids, seen, samples)
-            values = piece.values if chosen.rows.size == n_samples else piece.values[chosen.rows]
-            yield self._slab(values, chosen, 0, table.feature_ids, missing, piece.levels)
+    def _by_samples(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Chunk]:
+        for chunk in table.chunks():
+            n_samples = int(chunk.values.shape[0])
+            roles = samples.roles(table.path, chunk.ids, chunk.columns, n_samples)
+            values = chunk.values if roles.rows.size == n_samples else chunk.values[roles.rows]
+            yield self._chunk(values, roles, 0, table.feature_ids, missing, chunk.levels)
 
-    def _by_ranges(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Slab]:
+    def _by_ranges(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Chunk]:
         """As many features at a time as fit into memory, with all their samples."""
         ids: list[str] = []
-        labels: list[str | None] = []
+        columns: dict[str, list[str | None]] = {}
         n_samples = 0
-        for piece in table.pieces(slice(0, 1)):
-            n_samples += int(piece.values.shape[0])
-            ids += piece.ids or []
-            labels += piece.labels or []
-        seen = samples.look(table.path, ids or None, labels or None, n_samples)
-        chosen = choose(table.path, ids, seen, samples)
+        for chunk in table.chunks(slice(0, 1)):
+            n_samples += int(chunk.values.shape[0])
+            ids += chunk.ids or []
+            for role, texts in chunk.columns.items():
+                columns.setdefault(role, []).extend(texts)
+        roles = samples.roles(table.path, ids or None, columns, n_samples)
         width = max(1, self.memory // (48 * max(n_samples, 1)))
         for lo in range(0, len(table.feature_ids), width):
             part = slice(lo, lo + width)
-            values = np.concatenate([_dense(piece.values) for piece in table.pieces(part)])
-            yield self._slab(values[chosen.rows], chosen, lo, table.feature_ids[part], missing)
+            values = np.concatenate([_dense(chunk.values) for chunk in table.chunks(part)])
+            yield self._chunk(values[roles.rows], roles, lo, table.feature_ids[part], missing)
 
-    def _slab(
-        self, values: Any, chosen: Chosen, first: int, features: Sequence[str], missing: Missing,
+    def _chunk(
+        self, values: Any, roles: SampleRoles, first: int, features: Sequence[str], missing: Missing,
         levels: tuple[str, ...] | None = None,
-    ) -> Slab:  # fmt: skip
+    ) -> Chunk:  # fmt: skip
         def where(i: int, j: int) -> str:
-            sample = repr(chosen.names[i]) if chosen.names else f"number {i + 1}"
-            return f"sample {sample}, feature {features[j]!r} of {self.table.path}"
+            return f"sample {roles.name(i)}, feature {features[j]!r} of {self.table.path}"
 
-        missing.look(values if levels is None else np.where(values < 0, np.nan, 0.0), where)
+        numbers = values if levels is None else np.where(values < 0, np.nan, 0.0)
+        missing.count(numbers, roles, features, self.table.path)
         if levels is None:
-            values = chosen.combined(transformed(self.transform, values, where))
-        return Slab(values, chosen.cells, chosen.units, first, features, chosen.exposures, levels)
+            values = roles.differences(transformed(self.transform, values, where))
+        return Chunk(values, roles, first, features, levels)
 
 
-def _dense(values: Any) -> npt.NDArray[np.float64]:
+def _dense(values: Any) -> FloatArray:
     return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
+
+
+@dataclass(slots=True)
+class Sums:
+    """The sums over all chunks of a table.
+
+    Parameters
+    ----------
+    statistics
+        Statistics of the cells, those without samples included; None if no sample is used.
+    cells, units, features
+        Cell and name of every sample or pair, and the features, in the order of the file.
+    kept
+        The chunks themselves, if they were to be kept and are not too large; else None.
+    """
+
+    statistics: Any
+    cells: IntArray
+    units: list[str]
+    features: list[str]
+    kept: list[Chunk] | None
+
+
+def sum_chunks(
+    chunks: Chunks, samples: Samples, missing: Missing, model: Model | None, n_threads: int | None, keep: int = 0
+) -> Sums:
+    """Read a table once and add it up.
+
+    Parameters
+    ----------
+    chunks, samples
+        The table, and who its samples are.
+    missing
+        Counts missing values.
+    model
+        The model; None for the Gaussian.
+    n_threads
+        Threads, None for all cores.
+    keep
+        How many bytes of values may be kept.
+    """
+    cells = [np.empty(0, np.int64)]
+    units: list[str] = []
+    features: list[str] = []
+    kept: list[Chunk] | None = []
+    sums: _Stream | None = None
+    for chunk in chunks.walk(samples, missing):
+        if sums is None:
+            if chunks.whole_features:
+                samples.checked_order(chunks.table.path, chunk.roles.cells)
+            sums = _Stream(model, n_threads, chunks.whole_features, tuple(chunk.features))
+        sums.add(chunk, samples)
+        keep -= _size(chunk.values)
+        if keep < 0:
+            kept = None
+        elif kept is not None:
+            kept.append(chunk)
+        if chunk.first == 0:  # with whole features every chunk holds the same samples
+            cells.append(chunk.roles.cells)
+            units += chunk.roles.units
+        if chunks.whole_features or not features:
+            features += chunk.features
+    if chunks.whole_features and not features:
+        raise FileError(f"{chunks.table.path} holds no features. Check how it was written or downloaded.")
+    return Sums(None if sums is None else sums.total(samples), np.concatenate(cells), units, features, kept)
+
+
+def _size(values: Any) -> int:
+    return int(values.data.nbytes + values.indices.nbytes) if is_sparse(values) else int(values.nbytes)
+
+
+@dataclass(slots=True)
+class _Stream:
+    """Statistics that grow chunk by chunk: moments (``model`` is None), or those of another model.
+
+    Chunks of features are joined to larger ones as they come, chunks of samples merged.
+    """
+
+    model: Model | None
+    n_threads: int | None
+    whole_features: bool
+    features: tuple[str, ...]
+    moments: FeatureStream | MomentStream | None = None
+    parts: list[ClassStatistics] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.model is None and self.whole_features:
+            self.moments = FeatureStream(self.n_threads)
+        elif self.model is None:
+            self.moments = MomentStream(len(self.features), self.n_threads)
+
+    def add(self, chunk: Chunk, samples: Samples) -> None:
+        """Add a chunk."""
+        if isinstance(self.moments, MomentStream):
+            self.moments.add(chunk.values, chunk.roles.cells, len(samples.cells()))
+        elif self.whole_features:
+            labels = Labels(tuple(samples.cells(complete=True)), chunk.roles.cells)
+            if self.moments is not None:
+                self.moments.add(chunk.matrix(labels))
+            else:
+                self._join(self._summary(chunk, labels))
+        elif chunk.roles.cells.size:  # cells that the chunk lacks are left to others
+            here, cells = np.unique(chunk.roles.cells, return_inverse=True)
+            known = samples.cells()
+            self._merge(self._summary(chunk, Labels(tuple(known[k] for k in here.tolist()), cells.reshape(-1))))
+
+    def total(self, samples: Samples) -> Any:
+        """Return the statistics of all cells; a cell that was never met has count 0."""
+        if isinstance(self.moments, FeatureStream):
+            return self.moments.moments()
+        if isinstance(self.moments, MomentStream):
+            return self.moments.moments(samples.cells(complete=True))
+        if self.whole_features:
+            return self.parts[0] if len(self.parts) == 1 else _joined(self.parts)
+        known = self.parts[0].classes if self.parts else ()
+        absent = tuple(cell for cell in samples.cells(complete=True) if cell not in known)
+        if absent and self.parts:  # as of a sample without values
+            nothing, places = np.full((len(absent), len(self.features)), np.nan), np.arange(len(absent))
+            roles = SampleRoles(places, (), places, (), np.ones(len(absent)))
+            self._merge(self._summary(Chunk(nothing, roles, 0, self.features), Labels(absent, places)))
+        return self.parts[0] if self.parts else None
+
+    def _summary(self, chunk: Chunk, labels: Labels) -> ClassStatistics:
+        assert self.model is not None
+        matrix = chunk.recoded(getattr(self.model, "levels", None)).matrix(labels)
+        return self.model.summarise(matrix, missing="omit", n_threads=self.n_threads)
+
+    def _merge(self, part: Any) -> None:
+        self.parts = [self.parts[0].merge(part) if self.parts else part]
+
+    def _join(self, part: ClassStatistics) -> None:
+        self.parts.append(part)
+        while len(self.parts) > 1 and self.parts[-1].n_features >= self.parts[-2].n_features:
+            self.parts[-2:] = [_joined(self.parts[-2:])]
+
+
+def _joined(parts: Sequence[ClassStatistics]) -> ClassStatistics:
+    kind: Any = type(parts[0])
+    whole: ClassStatistics = kind.join(list(parts))
+    return whole
+
+
+def sample_totals(chunks: Chunks, samples: Samples) -> FloatArray:
+    """Return the total of every sample that is used over all features, divided by their mean.
+
+    Values are added one after the other in the order of the features, so that it does not matter in how
+    many chunks they come.
+    """
+    totals: list[FloatArray] = []
+    names: list[str] = []
+    for chunk in chunks.walk(samples, Missing()):
+        if chunk.first == 0:
+            totals.append(np.zeros(chunk.roles.cells.size))
+            names += chunk.roles.units
+        totals[-1] = _add_values(totals[-1], chunk.values)
+    whole = np.concatenate([np.empty(0), *totals])
+    odd = np.flatnonzero(~(whole > 0))
+    if odd.size:
+        i = int(odd[0])
+        who = repr(names[i]) if names else f"number {i + 1}"
+        raise DataError(
+            f"{chunks.table.path}: the values of sample {who} add up to {whole[i]:g}, so that its total cannot be "
+            "its exposure.",
+            hint=(
+                "Leave it out, or give exposures in a column of their own: ",
+                Wording("exposures='COLUMN'", "--exposures COLUMN"),
+                ".",
+            ),
+        )
+    return whole / whole.mean() if whole.size else whole
+
+
+def _add_values(total: FloatArray, values: Any) -> FloatArray:
+    if is_sparse(values):
+        return np.asarray(total + np.asarray(values.sum(axis=1, dtype=np.float64)).ravel())
+    present = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0)
+    sums: FloatArray = np.cumsum(np.concatenate([total[:, None], present], axis=1), axis=1)[:, -1]
+    return sums

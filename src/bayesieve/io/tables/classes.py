@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import LabelError, OptionError
+from bayesieve.errors import LabelError, OptionError, option
 from bayesieve.utils import did_you_mean
 
 _MOST = 1000  # distinct labels after which they are no classes
@@ -40,7 +40,7 @@ class ClassMap:
         members: dict[str, str] = {}
         names: list[str] = []
         for part in parts:
-            name, equals, listed = (piece.strip() for piece in part.partition("="))
+            name, equals, listed = (text.strip() for text in part.partition("="))
             labels = [label.strip() for label in listed.split(",") if label.strip()] if equals else [name]
             if not name or not labels:
                 raise OptionError(f"Cannot read {part!r} in classes {text!r}. {_HOW}")
@@ -133,7 +133,8 @@ class Encoder:
             found = list(self.seen)
             shown = ", ".join(f"{label} ({self.seen[label]})" for label in sorted(found)[:12])
             raise LabelError(
-                f"No sample has the label {absent[0]!r} that --classes asks for.{did_you_mean(absent[0], found)} "
-                f"Labels in the data: {shown or 'none'}."
+                f"No sample has the label {absent[0]!r} that ",
+                option("classes"),
+                f" asks for.{did_you_mean(absent[0], found)} Labels in the data: {shown or 'none'}.",
             )
         return list(self.wanted.classes)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bayesieve.errors import FileError, OptionError
+from bayesieve.errors import FileError, OptionError, Wording, option
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.parsing import COMMA
@@ -59,8 +59,8 @@ class Columns:
         best = [name for name in best if name.casefold() not in ("", "unnamed: 0", "index")] or best
         if most and any(self.columns[name] != self.columns[best[0]] for name in best):
             raise FileError(
-                f"{self.path}: the columns {listed(best)} know the same number of ids, but not in the same order. "
-                "Say which one holds them: --id-column NAME."
+                f"{self.path}: the columns {listed(best)} know the same number of ids, but not in the same order.",
+                hint=("Say which one holds them: ", Wording("id_column='NAME'", "--id-column NAME"), "."),
             )
         return best[0], most
 
@@ -98,7 +98,10 @@ def read_columns(
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise FileError(f"{name} is not UTF-8 text. Name its encoding, for example --encoding latin-1.") from None
+        raise FileError(
+            f"{name} is not UTF-8 text.",
+            hint=("Name its encoding, for example ", option("encoding", "latin-1"), "."),
+        ) from None
     lines = text.split("\n")
     head = [line.rstrip("\r") for line in lines[:50]]
     form = sniff(name, head, plain_suffix(path), named_delimiter(delimiter), ".")
@@ -119,8 +122,12 @@ def _table(
             if len(row) != len(names):
                 raise FileError(
                     f"{name}, line {skipped + reader.line_num}: {len(row)} fields where the header has "
-                    f"{len(names)}. Quote fields that hold the delimiter {delimiter!r}, or name another one with "
-                    "--delimiter."
+                    f"{len(names)}.",
+                    hint=(
+                        f"Quote fields that hold the delimiter {delimiter!r}, or name another one with ",
+                        option("delimiter"),
+                        ".",
+                    ),
                 )
             rows.append(row)
     except csv.Error as error:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bayesieve.data import checked_transform
-from bayesieve.errors import DataError, OptionError
-from bayesieve.io.tables.chunks import Slabs
+from bayesieve.errors import DataError, LabelError, OptionError, option
+from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
-from bayesieve.io.tables.sample_columns import open_samples
-from bayesieve.io.tables.samples import Samples
+from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
+from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
-from bayesieve.io.tables.table import Progress, ReadOptions
+from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
+from bayesieve.io.text.files import TextBytes, plain_suffix
+from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import GaussianModel, Model
+from bayesieve.utils import check_file, did_you_mean
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -42,6 +46,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     memory: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    keep_values: bool = False,
 ) -> Summary:
     r"""Read a file once and reduce it to what a screen needs.
 
@@ -93,6 +98,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         Threads, all cores by default. Neither this nor ``memory`` changes the result.
     progress
         Called with the amount read and the total.
+    keep_values
+        Keep the values of a table of up to 256 MB in memory for a report, permutations or leave-one-out
+        influence, which otherwise read the file once more.
 
     Returns
     -------
@@ -123,18 +131,17 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     encoder = Encoder(None if wanted is None else ClassMap.parse(wanted))
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
-        memory or free_memory() // 2, n_threads, progress,
+        memory or free_memory() // 2, n_threads, progress, categories=_categories(model, transform),
     )  # fmt: skip
     by_total = exposures == TOTAL
-    options = replace(options, categories=_categories(model, transform))
-    said = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
-    extras = {role: column for role, column in said.items() if column is not None}
+    named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
+    extras = {role: column for role, column in named.items() if column is not None}
     model = _checked_model(model, paired=pairs is not None, exposed=exposures is not None)
     table, labeller, found = open_samples(path, options, encoder, extras)
     try:
         return summarise(
-            Slabs(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
-            missing=missing, n_threads=n_threads, model=model, by_total=by_total,
+            Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
+            missing=missing, n_threads=n_threads, model=model, by_total=by_total, keep_values=keep_values,
         )  # fmt: skip
     except BaseException:
         table.close()  # otherwise it stays open for a second look
@@ -148,13 +155,14 @@ def _checked_model(model: Model | None, *, paired: bool, exposed: bool) -> Model
     gaussian = model is None or isinstance(model, GaussianModel)
     if paired and not gaussian:
         raise OptionError(
-            f"Pairs are compared by the differences of their values, which {type(model).__name__} does not take. "
-            "Leave --pairs out, or use the Gaussian model."
+            f"Pairs are compared by the differences of their values, which {type(model).__name__} does not take.",
+            hint=("Leave ", option("pairs"), " out, or use the Gaussian model."),
         )
     if exposed and (gaussian or _is_categorical(model)):
         raise OptionError(
             "Exposures say how long or how deeply each sample was looked at; only models of counts (Poisson, "
-            "negative binomial) use them. Leave --exposures out, or choose such a model."
+            "negative binomial) use them.",
+            hint=("Leave ", option("exposures"), " out, or choose such a model."),
         )
     return None if gaussian else model
 
@@ -164,7 +172,7 @@ def _categories(model: Model | None, transform: str) -> str:
     if not _is_categorical(model):
         return ""
     if transform != "none":
-        raise OptionError(f"Categories cannot be transformed. Leave --transform {transform} out.")
+        raise OptionError("Categories cannot be transformed.", hint=("Leave ", option("transform"), " out."))
     levels = getattr(model, "levels", None)
     return "text" if any(isinstance(level, str) for level in levels or ()) else "found"
 
@@ -190,3 +198,159 @@ def free_memory() -> int:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) // 2
     except (AttributeError, ValueError, OSError):
         return 2**31
+
+
+def open_samples(
+    path: str | os.PathLike[str], options: ReadOptions, encoder: Encoder, extras: Mapping[str, str]
+) -> tuple[SampleTable | FeatureTable, Labeller, dict[str, Labeller]]:
+    r"""Open a table and all that is said of its samples.
+
+    Parameters
+    ----------
+    path, options
+        The table; ``options.labels`` is a column of it, or a column of another file.
+    encoder
+        Labels to classes.
+    extras
+        Further columns by role (``"blocks"``, ``"pairs"``, ``"exposures"``), each COLUMN or FILE:COLUMN.
+
+    Returns
+    -------
+    table, labeller, found
+        The table; who gives its samples their class; and who gives them the rest, by role.
+    """
+    for role, column in extras.items():
+        if column == options.labels:
+            raise OptionError(
+                option("labels"),
+                " and ",
+                option(role),
+                f" both name {column!r}. Classes and {role} are two things.",
+                hint="Change one.",
+            )
+    check_file(path)
+    inside = {role: column for role, column in extras.items() if not is_reference(column)}
+    options = replace(options, described=inside)
+    known = _known(options) if options.labels is not None and is_reference(options.labels) else None
+    opened = options if known is None else known.options(options)
+    table = open_table(path, opened)
+    try:
+        if known is None:
+            labeller = Labeller(encoder, candidates=tuple(table.left_out.get("not numeric", ())))
+        else:
+            labeller = _by_id(table, known, encoder, options)
+        found = {
+            role: Labeller(Encoder(), source=f"column {column!r}")
+            if role in inside
+            else _by_id(table, _known(replace(options, labels=column), role), Encoder(), options)
+            for role, column in extras.items()
+        }
+    except BaseException:
+        table.close()
+        raise
+    return table, labeller, found
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A column of another file; ``key`` is its column of ids, if the user named it."""
+
+    file: Columns
+    column: str
+    key: str | None
+    ids: frozenset[str]
+
+    def options(self, options: ReadOptions) -> ReadOptions:
+        """Open the table by the ids of this file, unless the user names a column of the table."""
+        id_column = None if self.key else options.id_column
+        return replace(options, labels=None, known_ids=self.ids, id_column=id_column)
+
+
+def _known(options: ReadOptions, role: str = "labels") -> _Known:
+    """Read the file that FILE:COLUMN names."""
+    assert options.labels is not None
+    path, column = split_reference(options.labels)
+    known = read_columns(path, encoding=options.encoding)
+    column = column or _only_column(known, role)
+    known.column(column)  # is it there?
+    named = options.id_column if options.id_column in known.names else None  # else it is one of the table
+    others = [named] if named else [name for name in known.names if name != column]
+    ids = frozenset(
+        form for name in others for text in known.column(name) if text is not None for form in spellings(text)
+    )
+    return _Known(known, column, named, ids)
+
+
+def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, options: ReadOptions) -> Labeller:
+    """Look the samples of the table up in another file; an array without ids takes its lines in order."""
+    file, words = known.file, options.missing_words
+    ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
+    if ids is None and plain_suffix(table.path) in (".npy", ".npz"):
+        in_order = [label_from_text(text, words) for text in file.column(known.column)]
+        return Labeller(encoder, source=file.path, in_order=in_order)
+    if ids is None:
+        raise no_ids(table.path, file.path)
+    key, found = file.id_column((form for name in ids if name for form in spellings(name)), known.key)
+    if not found:
+        raise LabelError(
+            f"No id of {file.path} is a sample of {table.path}.{did_you_mean(ids[0] if ids else '', known.ids)}",
+            hint="Check that both files write their ids alike.",
+        )
+    raw = file.keyed(key, known.column)
+    by_id = {name: label_from_text(text, words) for name, text in raw.items()}
+    ids_in = f"column {key!r} of {file.path}" if key != file.names[0] else ""
+    return Labeller(encoder, by_id, file.path, ids_in=ids_in)
+
+
+def _only_column(known: Columns, role: str) -> str:
+    """Return the column of a file when none is named: it must have just ids and one more."""
+    if len(known.names) != 2:
+        what = "classes" if role == "labels" else role
+        raise LabelError(
+            f"Say which column of {known.path} holds the {what}: ",
+            option(role, f"{known.path}:COLUMN"),
+            f". There are: {', '.join(known.names[:8])}.",
+        )
+    return known.names[1]
+
+
+def _first_ids(table: SampleTable) -> list[str] | None:
+    chunk = next(table.chunks(slice(0, 1)), None)
+    return chunk.ids if chunk else None
+
+
+_COLUMNAR = {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
+
+
+_OPENERS = {
+    ".h5ad": ("formats.anndata_files", "open_annotated"),
+    ".npy": ("formats.numpy_files", "open_numpy"),
+    ".npz": ("formats.numpy_files", "open_numpy"),
+    ".gct": ("formats.gct", "open_gct"),
+}
+
+
+def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
+    r"""Open a table by what its name says it is."""
+    check_file(path)
+    suffix = plain_suffix(path)
+    if suffix in _COLUMNAR:
+        module, opener = "formats.columnar", "open_columnar"
+    elif suffix in _OPENERS:
+        module, opener = _OPENERS[suffix]
+    else:
+        module, opener = _text_opener(path, options)
+    opened = getattr(importlib.import_module(f"bayesieve.io.{module}"), opener)  # formats load what they need
+    table: SampleTable | FeatureTable = opened(path, options)
+    return table
+
+
+def _text_opener(path: str | os.PathLike[str], options: ReadOptions) -> tuple[str, str]:
+    """Tell GEO and GCT files, whatever they are called, from other text by their first line."""
+    with TextBytes(path, options.encoding) as stream:
+        start = stream.read(16)
+    if start.startswith((b"!Series_", b"!Sample_")):
+        return "formats.geo", "open_series"
+    if start.startswith((b"#1.2\n", b"#1.3\n", b"#1.2\r\n", b"#1.3\r\n")):
+        return "formats.gct", "open_gct"
+    return "text.reader", "open_text"

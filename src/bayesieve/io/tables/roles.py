@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bayesieve.errors import FileError, LabelError, OptionError
+from bayesieve.errors import FileError, LabelError, OptionError, Wording
 from bayesieve.io.tables.table import ReadOptions
 from bayesieve.utils import did_you_mean, listed
 
@@ -26,6 +26,7 @@ ID_NAMES = frozenset(
     (*_NAMELESS, *(what + end for what in _SUBJECTS for end in ("", "s", "id", "_id", ".id", " id")))
 )
 
+WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure"}
 NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
 
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
@@ -57,6 +58,24 @@ def no_such_column(
     else:
         tail = f" All its columns hold numbers. {NO_LABEL_COLUMN}"
     return LabelError(f"{path} has no {what} {name!r}.{did_you_mean(name, choices)}{tail}")
+
+
+def no_sample_column(path: str, role: str, name: str, choices: Sequence[str] = ()) -> LabelError:
+    """Say that a table with samples in columns has no row that describes them by this name."""
+    return LabelError(
+        f"{path} has its samples in columns, and {name!r} gives no {WHAT[role]} for them."
+        f"{did_you_mean(name, choices)}",
+        hint=(
+            "Give it in a file of its own, with one line per sample: ",
+            Wording(f"{role}='FILE:COLUMN'", f"--{role} FILE:COLUMN"),
+            ".",
+        ),
+    )
+
+
+def ignore_option(name: str) -> Wording:
+    """Name the option that leaves a column or row out."""
+    return Wording(f"ignore=[{name!r}]", f"--ignore {name!r}")
 
 
 def no_match(
@@ -159,7 +178,12 @@ def sample_orientation(
         if 2 * min(across, down) > max(across, down):
             raise OptionError(
                 f"Ids of the label file are found both in the columns ({across:,}) and in the rows ({down:,} of "
-                f"those looked at) of {path}. Say where the samples are: --samples-in rows or columns."
+                f"those looked at) of {path}.",
+                hint=(
+                    "Say where the samples are: ",
+                    Wording("samples_in='rows' or 'columns'", "--samples-in rows or columns"),
+                    ".",
+                ),
             )
         return "columns" if across > down else "rows"
     if options.labels is not None:

@@ -1,4 +1,4 @@
-"""Samples: which are used, their class and block, from the table itself or from a label file."""
+"""Samples: which are used, their class, block, pair and exposure, from the table itself or from another file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label
-from bayesieve.errors import DataError, DataWarning, LabelError
+from bayesieve.data import Label, is_sparse, match_pairs
+from bayesieve.errors import DataError, DataWarning, LabelError, SampleIds, Wording, option
 from bayesieve.io.tables.classes import Encoder, natural_order
+from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.utils import FloatArray, IntArray, listed
 
@@ -30,8 +32,8 @@ def spellings(name: str) -> tuple[str, ...]:
 def no_ids(path: str, source: str) -> LabelError:
     """Say that samples without ids cannot be looked up."""
     return LabelError(
-        f"The samples of {path} have no ids that could be looked up in {source}. Name the column that holds them "
-        "with --id-column."
+        f"The samples of {path} have no ids that could be looked up in {source}.",
+        hint=("Name the column that holds them with ", option("id_column"), "."),
     )
 
 
@@ -94,11 +96,7 @@ class Labeller:
             return labels, None
         if self.by_id is None:
             if labels is None:
-                hint = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
-                raise LabelError(
-                    f"Which class each sample of {path} belongs to was not said. Name a column of it (--labels "
-                    f"COLUMN) or of a label file (--labels pheno.csv:COLUMN).{hint}"
-                )
+                raise self._unnamed(path)
             return labels, None
         if ids is None:
             raise no_ids(path, self.source)
@@ -109,6 +107,19 @@ class Labeller:
         known = np.array([key is not None for key in keys], dtype=bool)
         return [None if key is None else by_id[key] for key in keys], known
 
+    def _unnamed(self, path: str) -> LabelError:
+        listing = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
+        return LabelError(
+            f"Which class each sample of {path} belongs to was not said.",
+            hint=(
+                "Name a column of it (",
+                Wording("labels='COLUMN'", "--labels COLUMN"),
+                ") or of a label file (",
+                Wording("labels='pheno.csv:COLUMN'", "--labels pheno.csv:COLUMN"),
+                f").{listing}",
+            ),
+        )
+
     def finish(self, path: str, left_out: Sequence[str] = ()) -> None:
         """Raise if labels are left over at the end of the table; warn if ids differ in their spelling only."""
         if self.by_id is not None:
@@ -116,12 +127,14 @@ class Labeller:
             unused = {_folded(name): name for name in self.by_id if name not in self.matched}
             alike = [key for key in unknown if key in unused]
             if alike:
-                warnings.warn(
+                found = DataWarning(
                     f"{len(alike):,} samples of {path} are left out although {self.source} knows them by another "
-                    f"spelling, for example {unknown[alike[0]]!r} and {unused[alike[0]]!r}. Write them alike.",
-                    DataWarning,
-                    stacklevel=2,
+                    "spelling",
+                    SampleIds((f"{unknown[alike[0]]!r} and {unused[alike[0]]!r}",), ", for example "),
+                    ".",
+                    hint="Write them alike.",
                 )
+                warnings.warn(found, stacklevel=2)
         if self.in_order is not None and self.n_seen != len(self.in_order):
             self._wrong_number(path, f"{self.n_seen:,}")
 
@@ -138,29 +151,44 @@ class Labeller:
 
 
 _MOST_BLOCKS = 1000
-_MOST_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """What is known of some samples.
+class SampleRoles:
+    """Which samples of a table (or of a part of it) are used, and as what.
 
     Parameters
     ----------
-    codes
-        Class of each sample as a position in the classes met so far, -1 for those left out.
-    cells
-        Cell of each sample: its class, or its class and block; -1 for those left out.
-    pairs
-        Pair of each sample, None without pairs.
+    rows, names
+        Their positions and ids (none if the table has none). Pairs: all samples of the first class, then
+        their partners in the same order.
+    cells, units
+        Cell and name of every sample, or of every pair. A cell is a class, or a class and a block; see
+        :meth:`Samples.cells`.
     exposures
-        Exposure of each sample, None without exposures.
+        Of the samples, or None.
+    paired
+        Whether values are to be turned into differences.
     """
 
-    codes: IntArray
+    rows: IntArray
+    names: Sequence[str]
     cells: IntArray
-    pairs: Sequence[str | None] | None = None
+    units: Sequence[str]
     exposures: FloatArray | None = None
+    paired: bool = False
+
+    def name(self, i: int) -> str:
+        """Return how messages name the ``i``-th sample."""
+        return repr(self.names[i]) if self.names else f"number {i + 1}"
+
+    def differences(self, values: Any) -> Any:
+        """Return the values of the samples, or the differences within the pairs: second class minus first."""
+        if not self.paired:
+            return values
+        values, half = values.astype(np.float64), self.cells.size
+        values = values.tocsr() if is_sparse(values) else values
+        return values[half:] - values[:half]
 
 
 @dataclass(slots=True)
@@ -195,20 +223,65 @@ class Samples:
         """Whether samples come in pairs."""
         return "pairs" in self.extras
 
-    def look(
-        self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
-    ) -> Seen:
-        """Return what is known of the next samples of the table."""
-        codes = self.labeller.codes(path, ids, labels, n_samples)
+    def roles(
+        self, path: str, ids: Sequence[str] | None, columns: Mapping[str, Sequence[str | None]], n_samples: int
+    ) -> SampleRoles:
+        """Choose, of the next samples of the table, those that have everything, or the pairs that are complete."""
+        codes = self.labeller.codes(path, ids, columns.get("labels"), n_samples)
         texts = {}
         for role, labeller in self.extras.items():
-            texts[role], _ = labeller.texts(path, ids, None, n_samples)
+            texts[role], _ = labeller.texts(path, ids, columns.get(role), n_samples)
             absent = np.array([text is None for text in texts[role]], dtype=bool) & (codes >= 0)
             self.lacking[role] = self.lacking.get(role, 0) + int(absent.sum())
             codes = np.where(absent, -1, codes)
         exposures = self._exposures(path, ids, texts.get("exposures"), codes)
         cells = codes if "blocks" not in texts else self._in_cells(path, texts["blocks"], codes)
-        return Seen(codes, cells, texts.get("pairs"), exposures)
+        if "pairs" in texts:
+            return self._in_pairs(path, ids, texts["pairs"], codes, cells)
+        rows = np.flatnonzero(cells >= 0)
+        names = [ids[i] for i in rows.tolist()] if ids else []
+        return SampleRoles(rows, names, cells[rows], names, None if exposures is None else exposures[rows])
+
+    def _in_pairs(
+        self, path: str, ids: Sequence[str] | None, pairs: Sequence[str | None], codes: IntArray, cells: IntArray
+    ) -> SampleRoles:
+        order = self.labeller.encoder.order()
+        if len(order) != 2:
+            raise LabelError(
+                f"Pairs compare two classes, but {path} has {len(order)}: {listed(order)}.",
+                hint=("Pick two with ", option("classes"), "."),
+            )
+        position = np.array([*(order.index(label) for label in self.labeller.encoder.classes), -1])
+        names = [str(pair) for pair in pairs]
+        try:
+            both, self.incomplete = match_pairs(
+                names, position[codes], order, lambda i: repr(ids[i]) if ids else f"number {i + 1}"
+            )
+        except LabelError as error:
+            text = (f"{path}, {self.names['pairs']!r}: ", *error.message.text)
+            raise LabelError(*text, hint=error.message.hint, kind=error.message.kind) from None
+        halves = np.array(list(both.values()), np.int64).T
+        samples = [ids[i] for i in halves.ravel().tolist()] if ids else []
+        check_distinct(path, samples, "sample")
+        blocks = self._blocks_of_pairs(path, both, cells)
+        return SampleRoles(halves.ravel(), samples, blocks, list(both), paired=True)
+
+    def _blocks_of_pairs(self, path: str, pairs: Mapping[str, tuple[int, int]], cells: IntArray) -> IntArray:
+        """Block of every pair, 0 without blocks."""
+        if "blocks" not in self.extras:
+            return np.zeros(len(pairs), np.int64)
+        block_of_cell = np.array([block for block, _ in self._cells], np.int64)
+        first, second = (block_of_cell[cells[[rows[k] for rows in pairs.values()]]] for k in (0, 1))
+        apart = [pair for pair, differ in zip(pairs, first != second, strict=True) if differ]
+        if apart:
+            raise LabelError(
+                f"{path}: {len(apart):,} of {len(pairs):,} pairs are spread over two blocks of "
+                f"{self.names['blocks']!r}",
+                SampleIds(tuple(map(repr, apart)), ": "),
+                ". Differences within a pair are free of its block only if both samples are in it.",
+                hint=("Correct the blocks, or leave ", option("blocks"), " out."),
+            )
+        return first
 
     def _in_cells(self, path: str, blocks: Sequence[str | None], codes: IntArray) -> IntArray:
         places = {name: k for k, name in enumerate(self.block_names)}
@@ -242,7 +315,8 @@ class Samples:
                 who = repr(ids[i]) if ids else f"number {i + 1}"
                 raise DataError(
                     f"{path}: the exposure of sample {who} in {self.names['exposures']!r} is {texts[i]!r}. An "
-                    "exposure is a positive number: correct it, or leave the cell empty to leave the sample out."
+                    "exposure is a positive number.",
+                    hint="Correct it, or leave the cell empty to leave the sample out.",
                 )
         self.exposures += exposures[kept].tolist()
         return exposures
@@ -270,10 +344,6 @@ class Samples:
         order = self.labeller.encoder.order()
         return [f"{order[1]} - {order[0]}"] if self.paired else list(order)
 
-    def block_of(self, cells: IntArray) -> IntArray:
-        """Return the block of each cell of samples, as a position in ``block_names``."""
-        return np.array([block for block, _ in self._cells], np.int64)[cells]
-
     def classes_of(self, cells: IntArray, order: Sequence[Label]) -> IntArray:
         """Return the class of each cell, as a position in the final order of the classes."""
         labels = self.cells()
@@ -294,19 +364,6 @@ class Samples:
             if not count:
                 raise LabelError(f"{path}: class {name!r} has no samples. Check the classes and the label column.")
         return order
-
-    def left_out(self) -> list[str]:
-        """Say how many samples with a class are left out for want of something else."""
-        out = [
-            f"{n:,} sample{'' if n == 1 else 's'} without a value of {self.names[role]!r}"
-            for role, n in self.lacking.items()
-            if n
-        ]
-        if self.incomplete:
-            n = len(self.incomplete)
-            pairs = f"{n:,} incomplete pair{'' if n == 1 else 's'} of {self.names['pairs']!r}"
-            out.append(f"{pairs} ({listed(self.incomplete, _MOST_SHOWN)})")
-        return out
 
     def finish(self, path: str, left_out: Sequence[str]) -> None:
         """Raise if labels are left over at the end of the table; see :meth:`Labeller.finish`."""

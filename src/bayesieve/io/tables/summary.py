@@ -1,249 +1,117 @@
-"""Summary of a table: sufficient statistics of its classes, added up chunk by chunk in one pass."""
+"""Summary of a table: sufficient statistics of its classes from one pass, and a record of what was read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.errors import DataError, FileError, MissingValueError
-from bayesieve.io.tables.chunks import Missing, Slab, Slabs
-from bayesieve.io.tables.roles import check_distinct
-from bayesieve.io.tables.samples import Labeller, Samples
+from bayesieve.data import MOST_LEVELS, Block, Label, is_sparse
+from bayesieve.errors import DataError, Message, MissingValueError, SampleIds, option
+from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, sample_totals, sum_chunks
+from bayesieve.io.tables.roles import check_distinct, ignore_option
+from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
-from bayesieve.stats import (
-    SMALLEST_SQUARES,
-    ClassStatistics,
-    FeatureStream,
-    Moments,
-    MomentStream,
-    plain_counts,
-    split_blocks,
-)
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.selection import counted
+from bayesieve.stats import SMALLEST_SQUARES, ClassStatistics, Moments, plain_counts, split_blocks
+
+_MOST_KEPT = 2**28  # bytes of values kept for a second look
 
 
-class Stream(Protocol):
-    """Statistics that grow slab by slab."""
-
-    def add(self, slab: Slab, samples: Samples) -> None:
-        """Add a slab."""
-        ...
-
-    def whole(self, samples: Samples) -> Any:
-        """Return the statistics of all cells, those without samples included."""
-        ...
-
-
-@dataclass(slots=True)
-class Total:
-    """What adding up a table gives.
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Some samples, columns or rows of a table that were not used.
 
     Parameters
     ----------
-    statistics
-        Statistics of the cells; None if the table holds no samples that are used.
-    codes, samples, features
-        Cell of every sample, its name, and the features, in the order of the file.
+    n, what
+        How many, and of what: ``"sample"``, ``"column"``, ``"row"``.
+    reason
+        Why, as the end of a sentence that begins with the number.
+    sample_ids, names
+        Which: ids of samples or pairs, or names of columns and rows.
     """
 
-    statistics: Any
-    codes: IntArray
-    samples: list[str]
-    features: list[str]
+    n: int
+    what: str
+    reason: str
+    sample_ids: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def pieces(self) -> tuple[str | SampleIds, ...]:
+        """Say it; names of columns may be those of samples, and are left out with them."""
+        named = (SampleIds(self.names, ": "),) if self.names else _in_brackets(self.sample_ids)
+        return f"{counted(self.n, self.what)}{self.reason}", *named
 
 
-def add_up(slabs: Slabs, samples: Samples, missing: Missing, model: Model | None, n_threads: int | None) -> Total:
-    """Read a table once and add it up.
+def _in_brackets(ids: tuple[str, ...]) -> tuple[SampleIds, ...]:
+    return (SampleIds(ids, " ("), SampleIds((")",))) if ids else ()  # the bracket goes with the ids
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRecord:
+    """What was read from a table and what was left out.
 
     Parameters
     ----------
-    slabs, samples
-        The table, and who its samples are.
-    missing
-        Counts missing values.
-    model
-        The model; None for the Gaussian.
-    n_threads
-        Threads, None for all cores.
+    path, form, samples_in, transform
+        The file, its format, where its samples are, and how its values were transformed.
+    n_samples, n_features
+        What is used of it.
+    left_out
+        What is not.
+    labels_in_order
+        The file whose lines give the labels in order, for a table without sample ids.
+    label_file, unmatched
+        The file that gives labels by id, and those of its ids that are not in the table.
+    ids_in
+        Where ids were found in the label file, if not in its first column.
+    n_missing
+        Number of missing values.
     """
-    codes = [np.empty(0, np.int64)]
-    names: list[str] = []
-    features: list[str] = []
-    stream: Stream | None = None
-    for slab in slabs.walk(samples, missing):
-        if stream is None:
-            if slabs.whole_features:
-                samples.checked_order(slabs.table.path, slab.codes)
-            stream = _stream(slabs.whole_features, len(slab.features), model, n_threads)
-        stream.add(slab, samples)
-        if slab.first == 0:  # with whole features every slab holds the same samples
-            codes.append(slab.codes)
-            names += slab.samples
-        if slabs.whole_features or not features:
-            features += slab.features
-    if slabs.whole_features and not features:
-        raise FileError(f"{slabs.table.path} holds no features. Check how it was written or downloaded.")
-    whole = None if stream is None else stream.whole(samples)
-    return Total(whole, np.concatenate(codes), names, features)
 
+    path: str
+    form: str
+    samples_in: str
+    transform: str
+    n_samples: int
+    n_features: int
+    left_out: tuple[LeftOut, ...] = ()
+    labels_in_order: str = ""
+    label_file: str = ""
+    unmatched: tuple[str, ...] = ()
+    ids_in: str = ""
+    n_missing: int = 0
 
-def _stream(whole_features: bool, n_features: int, model: Model | None, n_threads: int | None) -> Stream:
-    if model is None:
-        return MomentsByFeature(n_threads) if whole_features else MomentsBySample(n_features, n_threads)
-    return ModelByFeature(model, n_threads) if whole_features else ModelBySample(model, n_threads)
+    def messages(self) -> list[Message]:
+        """Return sentences about shape, orientation and what was left out."""
+        said: list[tuple[str, tuple[str | SampleIds, ...]]] = [("shape", (self._shape(),))]
+        if self.left_out:
+            groups = [("; " if k else "", *group.pieces()) for k, group in enumerate(self.left_out)]
+            said.append(("left-out", ("Left out: ", *(piece for group in groups for piece in group), ".")))
+        if self.labels_in_order:
+            text = f"The table has no sample ids: labels are taken in the order of {self.labels_in_order}."
+            said.append(("labels", (text,)))
+        if self.unmatched:
+            n, are = len(self.unmatched), "is" if len(self.unmatched) == 1 else "are"
+            text = f"{counted(n, 'id')} of {self.label_file} {are} not in the table"
+            said.append(("labels", (text, *_in_brackets(self.unmatched), ".")))
+        if self.ids_in:
+            said.append(("labels", (f"Samples are looked up in {self.ids_in}.",)))
+        if self.n_missing:
+            are = "is" if self.n_missing == 1 else "are"
+            text = f"{counted(self.n_missing, 'missing value')} {are} left out, feature by feature."
+            said.append(("missing-values", (text,)))
+        return [Message(pieces, kind=kind) for kind, pieces in said]
 
-
-class MomentsByFeature:
-    """Moments of slabs of features."""
-
-    def __init__(self, n_threads: int | None) -> None:
-        self._stream = FeatureStream(n_threads)
-
-    def add(self, slab: Slab, samples: Samples) -> None:
-        """Add some features."""
-        self._stream.add(_matrix(slab, samples))
-
-    def whole(self, samples: Samples) -> Any:
-        """Return the moments."""
-        del samples
-        return self._stream.moments()
-
-
-class MomentsBySample:
-    """Moments of slabs of samples."""
-
-    def __init__(self, n_features: int, n_threads: int | None) -> None:
-        self._stream = MomentStream(n_features, n_threads)
-
-    def add(self, slab: Slab, samples: Samples) -> None:
-        """Add some samples."""
-        self._stream.add(slab.values, slab.codes, len(samples.cells()))
-
-    def whole(self, samples: Samples) -> Any:
-        """Return the moments; a cell that was never met has count 0."""
-        return self._stream.moments(samples.cells(complete=True))
-
-
-@dataclass(slots=True)
-class ModelByFeature:
-    """A model's statistics of slabs of features; small parts are joined to larger ones as they come."""
-
-    model: Model
-    n_threads: int | None
-    parts: list[ClassStatistics] = field(default_factory=list)
-
-    def add(self, slab: Slab, samples: Samples) -> None:
-        """Add some features."""
-        matrix = _matrix(_in_levels(slab, self.model), samples)
-        part = self.model.summarise(matrix, missing="omit", n_threads=self.n_threads)
-        self.parts.append(part)
-        while len(self.parts) > 1 and self.parts[-1].n_features >= self.parts[-2].n_features:
-            self._join(2)
-
-    def _join(self, n: int) -> None:
-        last = self.parts[-n:]
-        del self.parts[-n:]
-        kind: Any = type(last[0])
-        self.parts.append(kind.join(last))
-
-    def whole(self, samples: Samples) -> Any:
-        """Return the statistics of all features."""
-        del samples
-        if len(self.parts) > 1:
-            self._join(len(self.parts))
-        return self.parts[0]
-
-
-@dataclass(slots=True)
-class ModelBySample:
-    """A model's statistics of slabs of samples, merged as they come."""
-
-    model: Model
-    n_threads: int | None
-    features: tuple[str, ...] = ()
-    statistics: Any = None
-
-    def add(self, slab: Slab, samples: Samples) -> None:
-        """Add some samples; classes that the slab lacks are left to others."""
-        self.features = self.features or tuple(slab.features)
-        if not slab.codes.size:
-            return
-        here, codes = np.unique(slab.codes, return_inverse=True)
-        cells = samples.cells()
-        labels = Labels(tuple(cells[k] for k in here.tolist()), codes.reshape(-1))
-        self._merge(_labelled(_in_levels(slab, self.model), labels))
-
-    def whole(self, samples: Samples) -> Any:
-        """Return the statistics; a cell without samples gets those of a sample without values."""
-        cells = samples.cells(complete=True)
-        absent = tuple(cell for cell in cells if self.statistics is None or cell not in self.statistics.classes)
-        if absent and self.statistics is not None:
-            values = np.full((len(absent), len(self.features)), np.nan)
-            labels = Labels(absent, np.arange(len(absent)))
-            nothing = Slab(values, labels.codes, (), 0, self.features, np.ones(len(absent)))
-            self._merge(_labelled(nothing, labels))
-        return self.statistics
-
-    def _merge(self, matrix: LabelledMatrix) -> None:
-        part = self.model.summarise(matrix, missing="omit", n_threads=self.n_threads)
-        self.statistics = part if self.statistics is None else self.statistics.merge(part)
-
-
-def _in_levels(slab: Slab, model: Model) -> Slab:
-    """Express texts in the levels that the model declares, if it does."""
-    declared = getattr(model, "levels", None)
-    if slab.levels is None or declared is None:
-        return slab
-    from bayesieve.io.formats.text_categories import recoded  # noqa: PLC0415 - most tables hold numbers
-
-    return recoded(slab, declared)
-
-
-def _matrix(slab: Slab, samples: Samples) -> LabelledMatrix:
-    return _labelled(slab, Labels(tuple(samples.cells(complete=True)), slab.codes))
-
-
-def _labelled(slab: Slab, labels: Labels) -> LabelledMatrix:
-    names = tuple(slab.samples) or None
-    return LabelledMatrix(slab.values, labels, tuple(slab.features), names, slab.exposures, slab.levels)
-
-
-def sample_totals(slabs: Slabs, samples: Samples) -> FloatArray:
-    """Return the total of every sample that is used over all features, divided by their mean.
-
-    Values are added one after the other in the order of the features, so that it does not matter in how
-    many pieces they come.
-    """
-    totals: list[FloatArray] = []
-    names: list[str] = []
-    for slab in slabs.walk(samples, Missing()):
-        if slab.first == 0:
-            totals.append(np.zeros(slab.codes.size))
-            names += slab.samples
-        totals[-1] = _added(totals[-1], slab.values)
-    whole = np.concatenate([np.empty(0), *totals])
-    odd = np.flatnonzero(~(whole > 0))
-    if odd.size:
-        i = int(odd[0])
-        who = repr(names[i]) if names else f"number {i + 1}"
-        raise DataError(
-            f"{slabs.table.path}: the values of sample {who} add up to {whole[i]:g}, so that its total cannot be "
-            "its exposure. Leave it out, or give exposures in a column of their own: --exposures COLUMN."
+    def _shape(self) -> str:
+        return (
+            f"{self.path}: {self.form}, samples in {self.samples_in}; {self.n_samples:,} samples x "
+            f"{counted(self.n_features, 'feature')}, transform {self.transform}."
         )
-    return whole / whole.mean() if whole.size else whole
-
-
-def _added(total: FloatArray, values: Any) -> FloatArray:
-    if is_sparse(values):
-        return np.asarray(total + np.asarray(values.sum(axis=1, dtype=np.float64)).ravel())
-    present = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0)
-    sums: FloatArray = np.cumsum(np.concatenate([total[:, None], present], axis=1), axis=1)[:, -1]
-    return sums
 
 
 @dataclass(slots=True)
@@ -256,7 +124,7 @@ class Summary:
         Statistics per class and feature; of pairs, the moments of their differences, as one class.
     feature_names
         Ids of the features.
-    slabs, samples
+    chunks, samples
         The table, and who its samples are.
     missing
         How many values are missing.
@@ -269,11 +137,13 @@ class Summary:
         table has none.
     n_pairs
         Number of pairs, 0 if samples are not paired.
+    kept
+        All chunks with their values, if they were kept for a second look.
     """
 
     statistics: ClassStatistics
     feature_names: tuple[str, ...]
-    slabs: Slabs
+    chunks: Chunks
     samples: Samples
     missing: Missing
     class_counts: dict[str, int] = field(default_factory=dict)
@@ -281,6 +151,7 @@ class Summary:
     block_class_counts: dict[str, dict[str, int]] = field(default_factory=dict)
     sample_names: tuple[str, ...] = ()
     n_pairs: int = 0
+    kept: list[Chunk] | None = None
 
     @property
     def moments(self) -> Moments:
@@ -290,9 +161,18 @@ class Summary:
         return self.statistics
 
     @property
-    def labeller(self) -> Labeller:
-        """Who gives samples their class."""
-        return self.samples.labeller
+    def label_map(self) -> dict[str, str]:
+        """Class by raw label; ``"*"`` stands for every label not named otherwise."""
+        encoder = self.samples.labeller.encoder
+        return (
+            {label: label for label in encoder.classes} if encoder.wanted is None else dict(encoder.wanted.members)
+        )
+
+    @property
+    def labels_are_ids(self) -> bool:
+        """Whether every sample has a label of its own, so that classes were put together by ids."""
+        encoder = self.samples.labeller.encoder
+        return encoder.wanted is not None and max(encoder.seen.values(), default=0) <= 1
 
     @property
     def n_incomplete(self) -> int:
@@ -300,45 +180,81 @@ class Summary:
         return len(self.samples.incomplete)
 
     @property
-    def extra_left_out(self) -> list[str]:
-        """What was left out for want of a block, a pair or an exposure, in words."""
-        return self.samples.left_out()
+    def record(self) -> ReadRecord:
+        """What was read from the table and what was left out."""
+        table, labeller = self.chunks.table, self.samples.labeller
+        known = labeller.by_id or {}
+        return ReadRecord(
+            table.path, table.form, table.samples_in, self.chunks.transform, sum(self.class_counts.values()),
+            len(self.feature_names), tuple(self._left_out()),
+            labels_in_order="" if labeller.in_order is None else labeller.source, label_file=labeller.source,
+            unmatched=tuple(name for name in known if name not in labeller.matched), ids_in=labeller.ids_in,
+            n_missing=self.missing.total,
+        )  # fmt: skip
+
+    def _left_out(self) -> Iterator[LeftOut]:
+        table, samples = self.chunks.table, self.samples
+        labeller, encoder = samples.labeller, samples.labeller.encoder
+        if encoder.n_unlabelled:
+            yield LeftOut(encoder.n_unlabelled, "sample", " without a label")
+        if encoder.outside:
+            shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
+            if self.labels_are_ids:
+                yield LeftOut(encoder.outside.total(), "sample", " outside the classes", names=(shown,))
+            else:
+                yield LeftOut(encoder.outside.total(), "sample", f" outside the classes: {shown}")
+        for role, n in samples.lacking.items():
+            if n:
+                yield LeftOut(n, "sample", f" without a value of {samples.names[role]!r}")
+        if samples.incomplete:
+            pairs = tuple(map(repr, samples.incomplete))
+            yield LeftOut(len(pairs), "incomplete pair", f" of {samples.names['pairs']!r}", pairs)
+        unknown = (*labeller.unmatched, *table.left_out.get("not in the label file", ()))
+        if unknown:
+            yield LeftOut(len(unknown), "sample", f" that {labeller.source} does not know", unknown)
+        for reason, names in table.left_out.items():
+            if reason == "rows without numbers":
+                yield LeftOut(len(names), "row", " without numbers", names=tuple(names))
+            elif reason != "not in the label file":
+                yield LeftOut(len(names), "column", f", {reason}", names=tuple(names))
 
     def blocks(self, which: npt.NDArray[np.int64]) -> Iterator[Block]:
-        """Read the file again, for some features only; pairs come as differences."""
-        samples = self.samples.afresh()
+        """Yield the values of some features, kept ones or read again; pairs come as differences."""
+        samples = self.samples if self.kept is not None else self.samples.afresh()
+        chunks = self.kept if self.kept is not None else self.chunks.walk(samples, Missing())
         done = 0
-        for slab in self.slabs.walk(samples, Missing()):
-            last = slab.first + len(slab.features)
-            columns = which[(which >= slab.first) & (which < last)] - slab.first
-            if columns.size and slab.codes.size:
-                codes = samples.classes_of(slab.codes, self.statistics.classes)
-                values = self._values(slab)[:, columns]
+        for chunk in chunks:
+            last = chunk.first + len(chunk.features)
+            columns = which[(which >= chunk.first) & (which < last)] - chunk.first
+            if columns.size and chunk.roles.cells.size:
+                codes = samples.classes_of(chunk.roles.cells, self.statistics.classes)
+                values = self._values(chunk)[:, columns]
                 yield Block(codes, done, values.tocsc() if is_sparse(values) else values)
-            done += columns.size if self.slabs.whole_features else 0
+            done += columns.size if self.chunks.whole_features else 0
 
-    def _values(self, slab: Slab) -> Any:
-        """Values of a slab; texts as positions among all levels of the table."""
-        if slab.levels is None:
-            return slab.values
-        position = {str(level): k for k, level in enumerate(getattr(self.statistics, "levels", slab.levels))}
-        return np.array([*(position[level] for level in slab.levels), -1], np.int16)[slab.values]
+    def _values(self, chunk: Chunk) -> Any:
+        """Values of a chunk; texts as positions among all levels of the table."""
+        if chunk.levels is None:
+            return chunk.values
+        position = {str(level): k for k, level in enumerate(getattr(self.statistics, "levels", chunk.levels))}
+        return np.array([*(position[level] for level in chunk.levels), -1], np.int16)[chunk.values]
 
 
 def summarise(
-    slabs: Slabs,
+    chunks: Chunks,
     samples: Samples,
     *,
     missing: str,
     n_threads: int | None,
     model: Model | None = None,
     by_total: bool = False,
+    keep_values: bool = False,
 ) -> Summary:
     """Read a table once and reduce it to the statistics of its classes.
 
     Parameters
     ----------
-    slabs
+    chunks
         The table.
     samples
         Gives samples their classes, and what else is known of them.
@@ -350,30 +266,31 @@ def summarise(
         Which statistics to sum; None for the moments of the Gaussian model.
     by_total
         Whether the total of a sample is its exposure; it takes one more reading of the table.
+    keep_values
+        Whether to keep the values, as far as memory allows, so that a second look reads nothing.
     """
-    path, absent = slabs.table.path, Missing()
+    path, absent = chunks.table.path, Missing()
     if by_total:
-        samples.totals = sample_totals(slabs, samples.afresh())
-    total = add_up(slabs, samples, absent, model, n_threads)
-    samples.finish(path, slabs.table.left_out.get("not in the label file", ()))
+        samples.totals = sample_totals(chunks, samples.afresh())
+    keep = min(chunks.memory // 2, _MOST_KEPT) if keep_values else 0
+    sums = sum_chunks(chunks, samples, absent, model, n_threads, keep)
+    samples.finish(path, chunks.table.left_out.get("not in the label file", ()))
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)
-    order = samples.checked_order(path, total.codes)
-    check_distinct(path, total.samples, "sample")
-    check_distinct(path, total.features, "feature")
-    if isinstance(total.statistics, Moments):
-        _check_range(path, total.statistics, total.features)
-    elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in total.statistics.levels):
-        from bayesieve.io.formats.text_categories import check_levels  # noqa: PLC0415 - most tables hold numbers
-
-        check_levels(path, total.statistics, total.features)
+    order = samples.checked_order(path, sums.cells)
+    check_distinct(path, sums.units, "sample")
+    check_distinct(path, sums.features, "feature")
+    if isinstance(sums.statistics, Moments):
+        _check_range(path, sums.statistics, sums.features)
+    elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in sums.statistics.levels):
+        _check_levels(path, sums.statistics, sums.features)
     if absent.total and missing == "raise":
-        _raise_missing(absent, total.statistics, total.codes.size, path)
-    statistics, blocked = _split(total.statistics, order, samples.blocks())
-    counts, by_block = _sample_counts(total, samples, order)
+        _raise_missing(absent, sums.statistics, sums.cells.size, path)
+    statistics, blocked = _split(sums.statistics, order, samples.blocks())
+    counts, by_block = _sample_counts(sums, samples, order)
     return Summary(
-        statistics, tuple(total.features), slabs, samples, absent, counts, blocked, by_block, tuple(total.samples),
-        n_pairs=total.codes.size if samples.paired else 0,
+        statistics, tuple(sums.features), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
+        n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep_values else None,
     )  # fmt: skip
 
 
@@ -389,11 +306,11 @@ def _plain(statistics: Any) -> Any:
 
 
 def _sample_counts(
-    total: Total, samples: Samples, order: list[Label]
+    sums: Sums, samples: Samples, order: list[Label]
 ) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
     """Number of samples by class, and by block and class; both samples of a pair count."""
     cells = samples.cells()
-    counts = np.bincount(total.codes, minlength=len(cells))
+    counts = np.bincount(sums.cells, minlength=len(cells))
     by_cell = dict(zip(cells, counts.tolist(), strict=True))
     names = samples.labeller.encoder.order()
     labels = order * 2 if samples.paired else order
@@ -414,17 +331,39 @@ def _check_range(path: str, moments: Moments, features: list[str]) -> None:
         beyond = np.flatnonzero(lost.any(axis=0))
         raise DataError(
             f"{path}: the squares of {beyond.size:,} feature(s) leave the range of 64-bit numbers, the first is "
-            f"{features[int(beyond[0])]!r}. Bring its values between 1e-150 and 1e150, by another unit or a "
-            "logarithm."
+            f"{features[int(beyond[0])]!r}.",
+            hint="Bring its values between 1e-150 and 1e150, by another unit or a logarithm.",
+        )
+
+
+def _check_levels(path: str, counts: Any, features: list[str]) -> None:
+    """Raise if features take so many different texts that they are names or measurements."""
+    several = (counts.table.sum(axis=0) > 0).sum(axis=0)
+    odd = np.flatnonzero(several > MOST_LEVELS)
+    if odd.size:
+        raise DataError(
+            f"{path}: {odd.size:,} feature(s) take more than {MOST_LEVELS} different values, the first is "
+            f"{features[int(odd[0])]!r} with {int(several[odd[0]]):,}: they look like names or measurements, not "
+            "categories.",
+            hint=("Leave them out: ", ignore_option(features[int(odd[0])]), "."),
         )
 
 
 def _raise_missing(missing: Missing, statistics: ClassStatistics, n_samples: int, path: str) -> None:
     shape = (len(statistics.classes), statistics.n_features)
     counts = np.broadcast_to(statistics.counts, shape).sum(axis=0)
+    n_features = int((counts < n_samples).sum())
     raise MissingValueError(
-        f"{path} holds {missing.total:,} missing value(s) in {int((counts < n_samples).sum()):,} of "
-        f"{statistics.n_features:,} features, the first at {missing.first.removesuffix(f' of {path}')}. Say "
-        "--missing omit (in Python missing='omit') to use the values that are there, which is exact if values are "
-        "missing at random, or fill them in first."
+        f"{path} holds {missing.total:,} missing value(s) in {n_features:,} of {statistics.n_features:,} "
+        "features, the first at ",
+        *missing.first,
+        ".",
+        hint=(
+            "Say ",
+            option("missing", "omit"),
+            " to use the values that are there, which is exact if values are missing at random, or fill them in "
+            "first.",
+        ),
+        kind="missing-values",
+        numbers={"n": missing.total, "n_features": n_features},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 import numbers
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,8 @@ class ReadOptions:
     ignore
         Columns to leave out.
     described
-        Columns or rows of the table that say more of its samples (their batch, say), and are no features.
+        Further columns or rows of the table that describe its samples, by role (``"blocks"``, ``"pairs"``,
+        ``"exposures"``); they are no features.
     missing_words
         Further spellings of a missing value.
     categories
@@ -71,8 +72,13 @@ class ReadOptions:
     memory: int = 2**30
     n_threads: int | None = None
     progress: Progress | None = None
-    described: tuple[str, ...] = ()
+    described: Mapping[str, str] = field(default_factory=dict)
     categories: str = ""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns of the table that describe its samples, by role: that of the labels and the further ones."""
+        return {**({} if self.labels is None else {"labels": self.labels}), **self.described}
 
     def are_texts(self, n_texts: int, n_numbers: int) -> bool:
         """Tell whether values are categories in texts, given how many features hold texts and numbers."""
@@ -80,16 +86,15 @@ class ReadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SamplePiece:
+class SampleChunk:
     """Some samples with all chosen features.
 
     Parameters
     ----------
     ids
         Sample ids, or None if the table has none.
-    labels
-        Label of each sample as it stands in the table (None where it is missing), or None if labels
-        come from elsewhere.
+    columns
+        Texts of each sample by role, as :attr:`ReadOptions.columns` names them; None where one is missing.
     values
         (n_samples, n_features): a float64 array in C order with NaN where a value is missing, or any
         numeric array or CSR matrix that :class:`bayesieve.Moments` reads.
@@ -98,13 +103,13 @@ class SamplePiece:
     """
 
     ids: list[str] | None
-    labels: list[str | None] | None
+    columns: Mapping[str, list[str | None]]
     values: Any
     levels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class FeaturePiece:
+class FeatureChunk:
     """Some features of all chosen samples; ``values`` is (n_features, n_samples), or sparse CSR that way round."""
 
     ids: list[str]
@@ -139,34 +144,34 @@ class Table(abc.ABC):
 
 @dataclass(slots=True)
 class SampleTable(Table):
-    """A table whose pieces are groups of samples; all features are known beforehand."""
+    """A table whose chunks are groups of samples; all features are known beforehand."""
 
     feature_ids: tuple[str, ...] = ()
 
     @abc.abstractmethod
-    def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
+    def chunks(self, features: slice = slice(None)) -> Iterator[SampleChunk]:
         """Yield all samples in order, from the start, with a range of the features.
 
-        The number of samples in a piece depends on the number of features of the table alone (not on
-        memory or threads), so that sums over pieces are the same to the last bit.
+        The number of samples in a chunk depends on the number of features of the table alone (not on
+        memory or threads), so that sums over chunks are the same to the last bit.
         """
 
 
 @dataclass(slots=True)
 class FeatureTable(Table):
-    """A table whose pieces are groups of features; all samples and their labels are known beforehand."""
+    """A table whose chunks are groups of features; all samples and what describes them are known beforehand."""
 
     sample_ids: tuple[str, ...] | None = None
     n_samples: int = 0
-    labels: list[str | None] | None = None
+    columns: Mapping[str, list[str | None]] = field(default_factory=dict)
 
     @abc.abstractmethod
-    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+    def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         """Yield all features in order, from the start, with the values of the samples at these positions."""
 
 
-def samples_per_piece(n_features: int) -> int:
-    """Return how many samples a piece holds: a function of the number of features alone, a multiple of 8."""
+def samples_per_chunk(n_features: int) -> int:
+    """Return how many samples a chunk holds: a function of the number of features alone, a multiple of 8."""
     return max(8, min(4096, 8 * (2**17 // n_features)))
 
 
@@ -182,8 +187,8 @@ def cut(n_rows: int, size: int, options: ReadOptions) -> Iterator[slice]:
             options.progress(stop, n_rows)
 
 
-def features_per_piece(n_samples: int, options: ReadOptions, most: int = MOST_BYTES) -> int:
-    """Return how many features fit a piece of ``most`` bytes or a quarter of the memory, at least one."""
+def features_per_chunk(n_samples: int, options: ReadOptions, most: int = MOST_BYTES) -> int:
+    """Return how many features fit a chunk of ``most`` bytes or a quarter of the memory, at least one."""
     return max(1, min(most, options.memory // 4) // (8 * max(1, n_samples)))
 
 

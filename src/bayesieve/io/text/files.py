@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Self
 
-from bayesieve.errors import FileError
+from bayesieve.errors import FileError, option
 from bayesieve.utils import check_file
 
 _MAGIC = {
@@ -224,8 +224,12 @@ class TextBytes:
             self._ahead = self._ahead.replace(b"\r", b"\n")
         if b"\0" in self._ahead:
             raise FileError(
-                f"{self.name} is not a text table: it holds zero bytes. If it is text in an unusual encoding, "
-                "name it with --encoding (for example utf-16); otherwise save the table as CSV."
+                f"{self.name} is not a text table: it holds zero bytes.",
+                hint=(
+                    "If it is text in an unusual encoding, name it with ",
+                    option("encoding"),
+                    " (for example utf-16); otherwise save the table as CSV.",
+                ),
             )
         return decoder
 
@@ -245,8 +249,8 @@ class TextBytes:
             text = self._decoder.decode(block, final=not block)
         except (UnicodeDecodeError, ValueError) as error:
             raise FileError(
-                f"{self.name} is not {self.encoding} text ({str(error).rstrip('.')}). "
-                "Name its encoding with --encoding, for example utf-8, latin-1 or utf-16."
+                f"{self.name} is not {self.encoding} text ({str(error).rstrip('.')}).",
+                hint=("Name its encoding with ", option("encoding"), ", for example utf-8, latin-1 or utf-16."),
             ) from None
         return bytes(text.encode("utf-8", "surrogatepass"))
 

@@ -10,8 +10,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bayesieve.errors import DataWarning, FileError, OptionError
-from bayesieve.io.tables.roles import ID_NAMES, check_distinct, check_ignored, no_such_column, sample_orientation
+from bayesieve.errors import DataWarning, FileError, OptionError, SampleIds, option
+from bayesieve.io.tables.roles import (
+    ID_NAMES,
+    check_distinct,
+    check_ignored,
+    ignore_option,
+    no_sample_column,
+    no_such_column,
+    sample_orientation,
+)
 from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.parsing import COMMA, THOUSANDS, Codes, Parser
@@ -43,8 +51,8 @@ def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> N
             marked[name] = filled[0]
     if commas:
         raise FileError(
-            f"{path}: {len(commas):,} column(s) hold numbers with decimal commas: {listed(commas, 3)}. Say so: "
-            "--decimal ,"
+            f"{path}: {len(commas):,} column(s) hold numbers with decimal commas: {listed(commas, 3)}.",
+            hint=("Say so: ", option("decimal", ",")),
         )
     if marked:
         name, cell = next(iter(marked.items()))
@@ -72,20 +80,22 @@ def doubt_samples(path: str, names: Sequence[str]) -> None:
     """Raise if columns that the label file names as samples hold text."""
     if names:
         raise FileError(
-            f"{path}: {len(names):,} sample(s) that the label file names hold text instead of numbers: "
-            f"{listed(names, 3)}. Correct their columns, or leave them out: --ignore {names[0]!r}."
+            f"{path}: {len(names):,} sample(s) that the label file names hold text instead of numbers",
+            SampleIds(tuple(map(repr, names)), ": "),
+            ".",
+            hint=("Correct their columns, or leave them out: ", ignore_option(names[0]), "."),
         )
 
 
 def doubt_rows(path: str, names: Sequence[str], label: str) -> None:
     """Warn of rows of numbers above the labels: they may describe the samples, and count as features."""
     if names:
-        warnings.warn(
+        found = DataWarning(
             f"{path}: {len(names):,} row(s) above {label!r} hold numbers and are taken for features: "
-            f"{listed(names, 3)}. If they describe the samples, leave them out: --ignore {names[0]!r}.",
-            DataWarning,
-            stacklevel=2,
+            f"{listed(names, 3)}.",
+            hint=("If they describe the samples, leave them out: ", ignore_option(names[0]), "."),
         )
+        warnings.warn(found, stacklevel=2)
 
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
@@ -103,14 +113,14 @@ class Layout:
         ``"rows"`` or ``"columns"``.
     ids
         Field with the id of a record, None if there is none.
-    labels
-        Field with the label of a record (samples in rows), None if labels come from elsewhere.
     values
         Fields with values.
     left_out
         Names of other fields and records, by reason.
-    label_row
-        Labels by sample (samples in columns), None if labels come from elsewhere.
+    columns
+        Fields that describe a record (samples in rows), by role: its label, its block.
+    rows
+        Texts by sample (samples in columns), by role.
     skipped
         Records, by position, that hold no values (samples in columns).
     categories
@@ -119,10 +129,10 @@ class Layout:
 
     samples_in: str
     ids: int | None
-    labels: int | None
     values: list[int]
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    label_row: list[str | None] | None = None
+    columns: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, list[str | None]] = field(default_factory=dict)
     skipped: frozenset[int] = frozenset()
     categories: bool = False
 
@@ -179,8 +189,11 @@ def find_layout(survey: Survey, options: ReadOptions) -> Layout:
     candidates = sorted({0, *text})
     if options.samples_in == "columns" and options.labels in names:
         raise OptionError(
-            f"--samples-in columns contradicts --labels {options.labels}: that is a column of {survey.path}, "
-            "whose rows are then the samples. Leave --samples-in out, or give the labels in a file of their own."
+            option("samples_in", "columns"),
+            " contradicts ",
+            option("labels", options.labels),
+            f": that is a column of {survey.path}, whose rows are then the samples.",
+            hint=("Leave ", option("samples_in"), " out, or give the labels in a file of their own."),
         )
     if options.id_column is not None:
         if options.id_column not in names:
@@ -212,16 +225,14 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
     text = [f for f in survey.text if f < len(names)]
     check_distinct(survey.path, names, "column")
     check_ignored(survey.path, options.ignore, names)
-    labels = None
-    if options.labels is not None:
-        if options.labels not in names:
-            raise no_such_column(survey.path, options.labels, names, listing=[names[f] for f in text])
-        labels = names.index(options.labels)
-    described = {f for f, name in enumerate(names) if name in options.described}
-    named = options.id_column is not None
-    ids = _id_field(survey, options, [f for f in candidates if f != labels and (named or f not in described)])
-    ignored = {names.index(name) for name in options.ignore} - {ids, labels}
-    apart = {ids, labels, *ignored, *described}
+    for name in options.columns.values():
+        if name not in names:
+            raise no_such_column(survey.path, name, names, listing=[names[f] for f in text])
+    columns = {role: names.index(name) for role, name in options.columns.items()}
+    taken = {columns.get("labels")} if options.id_column is not None else {*columns.values()}
+    ids = _id_field(survey, options, [f for f in candidates if f not in taken])
+    ignored = {names.index(name) for name in options.ignore} - {ids, columns.get("labels")}
+    apart = {ids, *columns.values(), *ignored}
     others = [f for f in text if f not in apart]
     values = [f for f in range(len(names)) if f not in {*apart, *others}]
     categories = options.are_texts(len(others), len(values))
@@ -234,11 +245,17 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
     }
     if not values:
         raise FileError(
-            f"{survey.path} has no column of numbers besides ids and labels. Columns: {', '.join(names[:8])}. "
-            "Check the delimiter (--delimiter) and the decimal mark (--decimal)."
+            f"{survey.path} has no column of numbers besides ids and labels. Columns: {', '.join(names[:8])}.",
+            hint=(
+                "Check the delimiter (",
+                option("delimiter"),
+                ") and the decimal mark (",
+                option("decimal"),
+                ").",
+            ),
         )
     left_out = {reason: found for reason, found in left_out.items() if found}
-    return Layout("rows", ids, labels, values, left_out, categories=categories)
+    return Layout("rows", ids, values, left_out, columns, categories=categories)
 
 
 def _id_field(survey: Survey, options: ReadOptions, candidates: list[int]) -> int | None:
@@ -265,17 +282,17 @@ def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> 
     text = [f for f in survey.text if f < len(names)]
     ids = names.index(options.id_column) if options.id_column is not None else 0
     heads = survey.column(ids)
-    apart = {heads.index(name) for name in options.described if name in heads}
-    apart |= {row_label} if row_label is not None else set()
+    for role, name in options.described.items():
+        if name not in heads:
+            raise no_sample_column(survey.path, role, name, heads)
+    rows = {role: heads.index(name) for role, name in options.described.items()}
+    rows |= {"labels": row_label} if row_label is not None else {}
+    apart = set(rows.values())
     every = [f for f in range(len(names)) if f != ids and names[f] not in options.ignore]
     if options.categories and options.are_texts(*_rows_of_texts(survey, every, apart)):
         left_out = {"ignored": list(options.ignore)}
-        return _with_samples(
-            survey,
-            options,
-            row_label,
-            Layout("columns", ids, None, every, left_out, None, frozenset(apart), categories=True),
-        )
+        layout = Layout("columns", ids, every, left_out, skipped=frozenset(apart), categories=True)
+        return _with_samples(survey, options, rows, layout)
     values = [f for f in every if f not in text]
     doubt_samples(survey.path, [names[f] for f in text if f != ids and names[f] in (options.known_ids or ())])
     texts = _text_rows(survey, values, apart, {k for k, head in enumerate(heads) if head in options.ignore})
@@ -292,12 +309,12 @@ def _in_columns(survey: Survey, options: ReadOptions, row_label: int | None) -> 
         "rows without numbers": [heads[k] for k in annotation],
         "ignored": list(options.ignore),
     }
-    layout = Layout("columns", ids, None, values, left_out, None, frozenset({*apart, *annotation}))
-    return _with_samples(survey, options, row_label, layout)
+    layout = Layout("columns", ids, values, left_out, skipped=frozenset({*apart, *annotation}))
+    return _with_samples(survey, options, rows, layout)
 
 
-def _with_samples(survey: Survey, options: ReadOptions, row_label: int | None, layout: Layout) -> Layout:
-    """Keep the samples that the label file knows, and read the row of labels."""
+def _with_samples(survey: Survey, options: ReadOptions, rows: dict[str, int], layout: Layout) -> Layout:
+    """Keep the samples that the label file knows, and read the rows that describe them."""
     names, values, left_out = survey.parser.names, layout.values, dict(layout.left_out)
     if options.known_ids is not None:
         left_out["not in the label file"] = [names[f] for f in values if names[f] not in options.known_ids]
@@ -307,9 +324,9 @@ def _with_samples(survey: Survey, options: ReadOptions, row_label: int | None, l
         raise FileError(
             f"{survey.path} has no column of numbers besides {names[layout.ids or 0]!r}, which names the features."
         )
-    row = _row_texts(survey, row_label, values) if row_label is not None else None
+    texts = {role: _row_texts(survey, record, values) for role, record in rows.items()}
     kept = {reason: found for reason, found in left_out.items() if found}
-    return replace(layout, values=values, left_out=kept, label_row=row)
+    return replace(layout, values=values, left_out=kept, rows=texts)
 
 
 def _rows_of_texts(survey: Survey, values: list[int], apart: set[int]) -> tuple[int, int]:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError
-from bayesieve.io.tables.table import (
-    MISSING_WORDS,
-)
+from bayesieve.errors import FileError, Wording, option
+from bayesieve.io.tables.roles import ignore_option
+from bayesieve.io.tables.table import MISSING_WORDS
 from bayesieve.io.text.fields import SKIP, gather_texts, read_fields
 from bayesieve.io.text.records import Batch
 from bayesieve.io.text.sniffing import split
@@ -124,15 +123,11 @@ class Parser:
     def _ragged(self, batch: Batch, record: int) -> None:
         found = len(split(batch.record(record), self.delimiter))
         what = f"{found:,} field{'' if found == 1 else 's'} where the header has {len(self.names):,}"
-        last = record == len(batch) - 1
+        cut_short = record == len(batch) - 1 and found < len(self.names)
+        begin = "The file may be cut short: fetch it again. Otherwise quote" if cut_short else "Quote"
         raise FileError(
-            f"{batch.name}, line {batch.line(record)}: {what} (fields are separated by {self.delimiter!r}). "
-            + (
-                "The file may be cut short: fetch it again. Otherwise q"
-                if last and found < len(self.names)
-                else "Q"
-            )
-            + "uote fields that hold the delimiter, or name another one with --delimiter."
+            f"{batch.name}, line {batch.line(record)}: {what} (fields are separated by {self.delimiter!r}).",
+            hint=(f"{begin} fields that hold the delimiter, or name another one with ", option("delimiter"), "."),
         )
 
     def _not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
@@ -144,22 +139,30 @@ class Parser:
             feature = f", feature {name!r}"
         raise FileError(
             f"{batch.name}, line {batch.line(lo + row)}{feature}, column {self.names[column]!r} (field "
-            f"{column + 1}): {text[:40]!r} is not a number{more}. {self._cure(text, name, self.names[column])}"
+            f"{column + 1}): {text[:40]!r} is not a number{more}.",
+            hint=self._cure(text, name, self.names[column]),
         )
 
-    def _cure(self, text: str, name: str, column: str) -> str:
+    def _cure(self, text: str, name: str, column: str) -> tuple[str | Wording, ...]:
         if text == column:
-            return "The header seems to be repeated here: delete the line."
+            return ("The header seems to be repeated here: delete the line.",)
         if THOUSANDS.fullmatch(text) and (self.decimal == "." or "," not in text):
-            return "Marks between thousands are not understood: write numbers without them."
+            return ("Marks between thousands are not understood: write numbers without them.",)
         if self.decimal == "." and COMMA.fullmatch(text):
-            return "If the comma is a decimal mark, say so: --decimal ,"
+            return ("If the comma is a decimal mark, say so: ", option("decimal", ","))
         if self.decimal == "," and _NUMBER.fullmatch(text):
-            return "The decimal mark was said to be a comma; if it is a point, leave out --decimal."
+            return (
+                "The decimal mark was said to be a comma; if it is a point, leave out ",
+                option("decimal"),
+                ".",
+            )
         what = "column" if self.features_in is None else "row"
         return (
-            f"If it stands for a missing value, say so: --na-values {text[:20]!r}; if the {what} holds no "
-            f"measurements, leave it out: --ignore {name!r}; else correct the cell."
+            "If it stands for a missing value, say so: ",
+            Wording(f"na_values=[{text[:20]!r}]", f"--na-values {text[:20]!r}"),
+            f"; if the {what} holds no measurements, leave it out: ",
+            ignore_option(name),
+            "; else correct the cell.",
         )
 
 

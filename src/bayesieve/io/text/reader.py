@@ -9,21 +9,21 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bayesieve.errors import FileError
+from bayesieve.errors import FileError, option
 from bayesieve.io.tables.table import (
-    FeaturePiece,
+    FeatureChunk,
     FeatureTable,
     ReadOptions,
-    SamplePiece,
+    SampleChunk,
     SampleTable,
-    samples_per_piece,
+    samples_per_chunk,
 )
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import Layout, Survey, find_layout, label_from_text
 from bayesieve.io.text.parsing import Codes, Parsed, Parser
 from bayesieve.io.text.records import Batch, batches
-from bayesieve.io.text.sniffing import Form, named_delimiter, sniff
+from bayesieve.io.text.sniffing import Form, named_delimiter, no_data, sniff
 from bayesieve.utils import IntArray
 
 _HEAD = 2**20
@@ -94,8 +94,12 @@ def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int 
         return [line.decode("utf-8").rstrip("\r") for line in lines[: comments + 8 * n_lines]]
     except UnicodeDecodeError:
         raise FileError(
-            f"{name}: the first lines are not UTF-8 text. Name the encoding, for example --encoding latin-1; "
-            "if this is no text file, save the table as CSV."
+            f"{name}: the first lines are not UTF-8 text.",
+            hint=(
+                "Name the encoding, for example ",
+                option("encoding", "latin-1"),
+                "; if this is no text file, save the table as CSV.",
+            ),
         ) from None
 
 
@@ -108,7 +112,7 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     """Survey a source and make a table of it."""
     first = next(source.batches(1, _SURVEY), None)
     if first is None:
-        raise FileError(f"{source.path} holds a header and no data. Check how it was written or downloaded.")
+        raise no_data(source.path)
     layout = find_layout(Survey.of(source.path, first, source.parser), source.options)
     names = source.form.names
     chosen = tuple(names[f] for f in layout.values)
@@ -119,7 +123,7 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     if layout.samples_in == "rows":
         return samples_class(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
     return features_class(
-        source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.label_row,
+        source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.rows,
         source=source, layout=layout,
     )  # fmt: skip
 
@@ -131,32 +135,34 @@ class TextSamples(SampleTable):
     source: Source = field(kw_only=True)
     layout: Layout = field(kw_only=True)
 
-    def pieces(self, features: slice = slice(None)) -> Iterator[SamplePiece]:
+    def chunks(self, features: slice = slice(None)) -> Iterator[SampleChunk]:
         """Yield all samples in order, with a range of the features."""
         codes, parser = self._codes(features), self.source.parser
-        group = samples_per_piece(len(self.layout.values))
+        group = samples_per_chunk(len(self.layout.values))
         for batch in self.source.batches(group):
             for lo in range(0, len(batch), group):
                 parsed = parser.parse(batch, lo, min(lo + group, len(batch)), codes)
-                yield SamplePiece(*self._texts(parsed), parsed.values)
+                yield SampleChunk(*self._texts(parsed), parsed.values)
 
     def _codes(self, features: slice) -> Codes:
         codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
         chosen = self.layout.values[features]
         codes[chosen] = np.arange(len(chosen))
-        texts = [place for place in (self.layout.ids, self.layout.labels) if place is not None]
-        for k, place in enumerate(texts):
+        for k, place in enumerate(self._text_fields()):
             codes[place] = SKIP - 1 - k
         return codes
 
-    def _texts(self, parsed: Parsed) -> tuple[list[str] | None, list[str | None] | None]:
-        k, ids, labels = 0, None, None
-        if self.layout.ids is not None:
-            ids, k = parsed.texts(0), 1
-        if self.layout.labels is not None:
-            words = self.source.parser.words
-            labels = [label_from_text(text, words) for text in parsed.texts(k)]
-        return ids, labels
+    def _text_fields(self) -> list[int]:
+        """Fields that are read as texts, each once: the ids and what describes the samples."""
+        ids = [] if self.layout.ids is None else [self.layout.ids]
+        return list(dict.fromkeys([*ids, *self.layout.columns.values()]))
+
+    def _texts(self, parsed: Parsed) -> tuple[list[str] | None, dict[str, list[str | None]]]:
+        words, texts = self.source.parser.words, {f: parsed.texts(k) for k, f in enumerate(self._text_fields())}
+        columns = {
+            role: [label_from_text(text, words) for text in texts[f]] for role, f in self.layout.columns.items()
+        }
+        return None if self.layout.ids is None else texts[self.layout.ids], columns
 
 
 @dataclass(slots=True)
@@ -167,7 +173,7 @@ class TextFeatures(FeatureTable):
     layout: Layout = field(kw_only=True)
     n_declared: int | None = None
 
-    def pieces(self, samples: IntArray) -> Iterator[FeaturePiece]:
+    def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         """Yield all features in order, with the values of chosen samples."""
         assert self.layout.ids is not None
         codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
@@ -183,7 +189,7 @@ class TextFeatures(FeatureTable):
                 holes |= {k for k, name in enumerate(names) if name in ignored}
             for lo, hi in runs_between(len(batch), holes):
                 parsed = parser.parse(batch, lo, hi, codes)
-                yield FeaturePiece(parsed.texts(0), parsed.values)
+                yield FeatureChunk(parsed.texts(0), parsed.values)
             done += len(batch)
         if self.n_declared is not None and done != self.n_declared:
             raise FileError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError
+from bayesieve.errors import FileError, option
 from bayesieve.io.text.fields import find_records
 from bayesieve.io.text.files import TextBytes
 
@@ -57,8 +57,14 @@ class Batch:
             return self.data[lo:hi].decode("utf-8").replace('""', '"')
         except UnicodeDecodeError:
             raise FileError(
-                f"{self.name}, line {self.line(record)}: the text is not UTF-8. Name its encoding, for example "
-                "--encoding latin-1 (files from older Windows programs: --encoding cp1252)."
+                f"{self.name}, line {self.line(record)}: the text is not UTF-8.",
+                hint=(
+                    "Name its encoding, for example ",
+                    option("encoding", "latin-1"),
+                    " (files from older Windows programs: ",
+                    option("encoding", "cp1252"),
+                    ").",
+                ),
             ) from None
 
 

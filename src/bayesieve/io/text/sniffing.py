@@ -6,7 +6,7 @@ import csv
 import re
 from dataclasses import dataclass
 
-from bayesieve.errors import FileError, OptionError
+from bayesieve.errors import FileError, OptionError, option
 
 _CANDIDATES = {".tsv": "\t,;| ", ".txt": "\t,;| ", ".gct": "\t", ".csv": ",;\t| "}
 _NAMED = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|", "\\t": "\t"}
@@ -43,6 +43,13 @@ def named_delimiter(delimiter: str | None) -> str | None:
     if len(found) != 1 or not found.isascii() or found.isalnum() or found in '"\r\n.-+':
         raise OptionError(f"The delimiter must be one character or one of {', '.join(_NAMED)}, not {delimiter!r}.")
     return found
+
+
+def no_data(path: str) -> FileError:
+    """Say that a table ends after its header."""
+    return FileError(
+        f"{path} holds a header and no data.", hint="Check how it was written or downloaded.", kind="no-data"
+    )
 
 
 def split(record: str, delimiter: str) -> list[str]:
@@ -87,12 +94,12 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
             f"{delimiter!r} does not separate" if delimiter else "no tab, comma, semicolon, space or bar separates"
         )
         raise FileError(
-            f"{name} seems to have a single column: {asked} its first line into fields ({records[0][:60]!r}). If "
-            "another character does, name it with --delimiter."
+            f"{name} seems to have a single column: {asked} its first line into fields ({records[0][:60]!r}).",
+            hint=("If another character does, name it with ", option("delimiter"), "."),
         )
     names = split(records[0], chosen)
     if len(records) < 2:
-        raise FileError(f"{name} holds a header and no data. Check how it was written or downloaded.")
+        raise no_data(name)
     body = [split(record, chosen) for record in records[1:3]]
     if all(len(fields) == len(names) + 1 for fields in body):
         ended = all(fields[-1] == "" for fields in body)  # every line ends in a delimiter
