@@ -15,8 +15,7 @@ import numpy as np
 from bayesieve.cli.console import Talk
 from bayesieve.errors import LabelError, OptionError
 from bayesieve.io import Progress, Summary, read_table
-from bayesieve.selection import counted
-from bayesieve.utils import check_file
+from bayesieve.utils import check_file, plural
 
 if TYPE_CHECKING:
     from bayesieve.models import Model
@@ -141,7 +140,7 @@ def describe(summary: Summary, *, ids: bool = True) -> list[str]:
     n = sum(summary.class_counts.values())
     lines = [
         f"{table.path}: {table.form}, samples in {table.samples_in}; {n:,} samples x "
-        f"{counted(len(summary.feature_names), 'feature')}, transform {summary.slabs.transform}."
+        f"{plural(len(summary.feature_names), 'feature')}, transform {summary.slabs.transform}."
     ]
     out = _left_out(summary, ids)
     if out:
@@ -152,12 +151,12 @@ def describe(summary: Summary, *, ids: bool = True) -> list[str]:
         absent = [name for name in labeller.by_id if name not in labeller.matched]
         are = "is" if len(absent) == 1 else "are"
         few = f" ({_few(absent)})" if ids else ""
-        lines.append(f"{counted(len(absent), 'id')} of {labeller.source} {are} not in the table{few}.")
+        lines.append(f"{plural(len(absent), 'id')} of {labeller.source} {are} not in the table{few}.")
     if labeller.ids_in:
         lines.append(f"Samples are looked up in {labeller.ids_in}.")
     if summary.missing.total:
         are = "is" if summary.missing.total == 1 else "are"
-        lines.append(f"{counted(summary.missing.total, 'missing value')} {are} left out, feature by feature.")
+        lines.append(f"{plural(summary.missing.total, 'missing value')} {are} left out, feature by feature.")
     return lines
 
 
@@ -166,21 +165,21 @@ def _left_out(summary: Summary, ids: bool) -> list[str]:
     encoder = labeller.encoder
     out = []
     if encoder.n_unlabelled:
-        out.append(f"{counted(encoder.n_unlabelled, 'sample')} without a label")
+        out.append(f"{plural(encoder.n_unlabelled, 'sample')} without a label")
     if encoder.outside:
         shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
-        out.append(f"{counted(sum(encoder.outside.values()), 'sample')} outside the classes: {shown}")
+        out.append(f"{plural(sum(encoder.outside.values()), 'sample')} outside the classes: {shown}")
     out += summary.extra_left_out if ids else [text.partition(" (")[0] for text in summary.extra_left_out]
     unknown = [*labeller.unmatched, *table.left_out.get("not in the label file", [])]
     if unknown:
         few = f" ({_few(unknown)})" if ids else ""
-        out.append(f"{counted(len(unknown), 'sample')} that {labeller.source} does not know{few}")
+        out.append(f"{plural(len(unknown), 'sample')} that {labeller.source} does not know{few}")
     for reason, names in table.left_out.items():
         few = f": {_few(names)}" if ids else ""
         if reason == "rows without numbers":
-            out.append(f"{counted(len(names), 'row')} without numbers{few}")
+            out.append(f"{plural(len(names), 'row')} without numbers{few}")
         elif reason != "not in the label file":
-            out.append(f"{counted(len(names), 'column')}, {reason}{few}")
+            out.append(f"{plural(len(names), 'column')}, {reason}{few}")
     return out
 
 
@@ -248,7 +247,7 @@ def from_set(path: str, found: StatisticsSet, classes: str | None, *, apart: boo
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
     sites = tuple(site.site for site in found.sites)
     described = [
-        f"{path}: statistics of {counted(len(sites), 'site')} ({_few(sites, 5)}), "
+        f"{path}: statistics of {plural(len(sites), 'site')} ({_few(sites, 5)}), "
         f"{'apart' if apart else 'pooled'}; "
         f"{int(counts.sum()):,} samples x {moments.n_features:,} features, transform {found.transform}."
     ]

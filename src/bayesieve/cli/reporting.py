@@ -15,8 +15,8 @@ from bayesieve.cli.screen_report import VALUES_SHOWN, check_report
 from bayesieve.cli.sources import Source, source_of
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import FileError, OptionError
-from bayesieve.selection import Selection, counted
-from bayesieve.utils import check_file, check_writable
+from bayesieve.selection import Selection
+from bayesieve.utils import check_file, check_writable, plural
 
 _WIDTH = 79
 _ENDINGS = (".stats.parquet", ".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".json")
@@ -91,7 +91,7 @@ def run_figures(settings: Mapping[str, Any]) -> None:
             source.selection, folder, formats, settings["feature"] or (), source.sites, data=source.data
         )
     lines = [
-        *_wrapped([*source.described, f"Wrote {counted(len(written), 'file')}:"]),
+        *_wrapped([*source.described, f"Wrote {plural(len(written), 'file')}:"]),
         *(f"  {p}" for p in written),
     ]
     talk.say("figures", "\n".join(lines), files=[os.fspath(path) for path in written])
@@ -104,7 +104,7 @@ def _wrapped(texts: list[str]) -> list[str]:
 
 def _list(selection: Selection) -> str:
     n = selection.posterior.n_features
-    return f"{selection.n_selected:,} selected of {counted(n, 'feature')} ({selection.rule})"
+    return f"{selection.n_selected:,} selected of {plural(n, 'feature')} ({selection.rule})"
 
 
 def _stem(result: str) -> str:

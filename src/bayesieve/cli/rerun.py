@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ from bayesieve.cli.options import plain_params
 from bayesieve.cli.screen import selected
 from bayesieve.errors import DataWarning, FileError
 from bayesieve.selection import Rule, Selection, results_hash
-from bayesieve.utils import listed
+from bayesieve.utils import listed, warn
 
 
 def screen_defaults() -> dict[str, Any]:
@@ -121,5 +120,8 @@ def compared(content: Mapping[str, Any], path: str, selection: Selection, n_inpu
         f"{recorded.get('sha256')}): {selection.n_selected:,} features are selected, {recorded.get('n_selected')} "
         f"were. The record is of bayesieve {writer} on {content.get('platform')}; this is {__version__}."
     )
-    warnings.warn(said, DataWarning, stacklevel=2)
+    warn(
+        DataWarning,
+        said,
+    )
     return said

@@ -36,8 +36,8 @@ from bayesieve.report import (
     ratio_state,
 )
 from bayesieve.screening import SiteView
-from bayesieve.selection import MinimalRisk, Rule, Selection, counted
-from bayesieve.utils import check_file
+from bayesieve.selection import MinimalRisk, Rule, Selection
+from bayesieve.utils import check_file, plural
 
 _FOR_STATISTICS = ("classes", "blocks")
 
@@ -115,7 +115,7 @@ def _of_table(path: str, settings: Mapping[str, Any], talk: Talk) -> Source:
     posterior = selection.posterior
     manifest = {} if settings.get("manifest") is None else _shown(read_manifest(settings["manifest"]), settings)
     described = [
-        f"{path}: a result of bayesieve screen, {counted(posterior.n_features, 'feature')}"
+        f"{path}: a result of bayesieve screen, {plural(posterior.n_features, 'feature')}"
         + (f", transform {stored.transform}." if stored.transform else "."),
         *map(str, manifest.get("described", ())),
         *stored.remarks,

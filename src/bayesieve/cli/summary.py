@@ -9,7 +9,8 @@ from typing import Any
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.words import for_the_command_line
 from bayesieve.posterior import class_statistics
-from bayesieve.selection import Selection, listed, summary_lines as lines_of_selection
+from bayesieve.selection import Selection, summary_lines as lines_of_selection
+from bayesieve.utils import join_words
 
 _WIDTH = 79
 _BEST, _BORDERLINE = 5, 2
@@ -22,7 +23,7 @@ def summary_lines(selection: Selection, given: Input) -> list[str]:
     named = list(given.class_counts)
     signed = len(named) == 2 and not hasattr(selection.posterior.statistics, "levels")  # categories have no sign
     minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
-    lines += _wrap(f"Classes: {listed(counts)}{minus}.")
+    lines += _wrap(f"Classes: {join_words(counts)}{minus}.")
     lines.append("")
     head, *others = lines_of_selection(selection)
     for text in (head.rpartition("; ")[0] + ".", *others):

@@ -19,6 +19,7 @@ from bayesieve.data.labels import Label, sorted_labels
 from bayesieve.data.matrix import LabelledMatrix
 from bayesieve.data.values import Values, as_values, is_sparse
 from bayesieve.errors import DataError
+from bayesieve.utils import listed
 
 Levels: TypeAlias = tuple[Any, ...]
 Factor: TypeAlias = tuple[list[Any], npt.NDArray[Any]]  # distinct values, and for each sample which one it has
@@ -209,9 +210,8 @@ def _check_declared(
 
 def outside_levels(count: int, which: Sequence[Any], where: str, declared: Levels) -> DataError:
     """Make the error about values that are not among the declared levels."""
-    shown = ", ".join(repr(value) for value in which[:_MOST_SHOWN])
-    more = f" and {len(which) - _MOST_SHOWN} more" if len(which) > _MOST_SHOWN else ""
     return DataError(
-        f"{count} value(s) are not among the declared levels {list(declared)!r}: {shown}{more}, the first at "
-        f"{where}. Add them to levels, or make them missing (NaN, None) and pass missing='omit'."
+        f"{count} value(s) are not among the declared levels {list(declared)!r}: "
+        f"{listed(which, _MOST_SHOWN)}, the first at {where}. "
+        "Add them to levels, or make them missing (NaN, None) and pass missing='omit'."
     )

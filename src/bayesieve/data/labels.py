@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import LabelError
+from bayesieve.utils import listed
 
 Label: TypeAlias = Hashable
 
@@ -69,7 +70,7 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None) -> Labels:
         count = int(np.isin(inverse, [i for i, label in enumerate(found) if label not in position]).sum())
         raise LabelError(
             f"{count} of {array.size} samples carry a label that is not in classes={wanted!r}: "
-            f"{_listing(outside)}. Add the label to classes, or leave these samples out first: "
+            f"{listed(outside)}. Add the label to classes, or leave these samples out first: "
             "keep = np.isin(y, classes)."
         )
     lookup = np.array([position[label] for label in found], dtype=np.int64)
@@ -191,8 +192,3 @@ def union_of_classes(mine: tuple[Label, ...], theirs: tuple[Label, ...]) -> tupl
     if set(mine) <= set(theirs):
         return theirs
     return tuple(sorted_labels({*mine, *theirs}))
-
-
-def _listing(labels: Sequence[Label]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:_MOST_SHOWN])
-    return shown + (f" and {len(labels) - _MOST_SHOWN} more" if len(labels) > _MOST_SHOWN else "")

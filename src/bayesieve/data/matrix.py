@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bayesieve.data.labels import Label, Labels, encode_labels
 from bayesieve.data.values import Values, as_values, is_sparse
 from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.utils import listed
 
 _MOST_SHOWN = 3
 _LOOK = 256  # columns looked at together when a problem has to be found
@@ -210,10 +211,8 @@ def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ..
         for name in checked:
             counts[name] = counts.get(name, 0) + 1
         twice = [name for name, count in counts.items() if count > 1]
-        shown = ", ".join(repr(name) for name in twice[:_MOST_SHOWN])
-        more = f" and {len(twice) - _MOST_SHOWN} more" if len(twice) > _MOST_SHOWN else ""
         raise DataError(
-            f"{len(twice)} feature name(s) occur more than once: {shown}{more}. "
+            f"{len(twice)} feature name(s) occur more than once: {listed(twice, _MOST_SHOWN)}. "
             "Make them distinct, for example by appending a number, so that results can be told apart."
         )
     return checked

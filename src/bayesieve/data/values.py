@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import DataError
+from bayesieve.utils import listed
 
 Values: TypeAlias = Any  # a 2-D numpy array of numbers, or a CSR or CSC matrix of SciPy
 
@@ -73,10 +74,8 @@ def _frame_values(frame: Any, names: list[str]) -> Any:
     kinds = [str(dtype).lower() for dtype in dtypes]
     text = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
     if text:
-        shown = ", ".join(repr(name) for name in text[:_MOST_SHOWN])
-        more = f" and {len(text) - _MOST_SHOWN} more" if len(text) > _MOST_SHOWN else ""
         raise DataError(
-            f"{len(text)} of {len(names)} columns do not hold numbers: {shown}{more}. "
+            f"{len(text)} of {len(names)} columns do not hold numbers: {listed(text, _MOST_SHOWN)}. "
             "Drop them (labels and sample ids do not belong in X) or convert them to numbers."
         )
     if all(kind.startswith("sparse") and dtype.fill_value == 0 for kind, dtype in zip(kinds, dtypes, strict=True)):

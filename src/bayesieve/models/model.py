@@ -15,10 +15,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix
-from bayesieve.errors import DataError
 from bayesieve.models.evidences import Evidences, GroupEvidences
 from bayesieve.stats import ClassStatistics, Parts, side_by_side
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_missing
 
 _VALUES_AT_ONCE = 2**22
 
@@ -140,8 +139,7 @@ class Model(abc.ABC):
         ('a', 'b')
         """
         del n_threads
-        if missing not in ("raise", "omit"):
-            raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+        check_missing(missing)
         width = max(1, _VALUES_AT_ONCE // matrix.n_samples)
         pieces: list[list[Any]] = []
         counts = np.zeros((len(matrix.labels.classes), matrix.n_features), np.int64)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, Model, PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
 from bayesieve.posterior.logistic import checked_log_odds
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, check_whole, listed
 
 MOST_FEATURES = 20  # whose sets can all be looked at
 
@@ -167,8 +167,8 @@ def consistency_report(
     model = GaussianModel.jeffreys() if model is None else model
     if not isinstance(model, Model):
         raise PriorError(f"model must be a Model, for example GaussianModel.jeffreys(), not {model!r}.")
-    if n_features is not None and (not isinstance(n_features, (int, np.integer)) or n_features < 1):
-        raise PriorError(f"n_features must be a whole number of at least 1, not {n_features!r}.")
+    if n_features is not None:
+        check_whole("n_features", n_features, 1, PriorError)
     if isinstance(prior_probability, OverSets):
         condition_iv, never, always = _of_sets(prior_probability, n_features)
     else:
@@ -253,10 +253,7 @@ def _fates(never: IntArray, always: IntArray, n_features: int) -> str:
 
 
 def _positions(places: IntArray) -> str:
-    shown: list[int] = places[:_MOST_LISTED].tolist()
-    word = "position" if places.size == 1 else "positions"
-    more = f" and {places.size - len(shown):,} more" if places.size > len(shown) else ""
-    return f"{word} {', '.join(map(str, shown))}{more}"
+    return f"{'position' if places.size == 1 else 'positions'} {listed(places.tolist(), _MOST_LISTED)}"
 
 
 def _condition_v(model: Model) -> tuple[Condition, float | None]:

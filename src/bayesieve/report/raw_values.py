@@ -14,7 +14,7 @@ from bayesieve.models import CategoricalModel, PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import Summarised, values_of
 from bayesieve.stats import ClassStatistics, EventTotals, Moments
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, is_whole
 
 _CLOSE = 1e-6  # of a standard deviation, or of a total
 _SINGLE = 2.0**-22  # what four bytes per number may change
@@ -144,7 +144,7 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
 
 def checked_number(n_values: Any) -> int:
     """Return the number of features to show values of, or raise."""
-    if isinstance(n_values, (int, np.integer)) and not isinstance(n_values, bool) and n_values >= 0:
+    if is_whole(n_values) and n_values >= 0:
         return int(n_values)
     raise OptionError(
         f"n_values is {n_values!r}, but it is the number of features whose values are shown: a whole number, 0 "

@@ -8,7 +8,8 @@ from bayesieve.models import GaussianModel
 from bayesieve.posterior import Fragility, expit, is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
-from bayesieve.selection import by_chance_said, counted, flagged_lines, found_lines, listed
+from bayesieve.selection import by_chance_said, flagged_lines, found_lines
+from bayesieve.utils import join_words, plural
 
 _SMALL_CLASS = 10
 _IF_NOTHING = (
@@ -22,7 +23,7 @@ def headline(story: Story) -> list[str]:
     selection, posterior = story.selection, story.posterior
     n = selection.n_selected
     lead = (
-        f"{n:,} of {counted(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
+        f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
         f"({selection.rule}) in a comparison of {compared(story)}."
     )
     sentences = [lead, *found_lines(selection, story.by_chance, if_nothing=_IF_NOTHING)]
@@ -33,10 +34,10 @@ def compared(story: Story) -> str:
     """Name the classes with their numbers of samples, or the pairs."""
     if is_paired(story.posterior):
         label, number = next(iter(story.class_counts.items()))
-        return f"{'' if story.counted else 'up to '}{counted(number, 'pair')}, {label}"
+        return f"{'' if story.counted else 'up to '}{plural(number, 'pair')}, {label}"
     what, up_to = ("sample", "") if story.counted else ("value", "up to ")
-    said = [f"{label} ({up_to}{counted(number, what)})" for label, number in story.class_counts.items()]
-    return " with ".join(said) if len(said) == 2 else listed(said)
+    said = [f"{label} ({up_to}{plural(number, what)})" for label, number in story.class_counts.items()]
+    return " with ".join(said) if len(said) == 2 else join_words(said)
 
 
 def facts(story: Story) -> list[tuple[str, str]]:
@@ -141,7 +142,7 @@ def _missing(story: Story) -> list[str]:
     if counts.shape[1] < 2 or not short.any():
         return []
     return [
-        f"{counted(int(short.sum()), 'feature')} of {story.posterior.n_features:,} "
+        f"{plural(int(short.sum()), 'feature')} of {story.posterior.n_features:,} "
         f"{'lacks' if short.sum() == 1 else 'lack'} values of some samples. Every feature is judged by the values "
         "it has, which is exact if values are missing at random."
     ]
@@ -153,7 +154,7 @@ def _small(story: Story) -> list[str]:
         return []
     what = "pairs" if is_paired(story.posterior) else "samples" if story.counted else "values"
     return [
-        f"Fewer than {_SMALL_CLASS} {what} in {listed(few)}: the "
+        f"Fewer than {_SMALL_CLASS} {what} in {join_words(few)}: the "
         "prior and the shape of the data weigh heavily in such small classes, and single samples may decide."
     ]
 

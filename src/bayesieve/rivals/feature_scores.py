@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayesieve.data import checked_names
 from bayesieve.errors import DataError, RuleError
 from bayesieve.posterior import benjamini_hochberg, check_same_features
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,9 +125,7 @@ class FeatureScores:
         >>> bs.FeatureScores("example", [0.3, float("nan"), 1.2], ("a", "b", "c")).top(3)
         ('c', 'a')
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-            raise RuleError(f"The number of features must be a whole number of at least 0, not {n!r}.")
-        return self._named(self.ranking[: int(n)])
+        return self._named(self.ranking[: check_whole("The number of features", n, error=RuleError)])
 
     def significant(self, level: float = _LEVEL) -> tuple[str, ...]:
         """Names of the features whose adjusted p-value is at most ``level``, the strongest first.

@@ -13,6 +13,7 @@ from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import Summarised, given
 from bayesieve.stats import ClassStatistics, Moments
+from bayesieve.utils import check_missing
 
 _VALUES_AT_ONCE = 1 << 22
 
@@ -86,8 +87,7 @@ def two_class_values(
             f"{method} needs the values, but was given {type(X).__name__}, which hold them no longer. Hand over "
             "the table itself, or choose a method that uses moments, such as 'welch' or 'bd'."
         )
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     if isinstance(X, (Summarised, LabelledMatrix)):
         _check_bare(X, y, classes, feature_names)
         matrix = X if isinstance(X, LabelledMatrix) else _read_again(X, method)

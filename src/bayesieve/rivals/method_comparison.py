@@ -15,7 +15,7 @@ from bayesieve.errors import OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.t_tests import unequal_variances
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, FloatArray, IntArray
+from bayesieve.utils import BoolArray, FloatArray, IntArray, is_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,8 +175,7 @@ def checked_lengths(top: Any, n_features: int) -> tuple[int, ...]:
     if top is None:
         return tuple(n for n in (10, 50, 100) if 2 * n <= n_features) or (max(1, n_features // 2),)
     lengths: list[Any] = [top] if np.ndim(top) == 0 else list(top)
-    whole = [isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in lengths]
-    if not lengths or not all(whole) or not all(1 <= n <= n_features for n in lengths):
+    if not lengths or not all(is_whole(n) and 1 <= n <= n_features for n in lengths):
         raise OptionError(
             f"The length of a top list is a whole number from 1 to the number of features ({n_features:,}), not "
             f"{', '.join(repr(n) for n in lengths) or 'nothing'}."

@@ -6,7 +6,6 @@ features as the screen does and differs in where it cuts.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import Rival
 from bayesieve.screening import check_range, given
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_choice, warn
 
 METHODS = ("exact", "bartlett", "chi2")
 _TINY = 1e-150
@@ -81,8 +80,7 @@ def pearson_neyman(
     >>> scores.log_p_value[:2].round(1).tolist()
     [-23.1, -23.5]
     """
-    if method not in METHODS:
-        raise OptionError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}.")
+    check_choice("method", method, METHODS)
     moments, names = _moments(X, y, classes, feature_names, missing, n_threads)
     _check(moments, names)
     statistic = log_lambda(moments)
@@ -197,10 +195,9 @@ def _warn(moments: Moments, statistic: FloatArray) -> None:
     ]
     if flat:
         parts.append(f"{flat} with a p-value of 0 that counts as no test: {Degeneracy.CONSTANT_IN_A_CLASS.reason}")
-    warnings.warn(
-        f"{int(untested.sum()) + flat} of {statistic.size} features have no usable variance ({'; '.join(parts)}).",
+    warn(
         DegenerateFeatureWarning,
-        stacklevel=3,
+        f"{int(untested.sum()) + flat} of {statistic.size} features have no usable variance ({'; '.join(parts)}).",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from bayesieve.data import ValueBlocks, is_sparse
 from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning, OptionError
 from bayesieve.models import Degeneracy, Evidences, GaussianModel, Model, Part, Patterns, find_degenerate, repair
 from bayesieve.stats import ClassStatistics, Moments
-from bayesieve.utils import BoolArray
+from bayesieve.utils import BoolArray, check_choice, warn
 
 _TINY, _FEW_LEVELS = 1e-150, 8
 
@@ -70,8 +69,7 @@ class Handling:
     aloud: bool = True
 
     def __post_init__(self) -> None:
-        if self.policy not in ("floor", "exclude", "raise"):
-            raise DataError(f"degenerate must be 'floor', 'exclude' or 'raise', not {self.policy!r}.")
+        check_choice("degenerate", self.policy, ("floor", "exclude", "raise"), DataError)
 
 
 def prepared(model: Model, statistics: ClassStatistics, patterns: Patterns, handling: Handling) -> Prepared:
@@ -107,12 +105,11 @@ def _too_many_levels(model: Model, statistics: Any, handling: Handling) -> npt.N
     flags[odd] = Degeneracy.TOO_MANY_LEVELS
     if odd.any() and handling.aloud:
         shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(odd)[:5].tolist())
-        warnings.warn(
+        warn(
+            DegenerateFeatureWarning,
             f"{int(odd.sum())} of {odd.size} features have so many levels that nearly every value is one of its "
             f"own, for example {shown}: they look like ids or dates, are flagged in .degenerate and left at the "
             "prior. Declare the levels if they are meant.",
-            DegenerateFeatureWarning,
-            stacklevel=5,
         )
     return flags
 
@@ -133,8 +130,9 @@ def _repaired(
     repaired = repair(model, moments, flags, handling.policy, handling.table)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
     if handling.aloud:
-        warnings.warn(
-            f"{found}; they are flagged in .degenerate and {what}.", DegenerateFeatureWarning, stacklevel=5
+        warn(
+            DegenerateFeatureWarning,
+            f"{found}; they are flagged in .degenerate and {what}.",
         )
     part = Part(
         model, repaired.moments, None, handling.resolution, None if handling.resolution is None else before
@@ -154,11 +152,10 @@ def settled(
     undefined = ~np.isfinite(log_bf)
     if not undefined.any():
         return log_bf, ready.flags
-    warnings.warn(
+    warn(
+        DegenerateFeatureWarning,
         f"{int(undefined.sum())} of {undefined.size} features have no evidence under this prior; they are "
         "flagged in .degenerate and left at the prior.",
-        DegenerateFeatureWarning,
-        stacklevel=4,
     )
     flags = np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), ready.flags)
     return np.where(undefined, 0.0, log_bf), flags

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,7 +35,7 @@ from bayesieve.posterior import BlockEvidence, Finding, Remark, is_jeffreys, wit
 from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepared
 from bayesieve.screening.inputs import Given
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, warn
 
 Flags = npt.NDArray[np.int8]
 
@@ -116,11 +115,10 @@ def _flags(ready: dict[Any, Prepared]) -> Flags:
     floored = np.where(excluded, np.int8(0), flags).max(axis=0)
     found = np.where(excluded.all(axis=0), flags.max(axis=0), floored)
     if floored.any():
-        warnings.warn(
+        warn(
+            DegenerateFeatureWarning,
             f"{int((floored > 0).sum())} of {floored.size} features are constant in a class of some block and "
             "were given a floor there; they are flagged in .degenerate.",
-            DegenerateFeatureWarning,
-            stacklevel=5,
         )
     return np.asarray(found, dtype=np.int8)
 
@@ -153,11 +151,10 @@ def screen_shift(
             "blocks, or leave them out."
         )
     if undefined.any():
-        warnings.warn(
+        warn(
+            DegenerateFeatureWarning,
             f"{int(undefined.sum())} of {undefined.size} features have no spread within blocks in a class, or "
             "classes that never meet in a block; they are flagged in .degenerate and left at the prior.",
-            DegenerateFeatureWarning,
-            stacklevel=5,
         )
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
@@ -242,11 +239,10 @@ def _tell(flags: PairFlags, handling: Handling) -> None:
     found = f"{n} of {flags.size} features have no two differences that differ"
     if handling.policy == "raise":
         raise DegenerateFeatureError(f"{found}. Drop them, or state the instrument's resolution.")
-    warnings.warn(
+    warn(
+        DegenerateFeatureWarning,
         f"{found}; they are flagged in .degenerate and left at the prior. State the resolution to have features "
         "judged whose differences are all the same.",
-        DegenerateFeatureWarning,
-        stacklevel=4,
     )
 
 
@@ -287,11 +283,10 @@ def of_absence(statistics: ClassStatistics, part: Part) -> Remark:
     absent: Any = part.statistics
     n_features = int((absent.table[:, 0].sum(axis=0) > 0).sum())
     if not n_features:
-        warnings.warn(
+        warn(
+            DataWarning,
             "informative_missing was asked for, but no value is missing: every feature then pays for classes that "
             "are alike in this. Leave it out.",
-            DataWarning,
-            stacklevel=5,
         )
     said = f"Missing values of {n_features:,} of {statistics.n_features:,} features count as evidence, too"
     return Remark((f"{said}; features that lack none pay for classes that are alike in this.",))

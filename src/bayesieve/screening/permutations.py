@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from bayesieve.screening.relabelled import Counts, Lot, Question
 from bayesieve.screening.removals import values_of
 from bayesieve.screening.screen import screen
 from bayesieve.stats import ClassStatistics, Moments, Relabellings
-from bayesieve.utils import n_threads_for
+from bayesieve.utils import check_whole, n_threads_for, warn
 
 Progress = Callable[[int, int], None]
 
@@ -120,11 +119,10 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     found = _count_all(table, question, n_permutations, seed, max(target, _LEAST_TARGET), n_threads, progress)
     if found.complete and found.n_permutations < n_permutations:
         least = _ways_to_swap(posterior) / (1 + found.n_permutations)
-        warnings.warn(
+        warn(
+            CalibrationWarning,
             f"There are only {found.n_permutations:,} other ways to deal the samples to classes of these sizes, "
             f"and all were taken. A feature's own p-value cannot be below {least:.3g}.",
-            CalibrationWarning,
-            stacklevel=2,
         )
     return found
 
@@ -175,9 +173,7 @@ def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any, see
             f"Labels are permuted under the Gaussian model only, not under {type(model).__name__}. Call screen() "
             "with permuted labels instead."
         )
-    whole = isinstance(n_permutations, (int, np.integer)) and not isinstance(n_permutations, bool)
-    if not whole or n_permutations < 1:
-        raise OptionError(f"n_permutations must be a whole number of at least 1, not {n_permutations!r}.")
+    check_whole("n_permutations", n_permutations, 1)
     for name, value in (("cut", cut), ("target", target)):
         if not isinstance(value, (int, float, np.number)) or np.isnan(value):
             raise OptionError(f"{name} must be a number, not {value!r}.")

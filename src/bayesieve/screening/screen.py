@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,7 @@ from bayesieve.screening.degenerate import Handling, prepared, settled
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import Given, checked_model, given
 from bayesieve.stats import Moments, checked_resolution, largest_counts
+from bayesieve.utils import check_choice, warn
 
 _FEW_SAMPLES = 5
 _FEW_IN_A_BLOCK, _MANY_BY_CHANCE = 15, 0.005
@@ -55,12 +55,11 @@ def advise(posterior: FeaturePosterior) -> None:
     if 0 < smallest < _FEW_SAMPLES:
         by_chance = expected_by_chance(posterior, 0.0)
         label = moments.classes[sizes.index(smallest)]
-        warnings.warn(
+        warn(
+            CalibrationWarning,
             f"Class {label!r} has only {smallest} samples. With an improper prior, about {by_chance:,.0f} of "
             f"{posterior.n_features:,} features would exceed a probability of 0.5 by chance alone if all were "
             "Gaussian non-markers. Prefer FixedSize(n), a proper prior, or more samples.",
-            CalibrationWarning,
-            stacklevel=3,
         )
 
 
@@ -73,13 +72,12 @@ def _warn_about_blocks(posterior: FeaturePosterior, n_blocks: int) -> None:
     drawn = comparison.null_log_bayes_factor(np.random.default_rng(0))
     share = 0.0 if drawn is None else float(np.mean(drawn > -np.asarray(posterior.prior_log_odds)))
     if share > _MANY_BY_CHANCE:
-        warnings.warn(
+        warn(
+            CalibrationWarning,
             f"{n_blocks} blocks, some with only {smallest} samples of a class, under an improper prior: about "
             f"{share:.1%} of the features would exceed a probability of 0.5 by chance alone if all were Gaussian "
             "non-markers, because the prior ratio enters once per block. Prefer block_model='shift', larger "
             "blocks or a proper prior.",
-            CalibrationWarning,
-            stacklevel=4,
         )
 
 
@@ -92,12 +90,11 @@ def _warn_about_scale(model: GaussianModel, moments: Moments) -> None:
     variance = moments.pool().variance[0]
     median = float(np.nanmedian(variance)) if np.isfinite(variance).any() else typical
     if not _FITTING_SCALE[0] * typical <= median <= _FITTING_SCALE[1] * typical:
-        warnings.warn(
+        warn(
+            PriorWarning,
             f"The median variance of the features is {median:.3g}, but this proper prior expects about "
             f"{typical:.3g}. Probabilities will mislead: rescale the data, set variance_scale (and "
             "mean_strength) to fit, or use GaussianModel.jeffreys(), which has no scale.",
-            PriorWarning,
-            stacklevel=4,
         )
 
 
@@ -256,8 +253,7 @@ def _compared(
 
 def _check_options(found: Given, patterns: Any, block_model: str, informative: bool, handling: Handling) -> None:
     """Raise if options contradict each other."""
-    if block_model not in BLOCK_MODELS:
-        raise OptionError(f"block_model must be one of {', '.join(map(repr, BLOCK_MODELS))}, not {block_model!r}.")
+    check_choice("block_model", block_model, BLOCK_MODELS)
     if block_model != "own" and not found.blocked:
         raise OptionError(f"block_model={block_model!r} says what blocks share, but there are no blocks.")
     if block_model == "shift" and (informative or handling.resolution is not None):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from bayesieve.errors import RuleError
 from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, chance_resolution, expected_by_chance, expit
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
+from bayesieve.utils import join_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,18 +45,7 @@ def compared_groups(selection: Selection) -> str:
     """Classes with their numbers of samples."""
     posterior = selection.posterior
     said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
-    return listed(said)
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number and what it counts, in the plural where it has to be."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
-def listed(texts: Iterable[str]) -> str:
-    """Join texts in a sentence."""
-    parts = list(texts)
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return join_words(said)
 
 
 def found_lines(selection: Selection, by_chance: float | None = None, *, if_nothing: str = _ADVICE) -> list[str]:

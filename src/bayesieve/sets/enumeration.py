@@ -21,12 +21,12 @@ from bayesieve.errors import OptionError, PriorError
 from bayesieve.models import GaussianModel, Model, NormalInverseGamma, subset_log_evidence
 from bayesieve.posterior import MOST_FEATURES
 from bayesieve.screening import screen
-from bayesieve.sets.masks import check_number, is_number, is_whole, mask_of, members, set_sizes, sums_over_sets
+from bayesieve.sets.masks import check_number, mask_of, members, set_sizes, sums_over_sets
 from bayesieve.sets.priors import SetPrior, as_prior
 from bayesieve.sets.set_posterior import SetPosterior
 from bayesieve.sets.tables import TwoClasses
 from bayesieve.stats import Scatter
-from bayesieve.utils import FloatArray, compiled
+from bayesieve.utils import FloatArray, compiled, is_number, is_whole
 
 _MOST_AVERAGED = 16
 

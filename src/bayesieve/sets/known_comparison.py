@@ -13,7 +13,7 @@ from bayesieve.models import GaussianModel, KnownBlock, NormalInverseGamma
 from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
 from bayesieve.sets.masks import log_sum
 from bayesieve.stats import Moments, Scatter
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, listed
 
 _SHOWN = 5
 _AT_ONCE = 4096  # features drawn together
@@ -186,8 +186,7 @@ class BesideKnown:
 
     def notes(self) -> list[str]:
         """Sentences for the summary."""
-        more = f" and {len(self.known) - _SHOWN} more" if len(self.known) > _SHOWN else ""
-        shown = ", ".join(self.known[:_SHOWN]) + more
+        shown = listed(self.known, _SHOWN, quote=False)
         where = "in one block with them" if self.best is None else "paired with one of them"
         where = where if len(self.known) > 1 else "in one block with it"
         return [

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import BayesieveError, DataError, OptionError
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, is_whole
 
 KindArray = npt.NDArray[np.int8]
 Seed: TypeAlias = "int | np.random.SeedSequence | None"
@@ -156,18 +156,14 @@ class DataModel(Protocol):
 def class_sizes_of(n_samples: Any) -> tuple[int, int]:
     """Sizes of the two classes: halves of an even total, or as given."""
     if isinstance(n_samples, (tuple, list)):
-        if len(n_samples) != 2 or not all(_is_whole(n) and n >= 1 for n in n_samples):
+        if len(n_samples) != 2 or not all(is_whole(n) and n >= 1 for n in n_samples):
             raise DataError(f"Class sizes must be two whole numbers of at least 1, not {n_samples!r}.")
         return int(n_samples[0]), int(n_samples[1])
-    if not _is_whole(n_samples) or n_samples < 2 or n_samples % 2:
+    if not is_whole(n_samples) or n_samples < 2 or n_samples % 2:
         raise DataError(
             f"n_samples must be even and at least 2, or a pair of class sizes such as (40, 60), not {n_samples!r}."
         )
     return int(n_samples) // 2, int(n_samples) // 2
-
-
-def _is_whole(n: Any) -> bool:
-    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
 
 
 def data_model_names() -> tuple[str, ...]:

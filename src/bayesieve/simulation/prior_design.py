@@ -28,7 +28,7 @@ from bayesieve.simulation.tiles import (
     whole,
 )
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +50,7 @@ class PriorDesign:
     model: GaussianModel | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n_features, (int, np.integer)) or self.n_features < 1:
-            raise PriorError(f"n_features must be a whole number of at least 1, not {self.n_features!r}.")
+        check_whole("n_features", self.n_features, 1, PriorError)
         model = GaussianModel.proper() if self.model is None else self.model
         if not model.is_proper:
             raise PriorError(

@@ -12,7 +12,7 @@ import numpy as np
 from bayesieve.errors import DataError
 from bayesieve.simulation.data_model import Kind, KindArray, frozen
 from bayesieve.simulation.tiles import STRIP, TILE, Range, TileMaker, generator
-from bayesieve.utils import FloatArray, IntArray, compiled
+from bayesieve.utils import FloatArray, IntArray, compiled, is_whole
 
 if TYPE_CHECKING:
     from bayesieve.simulation.synergetic import SynergeticModel
@@ -115,7 +115,7 @@ def _check_numbers(model: SynergeticModel) -> None:
     mixed = given if isinstance(given, tuple) else (given,)
     counts = (model.global_blocks, *mixed, model.low_variance_blocks, model.high_variance_features)
     sizes = (model.block_size, model.n_subclasses)
-    if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in (*counts, *sizes)):
+    if not all(map(is_whole, (*counts, *sizes))):
         raise DataError("Block size and numbers of blocks, features and subclasses must be whole numbers.")
     if min(sizes) < 1 or min(counts) < 0:
         raise DataError("Block size and number of subclasses must be at least 1, other numbers at least 0.")

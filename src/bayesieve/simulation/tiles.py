@@ -12,10 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesieve.errors import OptionError
 from bayesieve.simulation.data_model import KindArray, Seed, SyntheticData, SyntheticMoments
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, for_each, n_threads_for
+from bayesieve.utils import FloatArray, check_choice, check_whole, for_each, n_threads_for
 
 ROWS, COLUMNS = 32, 2048
 LAYOUT, STRIP, TILE, STATISTICS = range(4)
@@ -51,10 +50,8 @@ def seed_sequence(seed: Seed) -> np.random.SeedSequence:
     """Return the seed as NumPy's seed sequence; a fresh one when it is None."""
     if isinstance(seed, np.random.SeedSequence):
         return seed
-    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if seed is not None and (not whole or seed < 0):
-        raise OptionError(f"seed must be a whole number of at least 0 or a NumPy SeedSequence, not {seed!r}.")
-    return np.random.SeedSequence(None if seed is None else int(seed))
+    number = None if seed is None else check_whole("seed", seed, instead=" or a NumPy SeedSequence")
+    return np.random.SeedSequence(number)
 
 
 def generator(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
@@ -75,10 +72,9 @@ def pieces(
 ) -> Iterator[SyntheticData]:
     """Draw a data set some samples, or some features, at a time; together the same as :func:`whole`."""
     n, p = sum(source.sizes), source.kind.size
-    if by not in ("samples", "features"):
-        raise OptionError(f"by must be 'samples' or 'features', not {by!r}.")
-    if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
-        raise OptionError(f"size must be a whole number of at least 1 or None, not {size!r}.")
+    check_choice("by", by, ("samples", "features"))
+    if size is not None:
+        check_whole("size", size, 1, instead=" or None")
     return (
         _by_samples(source, size or _rows_at_once(p), n_threads)
         if by == "samples"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.stats.moments.moments import Moments
-from bayesieve.utils import did_you_mean, listed
+from bayesieve.utils import check_choice, check_whole, did_you_mean, listed
 
 
 def canonical(moments: Moments) -> Moments:
@@ -72,7 +72,7 @@ class SiteStatistics:
         if other:
             raise LabelError(f"Classes must be text, but {listed(other)} is not. Convert the labels first.")
         for name in ("min_cell", "n_suppressed"):
-            object.__setattr__(self, name, _whole(getattr(self, name), name))
+            object.__setattr__(self, name, check_whole(name, getattr(self, name)))
         object.__setattr__(self, "feature_ids", _checked_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
 
@@ -199,7 +199,7 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
 
     Returns what may be shared, its ids, and the number of features held back.
     """
-    least, ids = _whole(min_cell, "min_cell"), _checked_ids(feature_ids, moments.n_features)
+    least, ids = check_whole("min_cell", min_cell), _checked_ids(feature_ids, moments.n_features)
     enough = np.broadcast_to((moments.counts >= least).all(axis=0), (moments.n_features,))
     if not enough.any():
         largest = zip(moments.classes, moments.counts.max(axis=1), strict=True)
@@ -259,12 +259,6 @@ def _checked_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]
     return ids
 
 
-def _whole(value: Any, name: str) -> int:
-    if not isinstance(value, (int, np.integer)) or value < 0:
-        raise OptionError(f"{name} must be a whole number of at least 0, not {value!r}.")
-    return int(value)
-
-
 def chosen(names: Sequence[str], kept: Any) -> tuple[str, ...]:
     """Return the names where ``kept`` is true."""
     return tuple(name for name, keep in zip(names, kept, strict=True) if keep)
@@ -292,8 +286,7 @@ def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer
     >>> bs.merge_statistics([oslo, bonn], "outer").n_sites_per_feature.tolist()
     [1, 2, 1]
     """
-    if how not in ("inner", "outer"):
-        raise OptionError(f"how must be 'inner' or 'outer', not {how!r}.")
+    check_choice("how", how, ("inner", "outer"))
     sites = tuple(site for each in sets for site in each.sites)
     check_compatible(sites)
     union = dict.fromkeys(name for site in sites for name in site.feature_ids)

@@ -11,6 +11,7 @@ from typing import Any
 
 from bayesieve.errors import OptionError
 from bayesieve.selection import FalseDiscovery, MinimalRisk, MostProbable, NeymanPearson, Rule
+from bayesieve.utils import check_whole
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*")
 
@@ -90,12 +91,6 @@ def check_name(what: str, name: Any) -> None:
     """Raise unless a name can stand in files and on the command line."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"The name of a {what} is made of letters, digits and . _ = + -, not {name!r}.")
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise unless a number is whole and large enough."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
 def plain(value: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sqlite3
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from bayesieve.errors import DataWarning, FileError, OptionError
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.measures import measure_names
 from bayesieve.study.methods import Row
+from bayesieve.utils import warn
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,11 +60,10 @@ def warn_about_version(began: str, path: str | os.PathLike[str]) -> None:
     from bayesieve import __version__  # noqa: PLC0415 - the package imports this room lazily
 
     if began != __version__:
-        warnings.warn(
+        warn(
+            DataWarning,
             f"{os.fspath(path)} was begun with bayesieve {began} and goes on with {__version__}; if the methods "
             "or the data changed in between, its numbers do not belong together.",
-            DataWarning,
-            stacklevel=4,
         )
 
 

@@ -1,3 +1,11 @@
+from .checks import (
+    check_between as check_between,
+    check_choice as check_choice,
+    check_missing as check_missing,
+    check_whole as check_whole,
+    is_number as is_number,
+    is_whole as is_whole,
+)
 from .compiled import compiled as compiled
 from .files import (
     check_file as check_file,
@@ -5,7 +13,13 @@ from .files import (
     read_toml as read_toml,
     replacing as replacing,
 )
-from .messages import did_you_mean as did_you_mean, listed as listed
+from .messages import (
+    did_you_mean as did_you_mean,
+    join_words as join_words,
+    listed as listed,
+    plural as plural,
+    warn as warn,
+)
 from .plotting import (
     BLACK as BLACK,
     BLUE as BLUE,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bayesieve.data import checked_transform
-from bayesieve.errors import DataError, OptionError
+from bayesieve.errors import OptionError
 from bayesieve.io.tables.chunks import Slabs
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.sample_columns import open_samples
@@ -16,6 +16,7 @@ from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import Progress, ReadOptions
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import GaussianModel, Model
+from bayesieve.utils import check_missing
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -113,8 +114,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     ('TP53', 'KRAS')
     """
     checked_transform(transform)
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     if decimal not in (".", ","):
         raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
     if decimal == named_delimiter(delimiter):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +14,7 @@ from bayesieve.data import Label
 from bayesieve.errors import DataError, DataWarning, LabelError
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.text.parsing import COMMA
-from bayesieve.utils import FloatArray, IntArray, listed
+from bayesieve.utils import FloatArray, IntArray, listed, warn
 
 _WHOLE = re.compile(r"[0-9]+(\.0+)?")
 
@@ -116,11 +115,10 @@ class Labeller:
             unused = {_folded(name): name for name in self.by_id if name not in self.matched}
             alike = [key for key in unknown if key in unused]
             if alike:
-                warnings.warn(
+                warn(
+                    DataWarning,
                     f"{len(alike):,} samples of {path} are left out although {self.source} knows them by another "
                     f"spelling, for example {unknown[alike[0]]!r} and {unused[alike[0]]!r}. Write them alike.",
-                    DataWarning,
-                    stacklevel=2,
                 )
         if self.in_order is not None and self.n_seen != len(self.in_order):
             self._wrong_number(path, f"{self.n_seen:,}")

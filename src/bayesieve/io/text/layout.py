@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +15,7 @@ from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.parsing import COMMA, THOUSANDS, Codes, Parser
 from bayesieve.io.text.records import Batch
-from bayesieve.utils import listed
+from bayesieve.utils import listed, warn
 
 _MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
@@ -48,11 +47,10 @@ def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> N
         )
     if marked:
         name, cell = next(iter(marked.items()))
-        warnings.warn(
+        warn(
+            DataWarning,
             f"{path}: {len(marked):,} column(s) that are left out hold numbers with other signs, for example "
             f"{cell!r} in {name!r}. Write plain numbers if they are measurements.",
-            DataWarning,
-            stacklevel=2,
         )
 
 
@@ -80,11 +78,10 @@ def doubt_samples(path: str, names: Sequence[str]) -> None:
 def doubt_rows(path: str, names: Sequence[str], label: str) -> None:
     """Warn of rows of numbers above the labels: they may describe the samples, and count as features."""
     if names:
-        warnings.warn(
+        warn(
+            DataWarning,
             f"{path}: {len(names):,} row(s) above {label!r} hold numbers and are taken for features: "
             f"{listed(names, 3)}. If they describe the samples, leave them out: --ignore {names[0]!r}.",
-            DataWarning,
-            stacklevel=2,
         )
 
 

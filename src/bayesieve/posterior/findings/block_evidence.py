@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesieve.errors import OptionError
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, listed
 
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
@@ -57,7 +57,9 @@ class BlockEvidence:
     def without(self, posterior: FeaturePosterior, block: str) -> FloatArray:
         """Log-odds with one block left out."""
         if block not in self.names:
-            raise OptionError(f"There is no block {block!r}; the blocks are {_few(self.names, 20)}.")
+            raise OptionError(
+                f"There is no block {block!r}; the blocks are {listed(self.names, 20, quote=False)}."
+            )
         return np.asarray(posterior.log_odds - self.contributions[self.names.index(block)])
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
@@ -88,7 +90,9 @@ class BlockEvidence:
         }[self.block_model]
         number = f"{len(self.names)} block{'' if len(self.names) == 1 else 's'}"
         how = how.removeprefix("each ") if len(self.names) == 1 else how
-        lines = [f"{number} ({_few(self.names)}), {how}; the column log_odds_pooled ignores them."]
+        lines = [
+            f"{number} ({listed(self.names, 5, quote=False)}), {how}; the column log_odds_pooled ignores them."
+        ]
         if self.prior_ratio is not None:
             times = f" {len(self.names)} times" if self.block_model == "own" and len(self.names) > 1 else " once"
             lines.append(f"The prior ratio enters{times}: {self.prior_ratio:.3g} in all (two groups of classes).")
@@ -123,7 +127,3 @@ def within_blocks(blocks: Sequence[Any]) -> FloatArray:
         mean = (weights * differences).sum(axis=0) / weights.sum(axis=0)
         variance = sum(block.centred_squares for block in blocks) / freedom
         return np.array([mean, np.log(variance[1]) - np.log(variance[0])])
-
-
-def _few(names: tuple[str, ...], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

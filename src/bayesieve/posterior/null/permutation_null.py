@@ -13,7 +13,7 @@ from bayesieve.models import GaussianModel
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.finding import check_same_features
 from bayesieve.stats import reach
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, check_between
 
 
 def benjamini_hochberg(p_value: npt.ArrayLike) -> FloatArray:
@@ -142,8 +142,7 @@ class PermutationNull:
         >>> bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).chance_interval()
         (3.0, 11.0)
         """
-        if not 0.0 < level < 1.0:
-            raise OptionError(f"level must be between 0 and 1, not {level!r}.")
+        check_between("level", level, open_ends=True)
         ends = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(self.passing, ends, method="inverted_cdf") * (self.n_usable / self.n_pool)
         return float(low), float(high)

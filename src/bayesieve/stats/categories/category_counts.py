@@ -31,7 +31,7 @@ from bayesieve.data import (
 )
 from bayesieve.errors import DataError, LabelError, MissingValueError
 from bayesieve.stats.categories.tables import CountableTable, DenseTable, SparseTable, Table
-from bayesieve.utils import CountArray, IntArray, n_threads_for
+from bayesieve.utils import CountArray, IntArray, check_missing, n_threads_for
 
 _MORE = 6  # values outside the declared levels that are worth finding
 
@@ -57,8 +57,7 @@ def count_categories(
     levels, table
         The levels, and counts of shape (n_classes, n_levels, n_features).
     """
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
     kind = SparseTable if is_sparse(matrix.values) else DenseTable
     countable: CountableTable = kind(matrix.values, matrix.labels, threads)

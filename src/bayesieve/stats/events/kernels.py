@@ -14,7 +14,7 @@ from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import DataError
 from bayesieve.stats.moments.accumulate import RowPlan, tile_width
 from bayesieve.stats.moments.kernels import MAX_TILE
-from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, share
+from bayesieve.utils import FloatArray, IntArray, check_missing, compiled, for_each, n_threads_for, share
 
 Totals = tuple[IntArray, FloatArray, FloatArray]  # count, total, exposure
 
@@ -135,8 +135,7 @@ def event_sums(matrix: LabelledMatrix, exposures: FloatArray, missing: str, n_th
     n_threads
         Threads to use; all cores by default. The result does not depend on it.
     """
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     if is_sparse(matrix.values):
         return _sparse_sums(matrix, exposures, missing)
     return _dense_sums(matrix, exposures, missing, n_threads_for(n_threads, matrix.n_samples * matrix.n_features))

@@ -18,7 +18,7 @@ from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError
 from bayesieve.stats.moments import kernels
 from bayesieve.stats.moments.kernels import merge
-from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, run, share
+from bayesieve.utils import FloatArray, IntArray, check_missing, compiled, for_each, n_threads_for, run, share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,8 +296,7 @@ def accumulate(matrix: LabelledMatrix, *, missing: str, n_threads: int | None) -
     n_threads
         Threads to use; all cores by default. The result does not depend on it.
     """
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
     if is_sparse(matrix.values):
         sums = Sums(*sparse_sums(matrix.values, matrix.labels, missing == "omit", threads))
