@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import bayesieve as bs
 from bayesieve.errors import Message, SampleIds, Wording, option
+from bayesieve.selection import summary_lines
 
 LABELS = ["a"] * 6 + ["b"] * 6
 
@@ -38,7 +40,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "fragility": lambda: bs.fragility(constant(), LABELS),
     "permutations": lambda: bs.permutations(table(), LABELS, n_permutations=5000),
     "score": lambda: bs.score(constant(), LABELS, method="welch"),
-    "score of values": lambda: bs.score(constant(), LABELS, method="mi"),
+    "score of values": lambda: bs.score(table().round(), LABELS, method="mi"),
     "compare_methods": lambda: bs.compare_methods(constant(), LABELS, methods=["welch", "obf-jp"]),
     "pearson_neyman": lambda: bs.pearson_neyman(constant(), LABELS),
     "OBFSelector": lambda: bs.OBFSelector().fit(constant(), LABELS),
@@ -86,3 +88,100 @@ def test_errors_and_warnings_keep_their_message_between_processes() -> None:
         assert type(again) is kind
         assert again.message == error.message
         assert str(again) == "One word. Do it."
+
+
+def holed() -> np.ndarray[Any, Any]:
+    values = table()
+    values[0, 0] = np.nan
+    return values
+
+
+def tiny(**options: Any) -> Any:
+    return bs.screen(table(6), ["a"] * 3 + ["b"] * 3, **options)
+
+
+PROVOKED: dict[str, Callable[[], object]] = {
+    **CALLS,
+    "missing": lambda: bs.screen(holed(), LABELS),
+    "infinite": lambda: bs.screen(np.where(np.isnan(holed()), np.inf, 1.0), LABELS),
+    "complex": lambda: bs.screen(table() + 1j, LABELS),
+    "texts": lambda: bs.screen(table().astype(str), LABELS),
+    "missing category": lambda: bs.screen(holed().round(), LABELS, model=bs.CategoricalModel()),
+    "unknown level": lambda: bs.screen(table().round(), LABELS, model=bs.CategoricalModel(levels=(0, 1))),
+    "levels twice": lambda: bs.screen([["u"]] * 12, LABELS, model=bs.CategoricalModel(levels=("u", "u"))),
+    "measurements as categories": lambda: bs.screen(table(80, 1), [0, 1] * 40, model=bs.CategoricalModel()),
+    "negative counts": lambda: bs.screen(table(), LABELS, model=bs.PoissonModel()),
+    "exposures": lambda: bs.screen(
+        np.abs(table()).round(), LABELS, model=bs.NegativeBinomialModel(), exposures=[1e6] * 12
+    ),
+    "label outside": lambda: bs.screen(table(), LABELS, classes=["a", "c"]),
+    "class twice": lambda: bs.screen(table(), LABELS, classes=["a", "a"]),
+    "block without value": lambda: bs.screen(table(), LABELS, blocks=[None, *range(11)]),
+    "many classes": lambda: bs.screen(table(), range(12)),
+    "class too small": lambda: bs.screen(table(), ["a"] * 11 + ["b"]),
+    "priors of classes": lambda: bs.screen(
+        table(), ["a", "b", "c"] * 4, model=bs.GaussianModel.proper(mean_locations=(0.0, 1.0, 2.0))
+    ),
+    "ratio missing": lambda: bs.PoissonModel(0.0, 0.0),
+    "ratio superfluous": lambda: bs.PoissonModel(1.0, 1.0, prior_ratio=0.1),
+    "small classes": tiny,
+    "small blocks": lambda: bs.screen(table(40, 200), [0, 1] * 20, blocks=np.repeat(range(8), 5)),
+    "scale": lambda: tiny(model=bs.GaussianModel.proper(variance_scale=1e9)),
+    "no blocks": lambda: tiny(block_model="shift"),
+    "shift and missing": lambda: bs.screen(
+        table(), LABELS, blocks=[0, 1] * 6, block_model="shift", informative_missing=True
+    ),
+    "shift of other priors": lambda: bs.screen(
+        table(), LABELS, blocks=[0, 1] * 6, block_model="shift", model=bs.GaussianModel.proper()
+    ),
+    "pairs of other priors": lambda: bs.screen(
+        table(), LABELS, pairs=[*range(6)] * 2, model=bs.GaussianModel.proper()
+    ),
+    "pairs and patterns": lambda: bs.screen(table(), LABELS, pairs=[*range(6)] * 2, patterns="distinct"),
+    "pairs that do not differ": lambda: bs.screen(constant(), LABELS, pairs=[*range(6)] * 2),
+    "constant": lambda: bs.screen(constant(), LABELS, degenerate="raise"),
+    "informative statistics": lambda: bs.screen(bs.Moments.from_matrix(table(), LABELS), informative_missing=True),
+    "statistics of another model": lambda: bs.screen(
+        bs.Moments.from_matrix(table(), LABELS), model=bs.PoissonModel()
+    ),
+    "fragility of blocks": lambda: bs.fragility(
+        table(), LABELS, posterior=bs.screen(table(), LABELS, blocks=[0, 1] * 6)
+    ),
+    "nothing selected": lambda: bs.MinimalRisk(0.5).select(bs.screen(table(), LABELS, prior_probability=1e-9)),
+    "counts": lambda: bs.MinimalRisk(0.5).select(
+        bs.screen(np.abs(table()).round(), LABELS, model=bs.PoissonModel())
+    ),
+    "p-values": lambda: bs.MinimalRisk(0.5).select(
+        bs.screen(table(), LABELS).with_finding(bs.pearson_neyman(table(), LABELS))
+    ),
+    "site without a name": lambda: bs.SiteStatistics("", bs.Moments.from_matrix(table(), LABELS), list("vwxyz")),
+}
+
+
+def messages_of(call: Callable[[], object]) -> list[Message]:
+    """All that is said: errors, warnings, and the summary of what is found."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = call()
+        except bs.BayesieveError as error:
+            found = error
+    said = [each.message.message for each in caught if isinstance(each.message, bs.BayesieveWarning)]
+    if isinstance(found, bs.BayesieveError):
+        said.append(found.message)
+    return [*said, *summary_lines(found)] if isinstance(found, bs.Selection) else said
+
+
+@pytest.mark.parametrize("call", PROVOKED.values(), ids=PROVOKED)
+def test_each_interface_reads_its_own_words(call: Callable[[], object]) -> None:
+    said = messages_of(call)
+    assert said
+    for message in said:
+        python, command = str(message), message.render(command=True)
+        assert not re.search(r"(^|\W)--[a-z]", python), python
+        assert not re.search(
+            r"\b[a-z_]+=|FixedSize|GaussianModel\.|NegativeBinomialModel\(|\.degenerate\b", command
+        )
+        if message.hint:
+            assert python.endswith(Message(message.hint).render())
+        assert pickle.loads(pickle.dumps(message)) == message

@@ -37,7 +37,6 @@ def main() -> None:
     """Run the command ``bayesieve``; exit codes: 0 fine, 2 a user's mistake, 1 a bug, 130 interrupted."""
     from bayesieve.cli.app import app  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
     from bayesieve.cli.console import EndingError  # noqa: PLC0415
-    from bayesieve.cli.words import for_the_command_line  # noqa: PLC0415
     from bayesieve.errors import BayesieveError  # noqa: PLC0415
 
     warnings.showwarning = _tell
@@ -45,7 +44,7 @@ def main() -> None:
     try:
         app()
     except BayesieveError as error:
-        _say(f"bayesieve: {for_the_command_line(str(error))}")
+        _say(f"bayesieve: {error.message.render(command=True)}")
         raise SystemExit(2) from None
     except EndingError as ending:
         if ending.message:
@@ -86,4 +85,5 @@ def _say(text: str) -> None:
 
 def _tell(message: Warning | str, *_: Any, **__: Any) -> None:
     """Show a warning as one paragraph, without the line of source that raised it."""
-    _say(f"bayesieve: warning: {message}")
+    said = message.message.render(command=True) if hasattr(message, "message") else message
+    _say(f"bayesieve: warning: {said}")

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesieve.cli.words import for_the_command_line
-from bayesieve.errors import OptionError
+from bayesieve.errors import BayesieveWarning, Message, OptionError
 
 
 class EndingError(BaseException):
@@ -68,7 +67,7 @@ class Talk:
     verbose: bool = False
     json_log: bool = False
     timings: dict[str, float] = field(default_factory=dict)
-    warned: list[str] = field(default_factory=list)
+    warned: list[Message] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.quiet and self.verbose:
@@ -96,8 +95,9 @@ class Talk:
         print(json.dumps(line, default=str), file=sys.stderr)  # noqa: T201
 
     def _warn(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        text = for_the_command_line(str(message))
-        self.warned.append(text)
+        said = message.message if isinstance(message, BayesieveWarning) else Message.of(str(message))
+        self.warned.append(said)
+        text = said.render(command=True)
         if self.json_log:
             self._line("warning", text, {})
         elif not self.quiet:

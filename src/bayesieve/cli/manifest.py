@@ -16,7 +16,7 @@ from bayesieve.cli.config import plain_settings
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.outputs import files_read
-from bayesieve.cli.words import for_the_command_line
+from bayesieve.errors import Message
 from bayesieve.io import note_kind
 from bayesieve.selection import Selection, results_hash
 from bayesieve.utils import replacing
@@ -68,7 +68,7 @@ def manifest_content(
             "n_degenerate": int(selection.posterior.degenerate.sum()),
             "notes": _notes(selection),
         },
-        "warnings": list(talk.warned),
+        "warnings": _warnings(talk),
         "versions": {"bayesieve": __version__, "python": platform.python_version()}
         | {name: importlib.metadata.version(name) for name in _PACKAGES},
         "platform": platform.platform(),
@@ -78,7 +78,7 @@ def manifest_content(
 
 def finished(content: Mapping[str, Any], talk: Talk) -> dict[str, Any]:
     """Return a manifest with what has been measured and said since it was made."""
-    return {**content, "warnings": list(talk.warned), "seconds": _seconds(talk)}
+    return {**content, "warnings": _warnings(talk), "seconds": _seconds(talk)}
 
 
 def lasting(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,10 +106,14 @@ def _seconds(talk: Talk) -> dict[str, float]:
 def _notes(selection: Selection) -> list[dict[str, str]]:
     """Sentences about the findings, each with the kind of finding that it is about."""
     return [
-        {"kind": note_kind(finding), "text": for_the_command_line(note)}
+        {"kind": note_kind(note), "text": note.render(command=True)}
         for finding in selection.posterior.findings
-        for note in finding.notes()
+        for note in map(Message.of, finding.notes())
     ]
+
+
+def _warnings(talk: Talk) -> list[str]:
+    return [said.render(command=True) for said in talk.warned]
 
 
 def write_content(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:

@@ -13,7 +13,6 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.outputs import annotation_file, check_targets
 from bayesieve.cli.screen_report import VALUES_SHOWN, check_report
 from bayesieve.cli.sources import Source, source_of
-from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import FileError, OptionError
 from bayesieve.selection import Selection
 from bayesieve.utils import check_file, check_writable, plural
@@ -51,7 +50,7 @@ def run_report(settings: Mapping[str, Any]) -> None:
             sites=source.sites,
             commands=source.commands,
             manifest=source.manifest,
-            say=for_the_command_line,
+            command=True,
         )
         write_story(story, out)
     size = out.stat().st_size

@@ -9,7 +9,6 @@ from typing import Any
 
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
-from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import OptionError
 from bayesieve.selection import Rule, Selection
 
@@ -51,6 +50,6 @@ def write_report(
             "screen", settings, screen_defaults(), selection.posterior, statistics=bool(given.sites)
         ),
         manifest=manifest,
-        say=for_the_command_line,
+        command=True,
     )
     write_story(story, settings["report"])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesieve.cli.inputs import Input
-from bayesieve.cli.words import for_the_command_line
 from bayesieve.posterior import class_statistics
 from bayesieve.selection import Selection, summary_lines as lines_of_selection
 from bayesieve.utils import join_words
@@ -25,9 +24,8 @@ def summary_lines(selection: Selection, given: Input) -> list[str]:
     minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
     lines += _wrap(f"Classes: {join_words(counts)}{minus}.")
     lines.append("")
-    head, *others = lines_of_selection(selection)
-    for text in (head.rpartition("; ")[0] + ".", *others):
-        lines += _wrap(for_the_command_line(text))
+    for line in lines_of_selection(selection, classes=False):
+        lines += _wrap(line.render(command=True))
     return [*lines, "", *_features(selection)]
 
 

@@ -22,6 +22,7 @@ from .labels import (
     union_of_classes as union_of_classes,
 )
 from .matrix import (
+    USE_WHAT_IS_THERE as USE_WHAT_IS_THERE,
     Block as Block,
     LabelledMatrix as LabelledMatrix,
     ValueBlocks as ValueBlocks,

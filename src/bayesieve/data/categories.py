@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bayesieve.data.labels import Label, sorted_labels
 from bayesieve.data.matrix import LabelledMatrix
 from bayesieve.data.values import Values, as_values, is_sparse
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, Wording, option
 from bayesieve.utils import listed
 
 Levels: TypeAlias = tuple[Any, ...]
@@ -94,7 +94,9 @@ def checked_levels(levels: Sequence[Any]) -> Levels:
         raise DataError(f"levels must be a list of categories, for example [0, 1, 2]; {error}.") from None
     if not wanted or n_distinct != len(wanted) or any(is_missing(level) for level in wanted):
         raise DataError(
-            f"levels={list(wanted)!r} must name at least one category, every one once, and none that is missing."
+            Wording(f"levels={list(wanted)!r}", f"--levels {list(wanted)!r}"),
+            " must name at least one category, every one once, and none that is missing.",
+            kind="levels",
         )
     if len(wanted) > _MOST_CODES:
         raise DataError(f"There are {len(wanted)} levels; at most {_MOST_CODES} can be told apart.")
@@ -213,5 +215,8 @@ def outside_levels(count: int, which: Sequence[Any], where: str, declared: Level
     return DataError(
         f"{count} value(s) are not among the declared levels {list(declared)!r}: "
         f"{listed(which, _MOST_SHOWN)}, the first at {where}. "
-        "Add them to levels, or make them missing (NaN, None) and pass missing='omit'."
+        "Add them to levels, or make them missing (NaN, None) and pass ",
+        option("missing", "omit"),
+        ".",
+        kind="unknown-level",
     )

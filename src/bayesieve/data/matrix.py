@@ -11,10 +11,15 @@ import numpy.typing as npt
 
 from bayesieve.data.labels import Label, Labels, encode_labels
 from bayesieve.data.values import Values, as_values, is_sparse
-from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError, Piece, option
 from bayesieve.utils import listed
 
 _MOST_SHOWN = 3
+USE_WHAT_IS_THERE: tuple[Piece, ...] = (
+    "Pass ",
+    option("missing", "omit"),
+    " to use the values that are there (exact if values are missing at random)",
+)
 _LOOK = 256  # columns looked at together when a problem has to be found
 
 
@@ -170,15 +175,21 @@ class LabelledMatrix:
             absent += [(int(i), j) for i in nan[: _MOST_SHOWN - len(absent)]]
         if n_infinite:
             raise DataError(
-                f"X holds {n_infinite} infinite value(s) (inf), the first at {self._places(infinite)}. "
+                TABLE,
+                f" holds {n_infinite} infinite value(s) (inf), the first at {self._places(infinite)}. "
                 "An infinity is no measurement: find out where it comes from (log of 0? division by 0?) "
-                "and replace it, by NaN with missing='omit' if the value is unknown."
+                "and replace it, by NaN with ",
+                option("missing", "omit"),
+                " if the value is unknown.",
+                kind="infinite-values",
             )
         if n_absent and missing == "raise":
             raise MissingValueError(
-                f"X holds {n_absent} missing value(s) (NaN) in {n_columns} of {self.n_features} features, "
-                f"the first at {self._places(absent)}. Pass missing='omit' to use the values that are "
-                "there (exact if values are missing at random), or fill them in first."
+                TABLE,
+                f" holds {n_absent} missing value(s) (NaN) in {n_columns} of {self.n_features} features, "
+                f"the first at {self._places(absent)}.",
+                hint=(*USE_WHAT_IS_THERE, ", or fill them in first."),
+                kind="missing-values",
             )
         raise DataError(
             f"The squares of the values of {suspects.size} feature(s) overflow, the first is "

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError
+from bayesieve.errors import TABLE, DataError
 from bayesieve.utils import listed
 
 Values: TypeAlias = Any  # a 2-D numpy array of numbers, or a CSR or CSC matrix of SciPy
@@ -109,16 +109,18 @@ def _checked(values: Any, given: Any) -> Any:
         )
     if values.dtype.kind == "c":
         raise DataError(
-            "X holds complex numbers, and only real ones can be screened. Pass the part that is meant, for "
-            "example X.real or abs(X)."
+            TABLE,
+            " holds complex numbers, and only real ones can be screened. Pass the part that is meant, for "
+            "example X.real or abs(X).",
         )
     if values.dtype.kind not in "bifu":
         what = {"O": "Python objects", "U": "text", "S": "bytes"}.get(
             values.dtype.kind, f"values of type {values.dtype}"
         )
         raise DataError(
-            f"X holds {what}, not numbers. Convert it first, for example X.astype(float), "
-            "and leave labels and ids out of it."
+            TABLE,
+            f" holds {what}, not numbers. Convert it first, for example X.astype(float), "
+            "and leave labels and ids out of it.",
         )
     if 0 in values.shape:
         raise DataError(

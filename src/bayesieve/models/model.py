@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix
+from bayesieve.errors import Message
 from bayesieve.models.evidences import Evidences, GroupEvidences
 from bayesieve.stats import ClassStatistics, Parts, side_by_side
 from bayesieve.utils import FloatArray, check_missing
@@ -57,7 +58,7 @@ class Model(abc.ABC):
     statistics_type: ClassVar[type] = Parts
     takes_exposures: ClassVar[bool] = False
     law: ClassVar[str] = ""
-    caveat: ClassVar[str] = ""
+    caveat: ClassVar[str | Message] = ""
 
     @abc.abstractmethod
     def statistic(self, values: FloatArray) -> Any:

@@ -94,7 +94,7 @@ def _gaussian(story: Story, model: GaussianModel) -> dict[str, Any]:
         formula = "log BF = log L + K - log lambda,   lambda: likelihood ratio of Pearson and Neyman"
         formula += _constant(story)
     if story.posterior.block_evidence is not None:
-        paragraphs += story.posterior.block_evidence.notes()[:1]
+        paragraphs.append(story.say(story.posterior.block_evidence.notes()[0]))
         formula = "" if _is_shift(story) else "log BF = sum over blocks of the block's own log BF"
     if not story.posterior.calibrated:
         paragraphs.append("The log Bayes factor told is the least over leaving any one sample out.")

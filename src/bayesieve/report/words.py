@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesieve.errors import Message
 from bayesieve.models import GaussianModel
-from bayesieve.posterior import Fragility, expit, is_jeffreys
+from bayesieve.posterior import expit, is_jeffreys
 from bayesieve.report.prior_state import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
 from bayesieve.selection import by_chance_said, flagged_lines, found_lines
 from bayesieve.utils import join_words, plural
 
 _SMALL_CLASS = 10
-_IF_NOTHING = (
+_IF_NOTHING = Message.of(
     "To get a list all the same, move the controls below: a list of fixed length, a lower threshold, or a larger "
     "prior probability if more markers are believed in."
 )
@@ -116,13 +117,13 @@ def figures_of_merit(story: Story) -> dict[str, str]:
 
 def warnings_said(story: Story) -> list[dict[str, str]]:
     """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
-    found = [("data", line) for line in story.described[1:]] + [("warning", line) for line in story.warned]
+    found: list[tuple[str, Message | str]] = [("data", line) for line in story.described[1:]]
+    found += [("warning", line) for line in story.warned]
     found += [("degenerate", line) for line in flagged_lines(story.selection)]
     found += [("missing", line) for line in _missing(story)]
     found += [("small", line) for line in _small(story)]
-    for finding in story.posterior.findings:
-        kind = "fragile" if isinstance(finding, Fragility) else "note"
-        found += [(kind, line) for line in finding.notes()]
+    notes = [Message.of(note) for finding in story.posterior.findings for note in finding.notes()]
+    found += [("fragile" if note.kind == "fragility" else "note", note) for note in notes]
     found += [("calibration", line) for line in _calibration(story)]
     found.append((
         "dependence",

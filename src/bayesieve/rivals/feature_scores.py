@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import checked_names
-from bayesieve.errors import DataError, RuleError
+from bayesieve.errors import DataError, Message, RuleError
 from bayesieve.posterior import benjamini_hochberg, check_same_features
 from bayesieve.utils import FloatArray, check_whole
 
@@ -64,7 +64,7 @@ class FeatureScores:
     feature_names: tuple[str, ...] | None = None
     log_p_value: FloatArray | None = None
     details: Mapping[str, FloatArray] = field(default_factory=dict)
-    caveat: str = ""
+    caveat: str | Message = ""
     adjusted: FloatArray | None = None
 
     def __post_init__(self) -> None:
@@ -191,14 +191,14 @@ class FeatureScores:
         prefix = f"{self.method}_" if several else ""
         return {f"{prefix}{name}": column for name, column in self._p_values().items()}
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for a summary.
 
         Examples
         --------
         >>> import bayesieve as bs
-        >>> bs.FeatureScores("example", [5.0, 0.3], log_p_value=[-8.0, -0.1], caveat="If they are right.").notes()
-        ['1 of 2 features tested has an adjusted p-value of at most 5% (example, Benjamini-Hochberg). If they ...']
+        >>> bs.FeatureScores("example", [5.0, 0.3], log_p_value=[-8.0, -0.1], caveat="If right.").notes()[0].text
+        ('1 of 2 features tested has an adjusted p-value of at most 5% (example, Benjamini-Hochberg).',)
         """
         adjusted = self.adjusted_p_value
         if adjusted is None:
@@ -209,7 +209,8 @@ class FeatureScores:
             f"{'has' if found == 1 or tested == 1 else 'have'} an adjusted p-value of at most {_LEVEL:.0%} "
             f"({self.method}, Benjamini-Hochberg)."
         )
-        return [f"{said} {self.caveat}".strip()]
+        hint = Message.of(self.caveat).pieces if self.caveat else ()
+        return [Message.of(said, hint=hint, kind="p-values")]
 
     def to_dict(self) -> dict[str, Any]:
         """Table of all features as columns, in feature order.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import Label
-from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
+from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, Message, OptionError, Wording
 from bayesieve.models import Degeneracy, GaussianModel
 from bayesieve.posterior import FeaturePosterior, benjamini_hochberg, null_mean, tabulated_log_null_probability
 from bayesieve.rivals.feature_scores import FeatureScores
@@ -23,7 +23,11 @@ from bayesieve.utils import FloatArray, check_choice, warn
 
 METHODS = ("exact", "bartlett", "chi2")
 _TINY = 1e-150
-_CAVEAT = "These p-values hold for Gaussian data only; for other data compare with permutations()."
+_CAVEAT = Message.of(
+    "These p-values hold for Gaussian data only; for other data compare with ",
+    Wording("permutations()", "--permutations 1000"),
+    ".",
+)
 
 
 def pearson_neyman(

@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import ValueBlocks, is_sparse
-from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning, OptionError
+from bayesieve.errors import (
+    FLAGGED,
+    DataError,
+    DegenerateFeatureError,
+    DegenerateFeatureWarning,
+    OptionError,
+    Wording,
+)
 from bayesieve.models import Degeneracy, Evidences, GaussianModel, Model, Part, Patterns, find_degenerate, repair
 from bayesieve.stats import ClassStatistics, Moments
 from bayesieve.utils import BoolArray, check_choice, warn
@@ -108,8 +115,11 @@ def _too_many_levels(model: Model, statistics: Any, handling: Handling) -> npt.N
         warn(
             DegenerateFeatureWarning,
             f"{int(odd.sum())} of {odd.size} features have so many levels that nearly every value is one of its "
-            f"own, for example {shown}: they look like ids or dates, are flagged in .degenerate and left at the "
-            "prior. Declare the levels if they are meant.",
+            f"own, for example {shown}: they look like ids or dates, are ",
+            FLAGGED,
+            " and left at the prior.",
+            hint="Declare the levels if they are meant.",
+            kind="degenerate",
         )
     return flags
 
@@ -124,16 +134,18 @@ def _repaired(
     if handling.policy == "raise":
         shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(flags)[:5].tolist())
         raise DegenerateFeatureError(
-            f"{found}, for example {shown}. Drop them, use degenerate='floor' or 'exclude', or state the "
-            "instrument's resolution."
+            f"{found}, for example {shown}.",
+            hint=(
+                "Drop them, use ",
+                Wording("degenerate='floor' or 'exclude'", "--degenerate floor or exclude"),
+                ", or state the instrument's resolution.",
+            ),
+            kind="degenerate",
         )
     repaired = repair(model, moments, flags, handling.policy, handling.table)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
     if handling.aloud:
-        warn(
-            DegenerateFeatureWarning,
-            f"{found}; they are flagged in .degenerate and {what}.",
-        )
+        warn(DegenerateFeatureWarning, f"{found}; they are ", FLAGGED, f" and {what}.", kind="degenerate")
     part = Part(
         model, repaired.moments, None, handling.resolution, None if handling.resolution is None else before
     )
@@ -154,8 +166,10 @@ def settled(
         return log_bf, ready.flags
     warn(
         DegenerateFeatureWarning,
-        f"{int(undefined.sum())} of {undefined.size} features have no evidence under this prior; they are "
-        "flagged in .degenerate and left at the prior.",
+        f"{int(undefined.sum())} of {undefined.size} features have no evidence under this prior; they are ",
+        FLAGGED,
+        " and left at the prior.",
+        kind="degenerate",
     )
     flags = np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), ready.flags)
     return np.where(undefined, 0.0, log_bf), flags

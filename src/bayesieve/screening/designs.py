@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data import told_apart
 from bayesieve.errors import (
+    FLAGGED,
     DataError,
     DataWarning,
     DegenerateFeatureError,
@@ -18,6 +19,8 @@ from bayesieve.errors import (
     LabelError,
     OptionError,
     PriorError,
+    Wording,
+    option,
 )
 from bayesieve.models import (
     PAIR_CONSTANT,
@@ -118,7 +121,10 @@ def _flags(ready: dict[Any, Prepared]) -> Flags:
         warn(
             DegenerateFeatureWarning,
             f"{int((floored > 0).sum())} of {floored.size} features are constant in a class of some block and "
-            "were given a floor there; they are flagged in .degenerate.",
+            "were given a floor there; they are ",
+            FLAGGED,
+            ".",
+            kind="degenerate",
         )
     return np.asarray(found, dtype=np.int8)
 
@@ -139,8 +145,10 @@ def screen_shift(
 
     if len(patterns.classes) != 2 or not isinstance(model, GaussianModel) or not is_jeffreys(model):
         raise OptionError(
-            "block_model='shift' compares two classes of Gaussian data under Jeffreys' prior. Use "
-            "block_model='own' for more classes, other models and other priors."
+            option("block_model", "shift"),
+            " compares two classes of Gaussian data under Jeffreys' prior.",
+            hint=("Use ", option("block_model", "own"), " for more classes, other models and other priors."),
+            kind="capability",
         )
     comparison = ShiftComparison(tuple(blocked.values()), model)  # type: ignore[arg-type]
     log_bf = comparison.log_bayes_factor()
@@ -154,7 +162,10 @@ def screen_shift(
         warn(
             DegenerateFeatureWarning,
             f"{int(undefined.sum())} of {undefined.size} features have no spread within blocks in a class, or "
-            "classes that never meet in a block; they are flagged in .degenerate and left at the prior.",
+            "classes that never meet in a block; they are ",
+            FLAGGED,
+            " and left at the prior.",
+            kind="degenerate",
         )
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
@@ -190,7 +201,12 @@ def screen_pairs(
 ) -> tuple[PairedComparison, FloatArray, PairFlags, tuple[Finding, ...]]:
     """Compare differences within pairs with differences of mean 0, block by block if there are blocks."""
     if not isinstance(model, GaussianModel) or not is_jeffreys(model):
-        raise OptionError("Pairs are compared under Jeffreys' prior only; leave the model (or the prior) out.")
+        raise OptionError(
+            "Pairs are compared under Jeffreys' prior only; leave ",
+            Wording("the model (or the prior)", "--prior"),
+            " out.",
+            kind="capability",
+        )
     model.check_features(given.statistics.n_features)
     if given.n_pairs < 2:
         raise LabelError(f"There is only {given.n_pairs} complete pair, and at least 2 that differ are needed.")
@@ -241,8 +257,11 @@ def _tell(flags: PairFlags, handling: Handling) -> None:
         raise DegenerateFeatureError(f"{found}. Drop them, or state the instrument's resolution.")
     warn(
         DegenerateFeatureWarning,
-        f"{found}; they are flagged in .degenerate and left at the prior. State the resolution to have features "
-        "judged whose differences are all the same.",
+        f"{found}; they are ",
+        FLAGGED,
+        " and left at the prior.",
+        hint="State the resolution to have features judged whose differences are all the same.",
+        kind="degenerate",
     )
 
 
@@ -268,8 +287,10 @@ def absence(samples: npt.NDArray[np.int64] | None, statistics: ClassStatistics) 
 
     if samples is None:
         raise DataError(
-            "informative_missing needs the number of samples per class, which ready statistics do not tell. Hand "
-            "over the table itself."
+            option("informative_missing"),
+            " needs the number of samples per class, which ready statistics do not tell.",
+            hint="Hand over the table itself.",
+            kind="no-samples",
         )
     shape = (len(statistics.classes), statistics.n_features)
     present: Any = np.broadcast_to(statistics.counts, shape)
@@ -285,8 +306,10 @@ def of_absence(statistics: ClassStatistics, part: Part) -> Remark:
     if not n_features:
         warn(
             DataWarning,
-            "informative_missing was asked for, but no value is missing: every feature then pays for classes that "
-            "are alike in this. Leave it out.",
+            option("informative_missing"),
+            " was asked for, but no value is missing: every feature then pays for classes that are alike in this.",
+            hint="Leave it out.",
+            kind="nothing-missing",
         )
     said = f"Missing values of {n_features:,} of {statistics.n_features:,} features count as evidence, too"
     return Remark((f"{said}; features that lack none pay for classes that are alike in this.",))

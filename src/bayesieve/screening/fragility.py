@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError
+from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import Handling, prepared
@@ -233,7 +233,10 @@ def _check_comparison(posterior: FeaturePosterior) -> None:
     if not plain or posterior.block_evidence is not None:
         raise OptionError(
             "Fragility is found for plain classes, not for blocks, pairs or informative missing values. Screen "
-            "without them, or look at what each block says in posterior.block_evidence."
+            "without them, or look at what each block says in ",
+            Wording("posterior.block_evidence", "the columns block_..."),
+            ".",
+            kind="capability",
         )
 
 

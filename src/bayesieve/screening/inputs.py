@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, ValueBlocks, checked_names, differences, in_blocks, one_each
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError
+from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
 from bayesieve.models import GaussianModel, Model
 from bayesieve.stats import ClassStatistics, Moments, checked_exposures, split_blocks
 
@@ -207,7 +207,10 @@ def _checked_type(model: Model, made: Given) -> Given:
     if not isinstance(made.statistics, wanted):
         raise DataError(
             f"{type(model).__name__} works on {wanted.__name__}, but the data were reduced to "
-            f"{type(made.statistics).__name__}. Hand over the table itself, or read it with model=..."
+            f"{type(made.statistics).__name__}. Hand over the table itself",
+            Wording(", or read it with model=...", ""),
+            ".",
+            kind="statistics",
         )
     if isinstance(made.statistics, Moments) and not isinstance(model, GaussianModel):
         raise DataError(f"{type(model).__name__} cannot be used on moments; hand over the table itself.")

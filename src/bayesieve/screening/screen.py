@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import CalibrationWarning, OptionError, PriorWarning
+from bayesieve.errors import JEFFREYS, CalibrationWarning, OptionError, PriorWarning, Wording, option
 from bayesieve.models import (
     Compared,
     Comparison,
@@ -59,7 +59,9 @@ def advise(posterior: FeaturePosterior) -> None:
             CalibrationWarning,
             f"Class {label!r} has only {smallest} samples. With an improper prior, about {by_chance:,.0f} of "
             f"{posterior.n_features:,} features would exceed a probability of 0.5 by chance alone if all were "
-            "Gaussian non-markers. Prefer FixedSize(n), a proper prior, or more samples.",
+            "Gaussian non-markers.",
+            hint=("Prefer ", Wording("FixedSize(n)", "--n-selected N"), ", a proper prior, or more samples."),
+            kind="small-class",
         )
 
 
@@ -76,8 +78,9 @@ def _warn_about_blocks(posterior: FeaturePosterior, n_blocks: int) -> None:
             CalibrationWarning,
             f"{n_blocks} blocks, some with only {smallest} samples of a class, under an improper prior: about "
             f"{share:.1%} of the features would exceed a probability of 0.5 by chance alone if all were Gaussian "
-            "non-markers, because the prior ratio enters once per block. Prefer block_model='shift', larger "
-            "blocks or a proper prior.",
+            "non-markers, because the prior ratio enters once per block.",
+            hint=("Prefer ", option("block_model", "shift"), ", larger blocks or a proper prior."),
+            kind="small-blocks",
         )
 
 
@@ -93,8 +96,12 @@ def _warn_about_scale(model: GaussianModel, moments: Moments) -> None:
         warn(
             PriorWarning,
             f"The median variance of the features is {median:.3g}, but this proper prior expects about "
-            f"{typical:.3g}. Probabilities will mislead: rescale the data, set variance_scale (and "
-            "mean_strength) to fit, or use GaussianModel.jeffreys(), which has no scale.",
+            f"{typical:.3g}. Probabilities will mislead: rescale the data, ",
+            Wording("set variance_scale (and mean_strength) to fit", "give a --prior file whose scale fits"),
+            ", or use ",
+            JEFFREYS,
+            ", which has no scale.",
+            kind="prior-scale",
         )
 
 
@@ -255,12 +262,36 @@ def _check_options(found: Given, patterns: Any, block_model: str, informative: b
     """Raise if options contradict each other."""
     check_choice("block_model", block_model, BLOCK_MODELS)
     if block_model != "own" and not found.blocked:
-        raise OptionError(f"block_model={block_model!r} says what blocks share, but there are no blocks.")
+        raise OptionError(
+            Wording(f"block_model={block_model!r}", "--block-model"),
+            " says what blocks share",
+            Wording("", " (--blocks)"),
+            ", but there are no blocks.",
+            kind="options",
+        )
     if block_model == "shift" and (informative or handling.resolution is not None):
-        raise OptionError("block_model='shift' knows neither informative_missing nor resolution. Leave them out.")
+        unknown = (option("informative_missing"), " nor ", option("resolution"))
+        raise OptionError(
+            option("block_model", "shift"),
+            " knows neither ",
+            *unknown,
+            ".",
+            hint="Leave them out.",
+            kind="options",
+        )
     plain = isinstance(patterns, str) and patterns == "any"
     if found.n_pairs and (informative or block_model != "own" or not plain):
-        raise OptionError("Pairs know no patterns, informative_missing or block_model. Leave them out.")
+        raise OptionError(
+            "Pairs know no ",
+            option("patterns"),
+            ", ",
+            option("informative_missing"),
+            " or ",
+            option("block_model"),
+            ".",
+            hint="Leave them out.",
+            kind="options",
+        )
 
 
 def _of_patterns(shares: PatternShares | None) -> tuple[Finding, ...]:

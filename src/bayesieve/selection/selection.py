@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import RuleError
+from bayesieve.errors import Message, RuleError, Wording
 from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, chance_resolution, expected_by_chance, expit
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
 from bayesieve.utils import join_words
@@ -21,24 +21,27 @@ if TYPE_CHECKING:
     from bayesieve.posterior import FeaturePosterior
 
 
-_ADVICE = (
-    "To get a list all the same: FixedSize(n) takes the n best, MinimalRisk with a lower threshold "
-    "accepts more false positives, and with_prior() re-weighs if more markers are believed in."
+_ADVICE = Message.of(
+    "To get a list all the same: ",
+    Wording("FixedSize(n) takes the n best", "--n-selected 20 takes the 20 best"),
+    ", ",
+    Wording("MinimalRisk with a lower threshold", "--threshold 0.2"),
+    " accepts more false positives, and ",
+    Wording("with_prior()", "a larger --prior-probability"),
+    " re-weighs if more markers are believed in.",
+    kind="nothing-selected",
 )
 
 
-def summary_lines(selection: Selection) -> list[str]:
-    """Lines of :meth:`Selection.summary`."""
-    posterior, groups = selection.posterior, compared_groups(selection)
+def summary_lines(selection: Selection, *, classes: bool = True) -> list[Message]:
+    """Sentences of :meth:`Selection.summary`, with the classes in the first or without them."""
+    posterior = selection.posterior
     said = "classes" if len(posterior.classes) > 1 else "pairs"
-    lines = [
-        f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}); "
-        f"{said} {groups}."
-    ]
-    lines += found_lines(selection)
-    lines += flagged_lines(selection)
+    groups = f"; {said} {compared_groups(selection)}" if classes else ""
+    first = f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}){groups}."
+    lines: list[str | Message] = [first, *found_lines(selection), *flagged_lines(selection)]
     lines += [note for finding in posterior.findings for note in finding.notes()]
-    return [*lines, posterior.model.caveat] if posterior.model.caveat else lines
+    return [Message.of(line) for line in (*lines, posterior.model.caveat) if line]
 
 
 def compared_groups(selection: Selection) -> str:
@@ -48,7 +51,9 @@ def compared_groups(selection: Selection) -> str:
     return join_words(said)
 
 
-def found_lines(selection: Selection, by_chance: float | None = None, *, if_nothing: str = _ADVICE) -> list[str]:
+def found_lines(
+    selection: Selection, by_chance: float | None = None, *, if_nothing: Message = _ADVICE
+) -> list[str | Message]:
     """Errors that are expected of the list, or why there is none, and markers expected among all features.
 
     Parameters
@@ -60,7 +65,9 @@ def found_lines(selection: Selection, by_chance: float | None = None, *, if_noth
     if_nothing
         How to get a list where there is none.
     """
-    lines = _errors(selection, by_chance) if selection.n_selected else [_nothing(selection), if_nothing]
+    lines: list[str | Message] = [_nothing(selection), if_nothing]
+    if selection.n_selected:
+        lines = [*_errors(selection, by_chance)]
     return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
 
 
@@ -196,7 +203,7 @@ class Selection(ErrorAnalysis):
         >>> print(bs.MinimalRisk(0.5).select(posterior).summary().splitlines()[0])
         1 of 2 features selected (probability over 0.5); classes a (3) and b (3).
         """
-        return "\n".join(summary_lines(self))
+        return "\n".join(map(str, summary_lines(self)))
 
     def __str__(self) -> str:
         return self.summary()

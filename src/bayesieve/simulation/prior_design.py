@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.errors import PriorError
+from bayesieve.errors import PROPER, PriorError
 from bayesieve.models import GaussianModel, NormalInverseGamma
 from bayesieve.simulation.data_model import Kind, KindArray, Seed, SyntheticData, SyntheticMoments, class_sizes_of
 from bayesieve.simulation.tiles import (
@@ -54,8 +54,9 @@ class PriorDesign:
         model = GaussianModel.proper() if self.model is None else self.model
         if not model.is_proper:
             raise PriorError(
-                "Parameters can be drawn from proper priors only, and one of the model's is improper. Use "
-                "GaussianModel.proper(...), or give every prior positive hyper-parameters."
+                "Parameters can be drawn from proper priors only, and one of the model's is improper. Use ",
+                PROPER,
+                ", or give every prior positive hyper-parameters.",
             )
         if len(model.class_priors) > 2:
             raise PriorError(f"The design has two classes; the model has {len(model.class_priors)} class priors.")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.errors import DataError, LabelError, OptionError, Wording, option
 from bayesieve.stats.moments.moments import Moments
 from bayesieve.utils import check_choice, check_whole, did_you_mean, listed
 
@@ -65,7 +65,7 @@ class SiteStatistics:
 
     def __post_init__(self) -> None:
         if not isinstance(self.site, str) or not self.site.strip():
-            raise OptionError(f"A site needs a name, not {self.site!r}. Name it with --site.")
+            raise OptionError(f"A site needs a name, not {self.site!r}.", hint=("Name it: ", option("site"), "."))
         if self.transform not in TRANSFORMS:
             raise OptionError(f"The transform is one of {', '.join(TRANSFORMS)}, not {self.transform!r}.")
         other = [label for label in self.moments.classes if not isinstance(label, str)]
@@ -205,9 +205,12 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
         largest = zip(moments.classes, moments.counts.max(axis=1), strict=True)
         raise DataError(
             f"Nothing is left to share: all {len(ids)} features have fewer than {least} values in some class. "
-            f"The most values are {', '.join(f'{n} in class {label!r}' for label, n in largest)}. --min-cell "
-            f"{least} shares a feature only where every class has at least {least} values, so that no patient "
-            "stands out of a small group. Lower --min-cell if your rules allow it, or add samples."
+            f"The most values are {', '.join(f'{n} in class {label!r}' for label, n in largest)}. ",
+            option("min_cell", least),
+            f" shares a feature only where every class has at least {least} values, so that no patient stands out "
+            "of a small group.",
+            hint=("Lower ", option("min_cell"), " if your rules allow it, or add samples."),
+            kind="small-cells",
         )
     return taken(moments, np.flatnonzero(enough)), chosen(ids, enough), int((~enough).sum())
 
@@ -220,7 +223,9 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
     if twice:
         raise OptionError(
             f"{len(twice)} of the sites came more than once: {listed(twice)}. The same site's file given twice "
-            "would count its patients twice. Drop one; if they are different sites, rename one with --site."
+            "would count its patients twice.",
+            hint=("Drop one; if they are different sites, rename one: ", option("site"), "."),
+            kind="site-twice",
         )
     first = sites[0]
     for other in sites:
@@ -232,8 +237,10 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
         if set(other.moments.classes) != set(first.moments.classes):
             raise LabelError(
                 f"Site {first.site!r} has the classes {listed(first.moments.classes)}, site {other.site!r} has "
-                f"{listed(other.moments.classes)}. Have all sites use the same names for the same classes "
-                "(--classes); a site that lacks a class cannot take part."
+                f"{listed(other.moments.classes)}. Have all sites use the same names for the same classes",
+                Wording("", " (--classes)"),
+                "; a site that lacks a class cannot take part.",
+                kind="classes-differ",
             )
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError
+from bayesieve.errors import FileError, Message
 from bayesieve.io.results.stored_model import Origin, model_of_counts, origin_of
 from bayesieve.io.results.stored_parts import OF_FRAGILITY, StoredColumns, Unrepeatable, stored_fragility
 from bayesieve.io.results.stored_statistics import class_columns, stored_prior, stored_statistics
 from bayesieve.io.results.stored_table import StoredTable, read_json, read_stored_table
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.models import Degeneracy
-from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility
+from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding
 from bayesieve.selection import FixedSize, MinimalRisk, Selection
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, listed
@@ -101,20 +101,18 @@ def said_by_manifest(manifest: str | os.PathLike[str], table: StoredTable) -> di
     }  # fmt: skip
 
 
-def note_kind(finding: Finding) -> str:
-    """Return under which kind the notes of a finding are stored."""
-    if isinstance(finding, Fragility):
-        return "fragility"
-    return "blocks" if isinstance(finding, BlockEvidence) else "other"
+def note_kind(note: Message) -> str:
+    """Return under which kind a note is stored."""
+    return note.kind if note.kind in ("fragility", "blocks") else "other"
 
 
-def stored_notes(said: Any) -> dict[str, list[str]]:
+def stored_notes(said: Any) -> dict[str, list[Message]]:
     """Return notes by kind; notes without one are of no certain kind."""
-    found: dict[str, list[str]] = {"fragility": [], "blocks": [], "other": []}
+    found: dict[str, list[Message]] = {"fragility": [], "blocks": [], "other": []}
     for note in said if isinstance(said, list) else ():
-        kind, text = (note.get("kind"), note.get("text")) if isinstance(note, dict) else ("other", note)
+        kind, text = (note.get("kind"), note.get("text")) if isinstance(note, dict) else ("", note)
         if isinstance(text, str):
-            found[kind if kind in found else "other"].append(text)
+            found[kind if kind in found else "other"].append(Message.of(text, kind=str(kind)))
     return found
 
 

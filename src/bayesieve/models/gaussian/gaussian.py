@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import PriorError
+from bayesieve.errors import PriorError, Wording, option
 from bayesieve.models.evidences import Evidences, compare
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
 from bayesieve.models.gaussian.prior_ratio import (
@@ -125,8 +125,12 @@ def check_patterns(model: GaussianModel, patterns: Patterns) -> None:
     if len(model.class_priors) > 1 and patterns.kind != "given":
         raise PriorError(
             f"With {n_classes} classes every group of a partition has the same prior, but the model gives one "
-            f"to each of {len(model.class_priors)} classes. Give a single class prior, for example "
-            "GaussianModel.proper(mean_locations=(0.0,)), or say which patterns to compare: patterns=..."
+            f"to each of {len(model.class_priors)} classes. Give a single class prior, for example ",
+            Wording("GaussianModel.proper(mean_locations=(0.0,))", "--prior proper"),
+            ", or say which patterns to compare: ",
+            option("patterns"),
+            ".",
+            kind="patterns",
         )
     most = max(max(growth) for growth in patterns.growths) + 1
     if len(model.class_priors) not in (1, most):
@@ -184,13 +188,17 @@ class GaussianModel(Model):
         if self.proper_mask.all():
             if self.prior_ratio is not None:
                 raise PriorError(
-                    "All priors are proper, so prior_ratio follows from them; do not give it. "
-                    "(It is needed only when a prior is improper.)"
+                    "All priors are proper, so ",
+                    option("prior_ratio"),
+                    " follows from them; do not give it. (It is needed only when a prior is improper.)",
+                    kind="prior-ratio",
                 )
         elif self.prior_ratio is None:
             raise PriorError(
-                "At least one prior is improper, so prior_ratio (the paper's L) must be given, "
-                "for example prior_ratio=0.1."
+                "At least one prior is improper, so the prior ratio (the paper's L) must be given, for example ",
+                option("prior_ratio", 0.1),
+                ".",
+                kind="prior-ratio",
             )
         else:
             object.__setattr__(self, "prior_ratio", checked_prior_ratio(self.prior_ratio))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.errors import OptionError
+from bayesieve.errors import Message, OptionError
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, listed
 
@@ -81,7 +81,7 @@ class BlockEvidence:
             within=self.within[:, places] if self.within.size else self.within,
         )  # fmt: skip
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Say how blocks were used, which were not, and what the prior ratio adds up to."""
         how = {
             "own": "each with its own means and variances",
@@ -97,7 +97,7 @@ class BlockEvidence:
             times = f" {len(self.names)} times" if self.block_model == "own" and len(self.names) > 1 else " once"
             lines.append(f"The prior ratio enters{times}: {self.prior_ratio:.3g} in all (two groups of classes).")
         lines += [f"Block {name} contributes nothing: {reason}." for name, reason in self.unused]
-        return lines
+        return [Message.of(line, kind="blocks") for line in lines]
 
 
 def within_blocks(blocks: Sequence[Any]) -> FloatArray:

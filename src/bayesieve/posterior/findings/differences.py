@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import told_apart
+from bayesieve.errors import Message
 from bayesieve.models import PatternShares
 from bayesieve.utils import FloatArray
 
@@ -69,7 +70,7 @@ class Differences:
         """Some features."""
         return Differences(self.shares.take(places))
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Say which patterns were compared."""
         patterns = self.shares.patterns
         said = {
@@ -77,4 +78,4 @@ class Differences:
             "distinct": "all classes different from each other",
             "one-versus-rest": "one class different from all others",
         }.get(patterns.kind, f"{len(patterns.growths):,} given pattern{'s' * (len(patterns.growths) > 1)}")
-        return [f"Compared with no difference: {said}."]
+        return [Message.of(f"Compared with no difference: {said}.", kind="patterns")]

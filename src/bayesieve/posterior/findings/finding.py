@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, Message
 
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
@@ -22,7 +22,7 @@ class Finding(Protocol):
         """The same for some of the features."""
         ...
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for the summary."""
         ...
 
@@ -61,7 +61,7 @@ class Remark:
         What is to be said.
     """
 
-    sentences: tuple[str, ...]
+    sentences: tuple[Message | str, ...]
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
         """No columns."""
@@ -73,9 +73,9 @@ class Remark:
         del places
         return self
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for the summary."""
-        return list(self.sentences)
+        return [Message.of(sentence) for sentence in self.sentences]
 
 
 @dataclass(frozen=True, slots=True)

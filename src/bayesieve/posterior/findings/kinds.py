@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import OptionError, PriorError
+from bayesieve.errors import Message, OptionError, PriorError
 from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds, log_expit
@@ -164,7 +164,7 @@ class Kinds:
         odds = odds[where] if isinstance(odds, np.ndarray) and odds.ndim else odds
         return replace(self, log_evidence=self.log_evidence[:, where], prior_log_odds=odds)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences that belong below a table with these columns.
 
         Examples
@@ -184,7 +184,7 @@ class Kinds:
                 f"{undefined} of {self.n_features} features have no kind: a class has fewer than two values or no "
                 "spread."
             )
-        return notes
+        return [Message.of(note, kind="kinds") for note in notes]
 
 
 def kinds(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import OptionError
+from bayesieve.errors import Message, OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.finding import check_same_features
@@ -255,7 +255,7 @@ class PermutationNull:
         arrays = {name: getattr(self, name)[chosen] for name in _BY_FEATURE}
         return replace(self, full=self.full.take(chosen), **arrays)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for a summary.
 
         Examples
@@ -279,7 +279,7 @@ class PermutationNull:
                 f"A class had no variance, or too few values, in {self.n_degenerate:,} permuted features; they "
                 "were treated as the screen treats them."
             )
-        return notes
+        return [Message.of(note, kind="permutations") for note in notes]
 
     @property
     def _unit(self) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.data import told_apart
-from bayesieve.errors import DataError, LabelError
+from bayesieve.errors import DataError, LabelError, Wording
 from bayesieve.posterior import FeaturePosterior, Fragility, predictive
 from bayesieve.report.figures.style import (
     BLACK,
@@ -166,8 +166,13 @@ def check_drawable(posterior: FeaturePosterior, place: int, values: Any) -> None
     """Raise if there is nothing about a feature that :func:`feature` could draw."""
     if values is None and not isinstance(posterior.statistics, (Moments, CategoryCounts, EventTotals)):
         raise DataError(
-            f"This screen holds no statistics of the values of {posterior.names[place]!r} to draw. Give data=X "
-            "and labels=y, the table that was screened."
+            f"This screen holds no statistics of the values of {posterior.names[place]!r} to draw.",
+            hint=Wording(
+                "Give data=X and labels=y, the table that was screened.",
+                "Draw the figures of the manifest that screen --manifest wrote: bayesieve figures MANIFEST reads "
+                "the data again.",
+            ),
+            kind="no-values",
         )
 
 

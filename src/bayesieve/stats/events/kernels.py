@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import DataError
+from bayesieve.errors import TABLE, DataError, Wording
 from bayesieve.stats.moments.accumulate import RowPlan, tile_width
 from bayesieve.stats.moments.kernels import MAX_TILE
 from bayesieve.utils import FloatArray, IntArray, check_missing, compiled, for_each, n_threads_for, share
@@ -21,8 +21,9 @@ Totals = tuple[IntArray, FloatArray, FloatArray]  # count, total, exposure
 _CONVERT_TILE = 512  # columns copied at a time where the kernels cannot read the table as it lies
 _ADVICE = (
     "Counts cannot be negative. For measurements (log ratios, centred or batch-corrected values) use the "
-    "Gaussian model; for counts go back to the table as it was counted, or use its log1p "
-    "(--transform log1p) with the Gaussian model."
+    "Gaussian model; for counts go back to the table as it was counted, or use its log1p",
+    Wording("", " (--transform log1p)"),
+    " with the Gaussian model.",
 )
 
 
@@ -235,6 +236,9 @@ def _explain_negative(matrix: LabelledMatrix, columns: IntArray, n_negative: int
     sample = repr(matrix.sample_names[i]) if matrix.sample_names else str(i)
     feature = f"column {j}" if matrix.feature_names is None else repr(matrix.feature_names[j])
     raise DataError(
-        f"X holds {n_negative} negative value(s) in {columns.size} of {matrix.n_features} features, the first at "
-        f"sample {sample}, feature {feature}: {column[i]:g}. {_ADVICE}"
+        TABLE,
+        f" holds {n_negative} negative value(s) in {columns.size} of {matrix.n_features} features, the first at "
+        f"sample {sample}, feature {feature}: {column[i]:g}.",
+        hint=_ADVICE,
+        kind="negative-counts",
     )

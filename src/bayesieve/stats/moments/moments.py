@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, checked_classes, place, union_of_classes
-from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.utils import CountArray, FloatArray
@@ -509,6 +509,7 @@ def complete_moments(matrix: LabelledMatrix, why: str, *, n_threads: int | None 
     j, column = next(matrix.columns(short[:1]))
     first = place(matrix, int(np.flatnonzero(np.isnan(column))[0]), j)
     raise MissingValueError(
-        f"X holds {int(absent.sum())} missing value(s) (NaN) in {short.size} of {matrix.n_features} features, the "
-        f"first at {first}. {why}: fill them in first."
+        TABLE,
+        f" holds {int(absent.sum())} missing value(s) (NaN) in {short.size} of {matrix.n_features} features, the "
+        f"first at {first}. {why}: fill them in first.",
     )
