@@ -40,7 +40,6 @@ from .null.expected import (
     chance_resolution as chance_resolution,
     expected_by_chance as expected_by_chance,
     follows_lambda as follows_lambda,
-    is_jeffreys as is_jeffreys,
     least_log_odds as least_log_odds,
 )
 from .null.permutation_null import PermutationNull as PermutationNull, benjamini_hochberg as benjamini_hochberg

@@ -175,7 +175,7 @@ def consistency_report(
         odds = _prior_log_odds(prior_probability, n_features)
         n_features = odds.size if odds.ndim else n_features
         condition_iv, never, always = _of_features(odds, n_features)
-    if n_features is not None and isinstance(model, GaussianModel):
+    if n_features is not None:
         model.check_features(int(n_features))
     condition_v, exponent = _condition_v(model)
     return ConsistencyReport(condition_iv, condition_v, exponent, never, always, _caveats(model))
@@ -256,9 +256,9 @@ def _positions(places: IntArray) -> str:
     return f"{'position' if places.size == 1 else 'positions'} {listed(places.tolist(), _MOST_LISTED)}"
 
 
-def _condition_v(model: Model) -> tuple[Condition, float | None]:
+def _condition_v(model: Any) -> tuple[Condition, float | None]:
     """Definition 3: how the prior ratio depends on the number of samples."""
-    if not isinstance(model, GaussianModel):
+    if not model.supports("moments"):
         sentence = f"Theorem 3 is stated for Gaussian models, and {type(model).__name__} is not one."
         return Condition(None, sentence), None
     proper = model.proper_mask
@@ -294,9 +294,9 @@ def _of_ratio(ratio: PriorRatio) -> tuple[Condition, float | None]:
     return Condition(True, sentence), exponent
 
 
-def _caveats(model: Model) -> tuple[str, ...]:
+def _caveats(model: Any) -> tuple[str, ...]:
     """List what a model alone cannot answer for."""
-    if not isinstance(model, GaussianModel):
+    if not model.supports("moments"):
         return ()
     sentences = [
         "Conditions (i) to (iii) are about the data and are not checked: markers differ in mean or variance and "

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models import GaussianModel, PairedComparison, ShiftComparison
-from bayesieve.posterior import FeaturePosterior, is_jeffreys
+from bayesieve.models import PairedComparison, ShiftComparison
+from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.python_lines import MODEL, python_lines
 from bayesieve.report.rule_state import RuleState
@@ -152,8 +152,8 @@ def _option(name: str, value: Any) -> list[str]:
 def model_words(posterior: FeaturePosterior) -> str:
     """Return the model in Python, as far as it can be told: ``{model}`` where the page may set its prior ratio."""
     model = posterior.model
-    if isinstance(model, GaussianModel):
-        if not is_jeffreys(model):
+    if model.supports("moments"):
+        if not model.is_jeffreys:
             return "model"
         if ratio_state(posterior).value is not None:
             return MODEL
@@ -167,7 +167,7 @@ def _model_options(posterior: FeaturePosterior) -> list[str]:
     model = posterior.model
     if type(model).__name__ in _NAMED:
         return ["--model", _NAMED[type(model).__name__]]
-    if isinstance(model, GaussianModel) and is_jeffreys(model):
+    if model.is_jeffreys:
         ratio = str(model.prior_ratio) if isinstance(model.prior_ratio, (int, float, str)) else "RATIO"
         told = ratio_state(posterior).value is not None or ratio == "0.1"
         return [] if told else ["--prior-ratio", ratio]

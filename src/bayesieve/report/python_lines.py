@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayesieve.models import GaussianModel, PairedComparison
+from bayesieve.models import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.prior_state import prior_probability, ratio_state
 
@@ -103,7 +103,7 @@ def _gaussian(
     if prior == "proper":
         two = len(posterior.classes) == 2
         return [], [], f"bs.GaussianModel.proper({'' if two else 'mean_locations=(0.0,)'})"
-    if not isinstance(posterior.model, GaussianModel):
+    if not posterior.model.supports("moments"):
         raise CannotSayError(f"the priors of {prior!r} are not there any more or have changed")
     words = [repr(prior), repr(_labels(posterior)), names, *([] if ratio is None else [repr(ratio)])]
     return ["from bayesieve.io.priors import read_model"], [f"model = read_model({', '.join(words)})"], "model"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, ValueBlocks, as_values, encode_labels, told_apart
 from bayesieve.errors import DataError, LabelError, OptionError
-from bayesieve.models import CategoricalModel, PairedComparison
+from bayesieve.models import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import Summarised, values_of
 from bayesieve.stats import ClassStatistics, EventTotals, Moments
@@ -127,7 +127,7 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
     RawValues or None
         None for categories, for ready statistics, and if ``n`` is 0.
     """
-    if n == 0 or isinstance(data, ClassStatistics) or isinstance(posterior.model, CategoricalModel):
+    if n == 0 or isinstance(data, ClassStatistics) or posterior.model.supports("categories"):
         return None
     if len(posterior.classes) > MOST_CLASSES:
         return None

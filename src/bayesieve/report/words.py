@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesieve.errors import Message
-from bayesieve.models import GaussianModel
-from bayesieve.posterior import expit, is_jeffreys
+from bayesieve.models import Model
+from bayesieve.posterior import expit
 from bayesieve.report.prior_state import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
 from bayesieve.selection import by_chance_said, flagged_lines, found_lines
@@ -67,18 +69,18 @@ def facts(story: Story) -> list[tuple[str, str]]:
 
 def model_said(story: Story) -> str:
     """Name the model and its prior."""
-    model = story.posterior.model
-    law = model.law or type(model).__name__
-    if not isinstance(model, GaussianModel):
-        return law
+    model: Any = story.posterior.model
+    family = model.family or type(model).__name__
+    if not model.supports("moments"):
+        return family
     if is_paired(story.posterior):
-        return f"{law} differences within pairs, Jeffreys' prior"
+        return f"{family} differences within pairs, Jeffreys' prior"
     ratio = "" if model.is_proper else f", prior ratio {ratio_said(model)}"
-    prior = "Jeffreys' prior" if is_jeffreys(model) else "proper priors" if model.is_proper else "improper priors"
-    return f"{law}, {prior}{ratio}"
+    prior = "Jeffreys' prior" if model.is_jeffreys else "proper priors" if model.is_proper else "improper priors"
+    return f"{family}, {prior}{ratio}"
 
 
-def ratio_said(model: GaussianModel) -> str:
+def ratio_said(model: Model) -> str:
     """Say what the prior ratio is."""
     ratio = model.prior_ratio
     if isinstance(ratio, np.ndarray):
@@ -166,16 +168,16 @@ def _calibration(story: Story) -> list[str]:
             "The log-odds are the least over leaving any one sample out: a cautious ranking. Expected numbers of "
             "markers and errors that follow from them are not calibrated."
         ]
-    law = story.posterior.model.law
+    family = story.posterior.model.family
     return [
         "The expected number of false positives is that of the model, the number by chance that of features none "
-        f"of which is a marker: where it is the larger, trust it. Values far from {law} may raise both."
-    ] if law == "Gaussian" and not np.isnan(story.by_chance) and story.selection.n_selected else []  # fmt: skip
+        f"of which is a marker: where it is the larger, trust it. Values far from {family} may raise both."
+    ] if family == "Gaussian" and not np.isnan(story.by_chance) and story.selection.n_selected else []  # fmt: skip
 
 
 def _ratio(story: Story) -> list[str]:
     model = story.posterior.model
-    if not isinstance(model, GaussianModel) or model.is_proper or is_paired(story.posterior):
+    if not model.supports("prior-ratio") or is_paired(story.posterior):
         return []
     return [
         f"The prior is improper, so that its ratio L ({ratio_said(model)}) is a choice and not a finding: "

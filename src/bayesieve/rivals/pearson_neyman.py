@@ -7,7 +7,7 @@ features as the screen does and differs in where it cuts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -154,8 +154,7 @@ def _moments(
         moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
     else:
         found = given(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
-        assert isinstance(found.statistics, Moments)
-        moments, names, blocked = found.statistics, found.names, bool(found.blocked)
+        moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)
     if blocked:
         raise OptionError("The Pearson-Neyman test knows no blocks. Test each block, or screen with blocks.")
     return moments, names

@@ -13,7 +13,7 @@ from bayesieve.posterior import benjamini_hochberg
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.log_tails import log_student_tails
 from bayesieve.rivals.registry import Rival
-from bayesieve.stats import Moments
+from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray, check_choice, warn
 
 RANKS_BY = ("p_value", "abs_t")
@@ -54,8 +54,9 @@ class TwoSamples:
         smallest
             Number of values that a class needs.
         """
-        if not isinstance(moments, Moments):
-            raise DataError(f"{test} takes Moments, not {type(moments).__name__}; score() takes tables.")
+        if as_moments(moments) is None:
+            name = type(moments).__name__
+            raise DataError(f"{test} takes Moments, not {name}; score() takes tables.", kind="capability")
         _check_classes(moments, test, smallest)
         _check_tiny(moments)
         n0, n1 = moments.counts.astype(np.float64)

@@ -14,11 +14,10 @@ from bayesieve.errors import (
     DataError,
     DegenerateFeatureError,
     DegenerateFeatureWarning,
-    OptionError,
     Wording,
 )
 from bayesieve.models import Degeneracy, Evidences, GaussianModel, Model, Part, Patterns, find_degenerate, repair
-from bayesieve.stats import ClassStatistics, Moments
+from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, check_choice, warn
 
 _TINY, _FEW_LEVELS = 1e-150, 8
@@ -79,14 +78,14 @@ class Handling:
         check_choice("degenerate", self.policy, ("floor", "exclude", "raise"), DataError)
 
 
-def prepared(model: Model, statistics: ClassStatistics, patterns: Patterns, handling: Handling) -> Prepared:
+def prepared(model: Any, statistics: Any, patterns: Patterns, handling: Handling) -> Prepared:
     """Give features without usable variance a floor, or mark them as excluded."""
-    if not isinstance(model, GaussianModel):
-        if handling.resolution is not None:
-            raise OptionError(f"resolution is the step of measurements; {type(model).__name__} has no use for it.")
+    if handling.resolution is not None:
+        name = type(model).__name__
+        model.require("resolution", f"resolution is the step of measurements; {name} has no use for it.")
+    if not model.supports("floors"):
         flags = _too_many_levels(model, statistics, handling)
         return Prepared(Part(model, statistics), model.evidences(statistics), flags, flags != 0)
-    assert isinstance(statistics, Moments)
     used = statistics if handling.resolution is None else statistics.with_resolution(handling.resolution)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
         evidences = model.evidences(used)
@@ -158,7 +157,7 @@ def settled(
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""
     if ready.excluded.any() and alone:
         log_bf = np.where(ready.excluded, 0.0, log_bf)
-    if isinstance(ready.part.model, GaussianModel):
+    if ready.part.model.supports("floors"):  # evidence is defined, so that it has left the range
         check_range(names, np.isfinite(log_bf))
         return log_bf, ready.flags
     undefined = ~np.isfinite(log_bf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,6 @@ from bayesieve.models import (
     PAIR_CONSTANT,
     Comparison,
     Degeneracy,
-    GaussianModel,
     Model,
     PairedComparison,
     Part,
@@ -34,7 +33,7 @@ from bayesieve.models import (
     PatternShares,
     log_prior_ratio,
 )
-from bayesieve.posterior import BlockEvidence, Finding, Remark, is_jeffreys, within_blocks
+from bayesieve.posterior import BlockEvidence, Finding, Remark, within_blocks
 from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepared
 from bayesieve.screening.inputs import Given
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
@@ -138,19 +137,19 @@ def _ratio(model: Model, sizes: Sequence[Sequence[int]]) -> float | None:
 
 
 def screen_shift(
-    model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, pooled: FloatArray
+    model: Any, blocked: dict[Any, Any], patterns: Patterns, pooled: FloatArray
 ) -> tuple[Any, FloatArray, Flags, BlockEvidence]:
     """Compare blocks that have their own location and share the class shift and the variances."""
     from bayesieve.models import ShiftComparison  # noqa: PLC0415 - compiles kernels of its own
 
-    if len(patterns.classes) != 2 or not isinstance(model, GaussianModel) or not is_jeffreys(model):
+    if len(patterns.classes) != 2 or not model.is_jeffreys:
         raise OptionError(
             option("block_model", "shift"),
             " compares two classes of Gaussian data under Jeffreys' prior.",
             hint=("Use ", option("block_model", "own"), " for more classes, other models and other priors."),
             kind="capability",
         )
-    comparison = ShiftComparison(tuple(blocked.values()), model)  # type: ignore[arg-type]
+    comparison = ShiftComparison(tuple(blocked.values()), model)
     log_bf = comparison.log_bayes_factor()
     undefined = ~np.isfinite(log_bf)
     if undefined.all():
@@ -200,7 +199,7 @@ def screen_pairs(
     model: Model, given: Given, handling: Handling
 ) -> tuple[PairedComparison, FloatArray, PairFlags, tuple[Finding, ...]]:
     """Compare differences within pairs with differences of mean 0, block by block if there are blocks."""
-    if not isinstance(model, GaussianModel) or not is_jeffreys(model):
+    if not model.is_jeffreys:
         raise OptionError(
             "Pairs are compared under Jeffreys' prior only; leave ",
             Wording("the model (or the prior)", "--prior"),
@@ -222,15 +221,14 @@ def screen_pairs(
     pairing = _remark(given.n_pairs, given.n_incomplete)
     if not given.blocked:
         return comparison, log_bf, flags, (pairing,)
-    whole, silent = _repaired(given.statistics, handling)
+    whole, silent = _repaired(cast("Moments", given.statistics), handling)
     pooled = PairedComparison((whole,), (silent == 0,)).log_bayes_factor()
     evidence = BlockEvidence(tuple(told_apart(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
     return comparison, log_bf, flags, (pairing, evidence)
 
 
-def _repaired(differences: Any, handling: Handling) -> tuple[Moments, PairFlags]:
+def _repaired(differences: Moments, handling: Handling) -> tuple[Moments, PairFlags]:
     """Flag features without enough differences, or whose differences are all the same."""
-    assert isinstance(differences, Moments)
     used = differences
     if handling.resolution is not None:
         used = differences.with_resolution(_step(handling.resolution))

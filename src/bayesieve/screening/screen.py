@@ -36,8 +36,8 @@ _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which
 
 def advise(posterior: FeaturePosterior) -> None:
     """Warn of tiny classes, odd prior ratios and a scale the prior does not fit."""
-    model = posterior.model
-    if not isinstance(model, GaussianModel):
+    model: Any = posterior.model
+    if not model.supports("moments"):
         return
     moments, sizes = posterior.moments, largest_counts(posterior.statistics)
     smallest = min(sizes)

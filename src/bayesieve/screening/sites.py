@@ -14,7 +14,7 @@ from bayesieve.errors import BayesieveError, DataError
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, effects
 from bayesieve.screening.screen import screen
-from bayesieve.stats import Moments
+from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray, listed
 
 _MOST = 50
@@ -128,7 +128,7 @@ class SiteView:
         else:
             blocks = list(getattr(compared, "blocks", ()))
         several = len(blocks) == len(evidence.names) > 1
-        if not several or not all(isinstance(block, Moments) and len(block.classes) > 1 for block in blocks):
+        if not several or not all(as_moments(block) and len(block.classes) > 1 for block in blocks):
             return None
         return cls.of(posterior, dict(zip(evidence.names, blocks, strict=True)), n_features=n_features)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import Message, RuleError, Wording
 from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, chance_resolution, expected_by_chance, expit
-from bayesieve.stats import ClassStatistics, Moments, largest_counts
+from bayesieve.stats import ClassStatistics, as_moments, largest_counts
 from bayesieve.utils import join_words
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _by_chance(selection: Selection, by_chance: float | None) -> str:
     by_chance = selection.expected_by_chance if by_chance is None else by_chance
     if np.isnan(by_chance):
         return f"; how many would pass this cut by chance is {chance_unknown(selection.posterior)}."
-    kind = f"{selection.posterior.model.law} non-markers".strip()
+    kind = f"{selection.posterior.model.family} non-markers".strip()
     said = by_chance_said(selection.posterior, by_chance)
     return f"; {said} would pass this cut by chance if all features were {kind}."
 
@@ -308,8 +308,8 @@ def results_hash(selection: Selection) -> str:
 
 
 def _of_statistics(statistics: ClassStatistics) -> list[npt.NDArray[Any]]:
-    if isinstance(statistics, Moments):
-        counts = np.broadcast_to(statistics.counts, statistics.mean.shape)
-        return [counts, statistics.mean, statistics.centred_squares]
+    moments = as_moments(statistics)
+    if moments is not None:
+        return [np.broadcast_to(moments.counts, moments.mean.shape), moments.mean, moments.centred_squares]
     columns = statistics.describe([str(label) for label in statistics.classes])
     return [np.asarray(column) for column in columns.values()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from bayesieve.data import Label, LabelledMatrix, checked_names
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError, PriorWarning
 from bayesieve.models import GaussianModel, check_proper, checked_family
 from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
-from bayesieve.screening import screen
+from bayesieve.screening import checked_model, screen
 from bayesieve.sets.known_comparison import BesideKnown, KnownComparison, in_units_of, log_mean
 from bayesieve.sets.tables import TwoClasses
 from bayesieve.stats import Moments, Scatter, cross_products
@@ -304,13 +304,14 @@ def _warn_if_far(model: GaussianModel, statistics: Moments) -> None:
 
 
 def _checked_model(model: Any) -> GaussianModel:
-    if not isinstance(model, GaussianModel):
-        raise OptionError(f"Correlation with known markers needs a GaussianModel, not {type(model).__name__}.")
+    checked_model(model).require(
+        "joint", f"Correlation with known markers needs a GaussianModel, not {type(model).__name__}."
+    )
     for prior in (*model.class_priors, model.pooled_prior):
         check_proper(prior)
     for prior in model.class_priors:
         checked_family(prior, prior.n_features or 1)
-    return model
+    return cast("GaussianModel", model)
 
 
 def _check_sizes(table: TwoClasses, n_known: int, partners: str) -> None:

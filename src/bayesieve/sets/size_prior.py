@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from bayesieve.errors import PriorError
-from bayesieve.models import GaussianModel, Model
+from bayesieve.models import Model
 from bayesieve.posterior import CountLaw, PriorRemark
 from bayesieve.sets.masks import check_number, log_sum, set_sizes
 from bayesieve.sets.priors import SetPrior
@@ -362,7 +362,7 @@ def about_size(prior: SizePrior, law: CountLaw, model: Model) -> PriorRemark:
     number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
     dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
     said = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
-    if isinstance(model, GaussianModel) and not model.is_proper:
+    if model.supports("prior-ratio"):
         said.append(
             "Under an improper prior the number of markers is one given its prior_ratio: another ratio, another "
             "number."

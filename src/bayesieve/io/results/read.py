@@ -20,7 +20,7 @@ from bayesieve.io.tables.roles import check_distinct
 from bayesieve.models import Degeneracy
 from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding
 from bayesieve.selection import FixedSize, MinimalRisk, Selection
-from bayesieve.stats import Moments
+from bayesieve.stats import as_moments
 from bayesieve.utils import FloatArray, listed
 
 _TURNED = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # marks that show a text in another order
@@ -352,7 +352,7 @@ def _origin(
     table: StoredTable, statistics: Any, log_bf: FloatArray, usable: npt.NDArray[np.bool_],
     settings: Mapping[str, Any], blocks: BlockEvidence | None, *, robust: bool,
 ) -> Origin:  # fmt: skip
-    if isinstance(statistics, Moments):
+    if as_moments(statistics):
         pooled, names = log_bf if blocks is None else blocks.pooled_log_bayes_factor, table.texts("feature")
         return origin_of(statistics, pooled, usable, settings, names, blocks=blocks is not None, robust=robust)
     return Origin(

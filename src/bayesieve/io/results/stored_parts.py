@@ -40,11 +40,11 @@ class StoredModel(Model):
 
     Parameters
     ----------
-    law, caveat
+    family, caveat
         What non-markers are called, and a sentence that belongs into the summary; empty if not known.
     """
 
-    law: str = ""  # type: ignore[misc]
+    family: str = ""  # type: ignore[misc]
     caveat: str | Message = ""  # type: ignore[misc]
 
     def statistic(self, values: Any) -> NoReturn:

@@ -15,7 +15,7 @@ from bayesieve.io.tables.samples import Samples
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import Progress, ReadOptions
 from bayesieve.io.text.sniffing import named_delimiter
-from bayesieve.models import GaussianModel, Model
+from bayesieve.models import Model
 from bayesieve.utils import check_missing
 
 TOTAL = "total"  # as exposures: the total of each sample
@@ -145,13 +145,13 @@ def _checked_model(model: Model | None, *, paired: bool, exposed: bool) -> Model
     """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
     if model is not None and not isinstance(model, Model):
         raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), not {model!r}.")
-    gaussian = model is None or isinstance(model, GaussianModel)
+    gaussian = model is None or model.supports("moments")
     if paired and not gaussian:
         raise OptionError(
             f"Pairs are compared by the differences of their values, which {type(model).__name__} does not take. "
             "Leave --pairs out, or use the Gaussian model."
         )
-    if exposed and (gaussian or _is_categorical(model)):
+    if exposed and (gaussian or (model is not None and model.supports("categories"))):
         raise OptionError(
             "Exposures say how long or how deeply each sample was looked at; only models of counts (Poisson, "
             "negative binomial) use them. Leave --exposures out, or choose such a model."
@@ -161,20 +161,12 @@ def _checked_model(model: Model | None, *, paired: bool, exposed: bool) -> Model
 
 def _categories(model: Model | None, transform: str) -> str:
     """Say whether values may be texts, or are: if the declared levels are."""
-    if not _is_categorical(model):
+    if model is None or not model.supports("categories"):
         return ""
     if transform != "none":
         raise OptionError(f"Categories cannot be transformed. Leave --transform {transform} out.")
     levels = getattr(model, "levels", None)
     return "text" if any(isinstance(level, str) for level in levels or ()) else "found"
-
-
-def _is_categorical(model: Model | None) -> bool:
-    if model is None or isinstance(model, GaussianModel):
-        return False
-    from bayesieve.models import CategoricalModel  # noqa: PLC0415 - most screens are Gaussian
-
-    return isinstance(model, CategoricalModel)
 
 
 def free_memory() -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import DataError, DataWarning, LabelError
+from bayesieve.errors import DataError, DataWarning, LabelError, SampleIds
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.utils import FloatArray, IntArray, listed, warn
@@ -118,7 +118,10 @@ class Labeller:
                 warn(
                     DataWarning,
                     f"{len(alike):,} samples of {path} are left out although {self.source} knows them by another "
-                    f"spelling, for example {unknown[alike[0]]!r} and {unused[alike[0]]!r}. Write them alike.",
+                    "spelling",
+                    SampleIds((f"{unknown[alike[0]]!r} and {unused[alike[0]]!r}",), ", for example "),
+                    ". Write them alike.",
+                    kind="spelling",
                 )
         if self.in_order is not None and self.n_seen != len(self.in_order):
             self._wrong_number(path, f"{self.n_seen:,}")

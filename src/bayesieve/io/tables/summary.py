@@ -21,6 +21,7 @@ from bayesieve.stats import (
     FeatureStream,
     Moments,
     MomentStream,
+    as_moments,
     plain_counts,
     split_blocks,
 )
@@ -285,9 +286,10 @@ class Summary:
     @property
     def moments(self) -> Moments:
         """The statistics of the Gaussian model."""
-        if not isinstance(self.statistics, Moments):
+        moments = as_moments(self.statistics)
+        if moments is None:
             raise AttributeError(f"The table was summed for another model, to {type(self.statistics).__name__}.")
-        return self.statistics
+        return moments
 
     @property
     def labeller(self) -> Labeller:
@@ -361,7 +363,7 @@ def summarise(
     order = samples.checked_order(path, total.codes)
     check_distinct(path, total.samples, "sample")
     check_distinct(path, total.features, "feature")
-    if isinstance(total.statistics, Moments):
+    if as_moments(total.statistics):
         _check_range(path, total.statistics, total.features)
     elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in total.statistics.levels):
         from bayesieve.io.formats.text_categories import check_levels  # noqa: PLC0415 - most tables hold numbers
@@ -380,12 +382,8 @@ def summarise(
 def _split(cells: Any, order: list[Label], blocks: list[str]) -> tuple[Any, dict[str, Any]]:
     """Statistics of the classes, and of the classes of every block, from those of all cells."""
     if not blocks:
-        return (cells if tuple(order) == cells.classes else _plain(cells.pick(order))), {}
+        return (cells if tuple(order) == cells.classes else plain_counts(cells.pick(order))), {}
     return split_blocks(cells.pick([(name, label) for name in blocks for label in order]), order)
-
-
-def _plain(statistics: Any) -> Any:
-    return plain_counts(statistics) if isinstance(statistics, Moments) else statistics
 
 
 def _sample_counts(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bayesieve.errors import DataWarning, FileError, OptionError
+from bayesieve.errors import DataWarning, FileError, OptionError, SampleIds, option
 from bayesieve.io.tables.roles import ID_NAMES, check_distinct, check_ignored, no_such_column, sample_orientation
 from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.io.text.fields import SKIP
@@ -49,8 +49,10 @@ def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> N
         name, cell = next(iter(marked.items()))
         warn(
             DataWarning,
-            f"{path}: {len(marked):,} column(s) that are left out hold numbers with other signs, for example "
-            f"{cell!r} in {name!r}. Write plain numbers if they are measurements.",
+            f"{path}: {len(marked):,} column(s) that are left out hold numbers with other signs",
+            SampleIds((f"{cell!r} in {name!r}",), ", for example "),
+            ". Write plain numbers if they are measurements.",
+            kind="other-signs",
         )
 
 
@@ -81,7 +83,9 @@ def doubt_rows(path: str, names: Sequence[str], label: str) -> None:
         warn(
             DataWarning,
             f"{path}: {len(names):,} row(s) above {label!r} hold numbers and are taken for features: "
-            f"{listed(names, 3)}. If they describe the samples, leave them out: --ignore {names[0]!r}.",
+            f"{listed(names, 3)}.",
+            hint=("If they describe the samples, leave them out: ", option("ignore", names[0]), "."),
+            kind="rows-above-labels",
         )
 
 

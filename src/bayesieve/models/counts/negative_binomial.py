@@ -121,7 +121,7 @@ class NegativeBinomialModel(Model):
     reference: Any = None
     statistics_type: ClassVar[type] = EventTotals
     takes_exposures: ClassVar[bool] = True
-    law: ClassVar[str] = "negative binomial"
+    family: ClassVar[str] = "negative binomial"
 
     def __post_init__(self) -> None:
         if self.size is not None:

@@ -176,7 +176,10 @@ class GaussianModel(Model):
     pooled_prior: NormalInverseGamma
     prior_ratio: PriorRatio | None = None
     statistics_type: ClassVar[type] = Moments
-    law: ClassVar[str] = "Gaussian"
+    family: ClassVar[str] = "Gaussian"
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        ("moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint")
+    )
 
     def __post_init__(self) -> None:
         given: Any = self.class_priors
@@ -392,6 +395,22 @@ class GaussianModel(Model):
     def is_proper(self) -> bool:
         """Whether all priors are proper for every feature."""
         return bool(self.proper_mask.all())
+
+    @property
+    def is_jeffreys(self) -> bool:
+        """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone."""
+        return all(prior.is_jeffreys for prior in (*self.class_priors, self.pooled_prior))
+
+    def supports(self, capability: str) -> bool:
+        """Whether the model supports something; ``"prior-ratio"`` only if a prior is improper.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().supports("prior-ratio"), bs.GaussianModel.proper().supports("prior-ratio")
+        (True, False)
+        """
+        return not self.is_proper if capability == "prior-ratio" else capability in self.capabilities
 
     def check_features(self, n_features: int) -> None:
         """Raise unless per-feature hyper-parameters fit the number of features.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.errors import Message, OptionError
-from bayesieve.stats import Moments
+from bayesieve.stats import as_moments
 from bayesieve.utils import FloatArray, listed
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def within_blocks(blocks: Sequence[Any]) -> FloatArray:
     numpy.ndarray
         (2, n_features); empty unless these are moments of two classes.
     """
-    if not all(isinstance(block, Moments) and len(block.classes) == 2 for block in blocks):
+    if not all(as_moments(block) and len(block.classes) == 2 for block in blocks):
         return np.empty((0, 0))
     shape = (len(blocks), *blocks[0].mean.shape)
     counts = np.array([np.broadcast_to(block.counts, shape[1:]) for block in blocks], dtype=np.float64)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -306,9 +306,8 @@ def effects(
     (0.403, 1.9)
     """
     tail = _checked_tail(level)
-    moments, model = gaussian_moments(posterior), posterior.model
-    if not isinstance(model, GaussianModel):
-        raise OptionError(f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
+    moments, model = gaussian_moments(posterior), cast("GaussianModel", posterior.model)
+    model.require("moments", f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
     laws = _class_laws(model, moments)
     chosen = np.zeros(moments.n_features, dtype=bool)
     try:

@@ -12,7 +12,7 @@ from bayesieve.errors import Message, OptionError, PriorError
 from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.logistic import checked_log_odds, log_expit
-from bayesieve.stats import Moments
+from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray
 
 KINDS = ("same", "mean", "variance", "mean and variance")
@@ -223,7 +223,7 @@ def kinds(
     >>> kinds(bs.screen(X, ["a"] * 4 + ["b"] * 4, model=bs.GaussianModel.proper())).kind
     ('mean', 'variance')
     """
-    moments = found if isinstance(found, Moments) else gaussian_moments(found)
+    moments = gaussian_moments(found) if isinstance(found, FeaturePosterior) else found
     if prior_probability is not None:
         log_odds = checked_log_odds(prior_probability, moments.n_features)
     elif isinstance(found, FeaturePosterior):
@@ -241,8 +241,8 @@ def kinds(
 
 def gaussian_moments(posterior: FeaturePosterior) -> Moments:
     """Moments behind a screen of two classes, with the rounding variance of its resolution."""
-    moments = posterior.statistics
-    if not isinstance(moments, Moments) or len(moments.classes) != 2:
+    moments = as_moments(posterior.statistics)
+    if moments is None or len(moments.classes) != 2:
         raise OptionError(
             "Kinds of difference and effects are those of means and variances of two classes; this screen has "
             + (

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import Message, OptionError
-from bayesieve.models import GaussianModel
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.finding import check_same_features
 from bayesieve.stats import reach
@@ -209,8 +208,8 @@ class PermutationNull:
         >>> bs.permutations(X, y, model=model, n_permutations=200).expected_by_chance
         1.0
         """
-        model = self.full.model
-        if not isinstance(model, GaussianModel) or model.proper_mask.any():
+        model: Any = self.full.model
+        if not model.supports("prior-ratio") or model.proper_mask.any():
             raise OptionError(
                 "The priors are proper, so that the prior ratio follows from them. Use cut_for(target), or "
                 "another prior probability: both move all log-odds alike."

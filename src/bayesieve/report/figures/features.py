@@ -29,7 +29,7 @@ from bayesieve.report.figures.style import (
 )
 from bayesieve.report.raw_values import RawValues, raw_values
 from bayesieve.selection import Selection
-from bayesieve.stats import CategoryCounts, EventTotals, Moments, largest_counts
+from bayesieve.stats import CategoryCounts, EventTotals, Moments, as_moments, largest_counts
 from bayesieve.utils import FloatArray
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _draw_values(
 ) -> None:
     names = [plain(label, 16) for label in told_apart(posterior.classes)]
     n = len(names)
-    moments = statistics if isinstance(statistics, Moments) else None
+    moments = as_moments(statistics)
     check_drawable(posterior, place, values)
     laws = predictive(posterior, [place]) if moments is not None else None
     low, high = _range(moments, laws, values)

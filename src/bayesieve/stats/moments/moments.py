@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -469,23 +469,33 @@ class Moments:
         return made
 
 
-def plain_counts(moments: Moments) -> Moments:
-    """Hold one count per class where all features have the same."""
+Statistics = TypeVar("Statistics")
+
+
+def as_moments(statistics: Any) -> Moments | None:
+    """Return statistics that are moments; None instead of others."""
+    return statistics if isinstance(statistics, Moments) else None
+
+
+def plain_counts(statistics: Statistics) -> Statistics:
+    """Hold one count per class where all features have the same, if the statistics are moments."""
+    moments = as_moments(statistics)
+    if moments is None:
+        return statistics
     count = moments.count
     if count.ndim == 2 and (count == count[:, :1]).all():
         count = count[:, 0].copy()
-    return Moments.trusted(moments.classes, count, moments.mean, moments.centred_squares, moments.residual)
+    plain = Moments.trusted(moments.classes, count, moments.mean, moments.centred_squares, moments.residual)
+    return cast("Statistics", plain)
 
 
 def split_blocks(cells: Any, classes: Sequence[Label]) -> tuple[Any, dict[Any, Any]]:
     """Take statistics of (block, class) apart into those of blocks, and together into those of classes."""
     names = dict.fromkeys(label[0] for label in cells.classes)
-    blocks = {name: _plain(cells.pick([(name, label) for label in classes]).renamed(classes)) for name in names}
-    return _plain(functools.reduce(lambda first, second: first.merge(second), blocks.values())), blocks
-
-
-def _plain(statistics: Any) -> Any:
-    return plain_counts(statistics) if isinstance(statistics, Moments) else statistics
+    blocks = {
+        name: plain_counts(cells.pick([(name, label) for label in classes]).renamed(classes)) for name in names
+    }
+    return plain_counts(functools.reduce(lambda first, second: first.merge(second), blocks.values())), blocks
 
 
 def complete_moments(matrix: LabelledMatrix, why: str, *, n_threads: int | None = None) -> Moments:
