@@ -92,12 +92,7 @@ class LabelledMatrix:
 
     @classmethod
     def from_arrays(
-        cls,
-        X: Any,
-        y: Any,
-        *,
-        classes: Sequence[Label] | None = None,
-        feature_names: Sequence[str] | None = None,
+        cls, X: Any, y: Any, *, classes: Sequence[Label] | None = None, feature_names: Sequence[str] | None = None
     ) -> LabelledMatrix:
         """Check a table and its labels and put them together.
 

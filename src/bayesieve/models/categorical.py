@@ -145,12 +145,7 @@ class CategoricalModel(Model):
         return cls(1.0, levels)
 
     def matrix(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        classes: Sequence[Label] | None = None,
-        feature_names: Sequence[str] | None = None,
+        self, X: Any, y: Any, *, classes: Sequence[Label] | None = None, feature_names: Sequence[str] | None = None
     ) -> LabelledMatrix:
         """Check a table of categories and its labels.
 

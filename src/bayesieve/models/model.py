@@ -164,12 +164,7 @@ class Model(abc.ABC):
         """
 
     def matrix(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        classes: Sequence[Label] | None = None,
-        feature_names: Sequence[str] | None = None,
+        self, X: Any, y: Any, *, classes: Sequence[Label] | None = None, feature_names: Sequence[str] | None = None
     ) -> LabelledMatrix:
         """Check a table and its labels.
 

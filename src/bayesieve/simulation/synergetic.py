@@ -31,11 +31,7 @@ from bayesieve.utils import FloatArray, IntArray
 
 
 def draw_moments(
-    model: SynergeticModel,
-    layout: Layout,
-    share: FloatArray,
-    sizes: tuple[int, int],
-    seed: np.random.SeedSequence,
+    model: SynergeticModel, layout: Layout, share: FloatArray, sizes: tuple[int, int], seed: np.random.SeedSequence
 ) -> SyntheticMoments:
     """Draw the statistics of both classes; see :meth:`bayesieve.simulation.SynergeticModel.draw_moments`."""
     rng = generator(seed, STATISTICS)
@@ -167,12 +163,7 @@ class SynergeticModel:
 
     block_size: int = 5
     correlation: float = 0.8
-    class_variances: tuple[tuple[float, float], ...] = (
-        (0.16, 0.16),
-        (0.49, 0.49),
-        (0.09, 0.25),
-        (0.49, 0.64),
-    )
+    class_variances: tuple[tuple[float, float], ...] = ((0.16, 0.16), (0.49, 0.49), (0.09, 0.25), (0.49, 0.64))
     global_blocks: int = 1
     heterogeneous_blocks: int | tuple[int, ...] = 4
     low_variance_blocks: int = 595

@@ -156,11 +156,7 @@ def _lacking(cell: Cell) -> Any:
 
 
 def repair(
-    model: GaussianModel,
-    moments: Moments,
-    flags: npt.NDArray[np.int8],
-    policy: str,
-    table: ValueBlocks | None,
+    model: GaussianModel, moments: Moments, flags: npt.NDArray[np.int8], policy: str, table: ValueBlocks | None
 ) -> Repaired:
     """Give degenerate features a floor, or mark them as excluded.
 

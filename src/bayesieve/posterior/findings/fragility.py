@@ -134,7 +134,16 @@ class Fragility:
         return {"least_log_odds": self.least_log_odds, **culprit, "n_fragile_removals": self.n_below}
 
     def without_samples(self) -> Self:
-        """Return the same without the samples on which features hang."""
+        """Return the same without the samples on which features hang.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
+        >>> found = bs.fragility(X, ["a"] * 5 + ["b"] * 5).without_samples()
+        >>> list(found.columns(found.full))
+        ['least_log_odds', 'n_fragile_removals']
+        """
         return replace(self, culprit=np.full(self.culprit.size, -1), sample_names=None, discreet=True)
 
     def take(self, places: npt.ArrayLike) -> Self:

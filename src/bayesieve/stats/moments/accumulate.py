@@ -322,8 +322,7 @@ def _dense_sums(matrix: LabelledMatrix, omit: bool, threads: int) -> Sums:
     count = np.zeros((n_classes, matrix.n_features), np.int64) if omit and values.dtype.kind == "f" else None
     empty = np.zeros if count is not None or not labels.counts.all() else np.empty
     sums = Sums(
-        labels.counts if count is None else count,
-        *(empty((n_classes, matrix.n_features)) for _ in range(3)),
+        labels.counts if count is None else count, *(empty((n_classes, matrix.n_features)) for _ in range(3))
     )
     if values.flags.f_contiguous and (values.shape[1] == 1 or not values.flags.c_contiguous):
         _by_feature(values.T, labels.codes, plan, sums, count is not None, threads)
