@@ -26,11 +26,13 @@ from .matrix import (
     Block as Block,
     LabelledMatrix as LabelledMatrix,
     ValueBlocks as ValueBlocks,
+    Values as Values,
+    as_values as as_values,
     checked_names as checked_names,
+    is_sparse as is_sparse,
 )
 from .transform import (
     NEEDS_ALL_SAMPLES as NEEDS_ALL_SAMPLES,
     checked_transform as checked_transform,
     transformed as transformed,
 )
-from .values import Values as Values, as_values as as_values, is_sparse as is_sparse

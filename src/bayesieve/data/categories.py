@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data.labels import Label, sorted_labels
-from bayesieve.data.matrix import LabelledMatrix
-from bayesieve.data.values import Values, as_values, is_sparse
+from bayesieve.data.matrix import LabelledMatrix, Values, as_values, is_sparse
 from bayesieve.errors import DataError, Wording, option
 from bayesieve.utils import listed
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data.labels import Label, Labels, encode_labels
-from bayesieve.data.matrix import LabelledMatrix
-from bayesieve.data.values import is_sparse
+from bayesieve.data.matrix import LabelledMatrix, is_sparse
 from bayesieve.errors import LabelError
 from bayesieve.utils import IntArray
 

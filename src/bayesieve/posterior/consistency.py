@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, Model, PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
-from bayesieve.posterior.logistic import checked_log_odds
+from bayesieve.posterior.marginals import checked_log_odds
 from bayesieve.utils import FloatArray, IntArray, check_whole, listed
 
 MOST_FEATURES = 20  # whose sets can all be looked at

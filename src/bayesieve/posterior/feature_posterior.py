@@ -12,11 +12,8 @@ import numpy.typing as npt
 from bayesieve.data import told_apart
 from bayesieve.errors import DataError
 from bayesieve.models import Compared, Degeneracy, Model
-from bayesieve.posterior.findings.block_evidence import BlockEvidence
-from bayesieve.posterior.findings.differences import Differences
-from bayesieve.posterior.findings.finding import Finding, OfThePrior
-from bayesieve.posterior.logistic import checked_log_odds, log_expit
-from bayesieve.posterior.marginals import Marginals
+from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
+from bayesieve.posterior.marginals import Marginals, checked_log_odds, log_expit
 from bayesieve.stats import ClassStatistics, Moments, as_moments
 from bayesieve.utils import BoolArray, FloatArray, IntArray
 

@@ -5,28 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import checked_names
 from bayesieve.errors import DataError, Message, RuleError
-from bayesieve.posterior import benjamini_hochberg, check_same_features
+from bayesieve.posterior import FeaturePosterior, Tabular, benjamini_hochberg, check_same_features
 from bayesieve.utils import FloatArray, check_whole
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
-    from bayesieve.posterior import FeaturePosterior
-
 
 _LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeatureScores:
+class FeatureScores(Tabular):
     """A score per feature, larger for stronger features, with p-values where the method has them.
 
     It is also a finding: ``posterior.with_finding(scores)`` puts its columns beside the log-odds.
@@ -226,32 +219,6 @@ class FeatureScores:
         for name, column in self.details.items():
             table[name if name not in table else f"{name} (2)"] = column
         return table
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.FeatureScores("example", [0.3, 5.0]).to_pandas().shape
-        (2, 3)
-        """
-        import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.FeatureScores("example", [0.3, 5.0]).to_polars().shape
-        (2, 3)
-        """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        return pl.DataFrame(self.to_dict())
 
     def _p_values(self) -> dict[str, FloatArray]:
         columns = {

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import fdtr, fdtrc, polygamma, psi, stdtr
 
 from bayesieve.errors import OptionError
+from bayesieve.posterior import Tabular
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.t_tests import unequal_variances
 from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, FloatArray, IntArray, is_whole
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
 
 VARIANCES_DIFFER = 1e-4  # p-values of the F test below it
 MEANS_MAY_NOT = 0.05  # p-values of Welch's t test above it
@@ -278,7 +274,7 @@ def _s(count: int, one: str = "", many: str = "s") -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MethodComparison:
+class MethodComparison(Tabular):
     """Scores, ranks and top lists of several methods; made by :func:`bayesieve.compare_methods`.
 
     Parameters
@@ -477,34 +473,6 @@ class MethodComparison:
             if scores.log_p_value is not None:
                 table[f"log_p_{keys[name]}"] = scores.log_p_value
         return table | dict(self.differences) | {"variance_alone": self.variance_alone}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.0, 1.0, 5.0], [1.0, 0.0, 7.0], [8.0, 2.0, 5.5], [9.0, 1.5, 7.5], [8.5, 2.5, 6.0]]
-        >>> bs.compare_methods(X, [0, 0, 1, 1, 1], ["welch", "bd"]).to_pandas().shape[0]
-        3
-        """
-        import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.0, 1.0, 5.0], [1.0, 0.0, 7.0], [8.0, 2.0, 5.5], [9.0, 1.5, 7.5], [8.5, 2.5, 6.0]]
-        >>> bs.compare_methods(X, [0, 0, 1, 1, 1], ["welch", "bd"]).to_polars().shape[0]
-        3
-        """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        return pl.DataFrame(self.to_dict())
 
     @property
     def _first(self) -> FeatureScores:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import Message, RuleError, Wording
-from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, chance_resolution, expected_by_chance, expit
+from bayesieve.posterior import (
+    ErrorAnalysis,
+    FeaturePosterior,
+    Tabular,
+    chance_resolution,
+    expected_by_chance,
+    expit,
+)
 from bayesieve.stats import ClassStatistics, as_moments, largest_counts
 from bayesieve.utils import join_words
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
-    from bayesieve.posterior import FeaturePosterior
-
 
 _ADVICE = Message.of(
     "To get a list all the same: ",
@@ -141,7 +141,7 @@ def _nothing(selection: Selection) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Selection(ErrorAnalysis):
+class Selection(ErrorAnalysis, Tabular):
     """Features picked by a rule; every question of :class:`ErrorAnalysis` can be asked of it.
 
     Parameters
@@ -237,36 +237,6 @@ class Selection(ErrorAnalysis):
         table = self.posterior.to_dict()
         head = {key: table[key] for key in ("rank", "feature", "log_odds", "probability")}
         return head | {"selected": self.mask} | {k: v for k, v in table.items() if k not in head}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
-        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
-        >>> bs.FixedSize(1).select(posterior).to_pandas()["selected"].tolist()
-        [True, False]
-        """
-        import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
-        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
-        >>> bs.FixedSize(1).select(posterior).to_polars()["selected"].to_list()
-        [True, False]
-        """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        return pl.DataFrame(self.to_dict())
 
 
 def checked_posterior(posterior: Any) -> FeaturePosterior:

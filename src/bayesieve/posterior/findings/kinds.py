@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayesieve.errors import Message, OptionError, PriorError
 from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.posterior.logistic import checked_log_odds, log_expit
+from bayesieve.posterior.marginals import checked_log_odds, log_expit
 from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray
 
