@@ -224,7 +224,7 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
         raise OptionError(
             f"{len(twice)} of the sites came more than once: {listed(twice)}. The same site's file given twice "
             "would count its patients twice.",
-            hint=("Drop one; if they are different sites, rename one: ", option("site"), "."),
+            hint=("Drop one; if they are different sites, rename one with ", option("site"), "."),
             kind="site-twice",
         )
     first = sites[0]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.errors import DataError, FileError, MissingValueError
+from bayesieve.errors import DataError, FileError, MissingValueError, option
 from bayesieve.io.tables.chunks import Missing, Slab, Slabs
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.tables.samples import Labeller, Samples
@@ -422,7 +422,12 @@ def _raise_missing(missing: Missing, statistics: ClassStatistics, n_samples: int
     counts = np.broadcast_to(statistics.counts, shape).sum(axis=0)
     raise MissingValueError(
         f"{path} holds {missing.total:,} missing value(s) in {int((counts < n_samples).sum()):,} of "
-        f"{statistics.n_features:,} features, the first at {missing.first.removesuffix(f' of {path}')}. Say "
-        "--missing omit (in Python missing='omit') to use the values that are there, which is exact if values are "
-        "missing at random, or fill them in first."
+        f"{statistics.n_features:,} features, the first at {missing.first.removesuffix(f' of {path}')}.",
+        hint=(
+            "Say ",
+            option("missing", "omit"),
+            " to use the values that are there, which is exact if values are missing at random, or fill them in "
+            "first.",
+        ),
+        kind="missing-values",
     )

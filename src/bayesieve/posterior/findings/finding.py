@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-
-from bayesieve.errors import Message, OptionError
-from bayesieve.stats import as_moments
-from bayesieve.utils import FloatArray, listed
-
-if TYPE_CHECKING:
-    from bayesieve.posterior.feature_posterior import FeaturePosterior
-
-from typing import TYPE_CHECKING
-
 import numpy.typing as npt
 
 from bayesieve.data import told_apart
+from bayesieve.errors import DataError, Message, OptionError
 from bayesieve.models import PatternShares
-
-if TYPE_CHECKING:
-    from bayesieve.posterior.feature_posterior import FeaturePosterior
-
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
-
-from bayesieve.errors import DataError
+from bayesieve.stats import as_moments
+from bayesieve.utils import FloatArray, listed
 
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
