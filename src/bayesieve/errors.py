@@ -30,6 +30,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
+    "FLAGGED",
+    "JEFFREYS",
+    "PROPER",
+    "TABLE",
     "BayesieveError",
     "BayesieveWarning",
     "CalibrationWarning",
@@ -43,6 +47,7 @@ __all__ = [
     "MissingExtraError",
     "MissingValueError",
     "OptionError",
+    "Piece",
     "PriorError",
     "PriorWarning",
     "RuleError",
@@ -82,6 +87,12 @@ def option(name: str, value: Any = None) -> Wording:
     return Wording(name, flag) if value is None else Wording(f"{name}={value!r}", f"{flag} {value}")
 
 
+TABLE = Wording("X", "The table")
+PROPER = Wording("GaussianModel.proper(...)", "--prior proper")
+JEFFREYS = Wording("GaussianModel.jeffreys()", "--prior jeffreys")
+FLAGGED = Wording("flagged in .degenerate", "flagged in the column degenerate")
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """Something said to a user, as data: each interface renders it in its own words, and no code parses the text.
@@ -112,6 +123,25 @@ class Message:
     hint: tuple[Piece, ...] = ()
     kind: str = ""
     numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, *said: Piece | Message, hint: Piece | Iterable[Piece] = (), kind: str = "", **numbers: Any
+    ) -> Message:
+        """Make a message of pieces; a message alone stays as it is."""
+        if len(said) == 1 and isinstance(said[0], Message):
+            return said[0]
+        pieces = (hint,) if isinstance(hint, (str, Wording, SampleIds)) else tuple(hint)
+        text = (piece for each in said for piece in (each.pieces if isinstance(each, Message) else (each,)))
+        return cls(tuple(text), pieces, kind, numbers)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Text and hint, one after the other."""
+        return (*self.text, " ", *self.hint) if self.hint else self.text
+
+    def __str__(self) -> str:
+        return self.render()
 
     def render(self, *, command: bool = False, ids: bool = True) -> str:
         """Return the message in the words of Python or of the command line, with ids of samples or without."""
@@ -172,13 +202,12 @@ class _MessageError(Exception):
 
     def __init__(
         self,
-        *text: Piece,
+        *text: Piece | Message,
         hint: Piece | Iterable[Piece] = (),
         kind: str = "",
         numbers: Mapping[str, Any] | None = None,
     ) -> None:
-        pieces = (hint,) if isinstance(hint, (str, Wording, SampleIds)) else tuple(hint)
-        self.message = Message(text, pieces, kind, numbers or {})
+        self.message = Message.of(*text, hint=hint, kind=kind, **(numbers or {}))
         super().__init__(self.message.render())
 
     def __reduce__(self) -> Any:

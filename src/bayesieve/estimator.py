@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from bayesieve.data import checked_classes, encode_labels
 from bayesieve.errors import LabelError, OptionError
-from bayesieve.models import CategoricalModel, GaussianModel, Model
+from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility, kinds
 from bayesieve.screening import checked_model, fragility, screen
 from bayesieve.selection import Rule, as_rule
-from bayesieve.stats import Moments, largest_counts
+from bayesieve.stats import Moments, as_moments, largest_counts
 
 
 class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -179,7 +179,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         batch = model.summarise(matrix, missing=self.missing, n_threads=self.n_threads)
         merged = batch if before is None else before.merge(batch)
-        if min(largest_counts(merged)) >= 2 or not isinstance(model, GaussianModel) or model.is_proper:
+        if min(largest_counts(merged)) >= 2 or not model.supports("prior-ratio"):
             self._finish(screen(merged, **self._screen_options()))
         self.classes_ = np.asarray(merged.classes)
         self.statistics_ = merged
@@ -189,9 +189,10 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def moments_(self) -> Moments:
         """The statistics of all data seen so far, where they are moments."""
         check_is_fitted(self, "statistics_")
-        if not isinstance(self.statistics_, Moments):
+        moments = as_moments(self.statistics_)
+        if moments is None:
             raise AttributeError("The model is not Gaussian; its statistics are in statistics_.")
-        return self.statistics_
+        return moments
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the selected features, in the order of the columns.
@@ -222,7 +223,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = _string_columns(X) if reset else getattr(self, "_names", None)
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=False,
-            dtype=None if isinstance(self.model, CategoricalModel) else "numeric",
+            dtype=None if self.model is not None and self.model.supports("categories") else "numeric",
             multi_output=True, ensure_min_samples=1,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)

@@ -373,7 +373,7 @@ def test_rest_of_log_gamma_to_fifty_digits(x):
         (lambda: PoissonModel([0.5, np.nan]), "1 of 2 value"),
         (lambda: PoissonModel("x"), "shape must be a number or one"),
         (lambda: PoissonModel(0.0), "needs a shape above 0"),
-        (lambda: PoissonModel(0.0, 0.0), "prior_ratio must be given"),
+        (lambda: PoissonModel(0.0, 0.0), "prior ratio must be given"),
         (lambda: PoissonModel(0.5, 1.0, prior_ratio=0.1), "do not give it"),
         (lambda: PoissonModel(0.0, 0.0, prior_ratio=-2.0), "prior_ratio must be above 0"),
         (lambda: PoissonModel(0.0, 0.0, prior_ratio=[0.1, 0.2]), "one positive and finite number"),

@@ -159,7 +159,7 @@ def test_features_that_cannot_be_judged_are_undefined():
     assert found.kind[0] == "undefined"
     assert np.isnan(found.probability[:, 0]).all()
     assert np.isfinite(found.probability[:, 1]).all()
-    assert "1 of 2 features" in found.notes()[1]
+    assert "1 of 2 features" in str(found.notes()[1])
 
 
 def test_missing_values_give_the_result_of_each_feature_alone(rng):

@@ -210,5 +210,5 @@ def test_levels_that_are_no_probability_are_refused(level, rng):
 
 def test_notes_name_the_level(rng):
     found = effects(screened(rng.normal(size=(10, 2)), 5), level=0.9)
-    assert "90%" in found.notes()[0]
+    assert "90%" in str(found.notes()[0])
     assert not found.mean_difference_low.flags.writeable

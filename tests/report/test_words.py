@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.cli.words import for_the_command_line
 from bayesieve.report import Story
 from bayesieve.report.telling import method, told
 from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
@@ -48,7 +47,7 @@ def test_an_empty_list_says_what_to_do(rng):
     assert "0 of 300 features are selected" in said
     assert f"Nothing passes the cut: the best feature, {best!r}" in said
     assert "below the cut in log-odds" in said
-    shell = " ".join(headline(Story.of(posterior, say=for_the_command_line)))
+    shell = " ".join(headline(Story.of(posterior, command=True)))
     for page in (said, shell):
         assert "move the controls below" in page
         assert not any(name in page for name in ("FixedSize", "with_prior", "--n-selected"))

@@ -227,8 +227,8 @@ def test_the_literal_rival_is_the_literal_variant(rng):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"variant": "other"}, "variant must be one of 'invariant', 'literal'"),
-        ({"ties": "none"}, "ties must be one of 'floor', 'jitter', 'drop'"),
+        ({"variant": "other"}, "variant must be 'invariant' or 'literal'"),
+        ({"ties": "none"}, "ties must be 'floor', 'jitter' or 'drop'"),
         ({"order": 0}, "order must be a whole number of at least 1"),
         ({"order": 1.5}, "order must be a whole number"),
         ({"order": True}, "order must be a whole number"),

@@ -114,5 +114,5 @@ def test_p_values_without_a_difference_are_uniform():
 
 
 def test_wrong_option(r1):
-    with pytest.raises(bs.OptionError, match="law must be one of 'auto', 'normal', not 'exact'"):
+    with pytest.raises(bs.OptionError, match="law must be 'auto' or 'normal', not 'exact'"):
         ranked(*r1, law="exact")

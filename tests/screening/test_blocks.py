@@ -194,7 +194,7 @@ def test_block_options_that_do_not_fit():
         bs.screen(X, y, blocks=batch[:5])
     with pytest.raises(bs.LabelError, match=r"blocks: 1 of 90 samples have no value.*give them one"):
         bs.screen(X, y, blocks=[None, *batch[1:]])
-    with pytest.raises(bs.OptionError, match="'own', 'shift'"):
+    with pytest.raises(bs.OptionError, match="'own' or 'shift'"):
         bs.screen(X, y, blocks=batch, block_model="none")
     with pytest.raises(bs.OptionError, match="two classes of Gaussian data under Jeffreys"):
         bs.screen(X, y, blocks=batch, block_model="shift", model=bs.GaussianModel.proper())

@@ -115,7 +115,7 @@ def test_features_full_of_ties_are_treated_as_in_the_screen(sizes, degenerate):
     X[:, 26] = y == "b"  # constant in every class
     found, _ = check(X, y, degenerate=degenerate)
     assert found.n_degenerate > 0
-    assert "treated as the screen treats them" in found.notes()[1]
+    assert "treated as the screen treats them" in str(found.notes()[1])
     assert found.full.degenerate[[25, 26]].all()
     assert np.isnan(found.p_value[[25, 26]]).all()
     assert np.isnan(found.adjusted_p_value[25])

@@ -334,7 +334,7 @@ def test_remarks_on_the_size_do_not_outlive_their_prior(rng):
     posterior = bs.screen(rng.normal(size=(20, 30)), [0, 1] * 10)
     once = bs.with_size_prior(posterior, bs.SizePrior.fixed(2))
     twice = bs.with_size_prior(once.posterior, bs.SizePrior.at_most(5))
-    said = [note for finding in twice.posterior.findings for note in finding.notes()]
+    said = [str(note) for finding in twice.posterior.findings for note in finding.notes()]
     assert sum("The prior is on the number of markers" in note for note in said) == 1
     assert any("given its prior_ratio" in note for note in said)
     assert once.posterior.with_prior(0.1).findings == ()

@@ -21,7 +21,6 @@ def main() -> None:
     """Run the command ``bayesieve``; exit codes: 0 fine, 2 a user's mistake, 1 a bug, 130 interrupted."""
     from bayesieve.cli.app import app  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
     from bayesieve.cli.console import EndingError  # noqa: PLC0415
-    from bayesieve.cli.words import for_the_command_line  # noqa: PLC0415
     from bayesieve.errors import BayesieveError  # noqa: PLC0415
 
     warnings.showwarning = _tell
@@ -29,7 +28,7 @@ def main() -> None:
     try:
         app()
     except BayesieveError as error:
-        _say(f"bayesieve: {for_the_command_line(error.message.render(command=True))}")
+        _say(f"bayesieve: {error.message.render(command=True)}")
         raise SystemExit(2) from None
     except EndingError as ending:
         if ending.message:

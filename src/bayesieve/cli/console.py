@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import BayesieveWarning, Message, OptionError
 
 
@@ -97,7 +96,7 @@ class Talk:
 
     def warned(self, *, ids: bool = True) -> list[str]:
         """Return the warnings so far, in the words of the command line, with ids of samples or without."""
-        return [for_the_command_line(message.render(command=True, ids=ids)) for message in self.messages]
+        return [message.render(command=True, ids=ids) for message in self.messages]
 
     def _warn(self, message: Warning | str, *_: Any, **__: Any) -> None:
         known = message.message if isinstance(message, BayesieveWarning) else Message((str(message),))

@@ -13,8 +13,7 @@ from bayesieve.cli.console import Talk
 from bayesieve.errors import LabelError, OptionError, option
 from bayesieve.io import ClassMap, is_statistics_file, read_statistics, read_table
 from bayesieve.screening import ScreenSpec, SiteView
-from bayesieve.selection import counted
-from bayesieve.utils import check_file
+from bayesieve.utils import check_file, plural
 
 if TYPE_CHECKING:
     from bayesieve.models import Model
@@ -161,7 +160,7 @@ def _read_statistics(spec: ScreenSpec) -> Input:
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
     sites = tuple(site.site for site in found.sites)
     described = [
-        f"{spec.table}: statistics of {counted(len(sites), 'site')} ({_few(sites, 5)}), "
+        f"{spec.table}: statistics of {plural(len(sites), 'site')} ({_few(sites, 5)}), "
         f"{'apart' if apart else 'pooled'}; "
         f"{int(counts.sum()):,} samples x {moments.n_features:,} features, transform {found.transform}."
     ]

@@ -16,8 +16,7 @@ from bayesieve import __version__
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.outputs import RunOptions, files_read
-from bayesieve.cli.words import for_the_command_line
-from bayesieve.errors import DataWarning, FileError, OptionError
+from bayesieve.errors import DataWarning, FileError, Message, OptionError
 from bayesieve.io import note_kind
 from bayesieve.screening import ScreenSpec
 from bayesieve.selection import Selection, results_hash
@@ -66,20 +65,14 @@ def manifest_content(given: Input, run: RunOptions, talk: Talk, selection: Selec
             "false_positives_90": [int(low), int(high)],
             "expected_by_chance": selection.expected_by_chance,
             "n_degenerate": int(selection.posterior.degenerate.sum()),
-            "notes": [{**note, "text": _redact(note["text"])} for note in _notes(selection)],
+            "notes": _notes(selection, ids=False),
         },
-        "warnings": [_redact(text) for text in talk.warned(ids=False)],
+        "warnings": talk.warned(ids=False),
         "versions": {"bayesieve": __version__, "python": platform.python_version()}
         | {name: importlib.metadata.version(name) for name in _PACKAGES},
         "platform": platform.platform(),
         "seconds": _seconds(talk),
     }
-
-
-def _redact(text: str) -> str:
-    from bayesieve.report import without_ids  # noqa: PLC0415 - most runs write neither report nor manifest
-
-    return without_ids([text])[0]
 
 
 def _input(path: str, *, hashed: bool) -> dict[str, Any]:
@@ -129,18 +122,18 @@ def _seconds(talk: Talk) -> dict[str, float]:
     return {name: round(seconds, 4) for name, seconds in talk.timings.items()}
 
 
-def _notes(selection: Selection) -> list[dict[str, str]]:
+def _notes(selection: Selection, *, ids: bool = True) -> list[dict[str, str]]:
     """Sentences about the findings, each with the kind of finding that it is about."""
     return [
-        {"kind": note_kind(finding), "text": for_the_command_line(note)}
+        {"kind": note_kind(note), "text": note.render(command=True, ids=ids)}
         for finding in selection.posterior.findings
-        for note in finding.notes()
+        for note in map(Message.of, finding.notes())
     ]
 
 
 def write_manifest(path: str | os.PathLike[str], content: Mapping[str, Any], talk: Talk) -> None:
     """Write a manifest, with the warnings and timings since it was made."""
-    since = {"warnings": [_redact(text) for text in talk.warned(ids=False)], "seconds": _seconds(talk)}
+    since = {"warnings": talk.warned(ids=False), "seconds": _seconds(talk)}
     text = json.dumps({**content, **since}, indent=1, ensure_ascii=False)
     with replacing(path) as file:
         file.write(f"{text}\n".encode())

@@ -18,14 +18,13 @@ from bayesieve.cli.inputs import Input
 from bayesieve.cli.manifest import check_inputs, compare_results, recorded_run
 from bayesieve.cli.outputs import RunOptions, annotation_file, check_exists, check_report, check_targets
 from bayesieve.cli.screen import read_probabilities, screen_source
-from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import BayesieveError, FileError, OptionError
 from bayesieve.io import is_statistics_file, plain_suffix, read_json, read_manifest, read_result
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report import Commands, manifest_without_samples, prior_probability, ratio_state
 from bayesieve.screening import CANNOT, FEATURE_NUMBERS, ScreenSpec, SiteView, prior_numbers
-from bayesieve.selection import MinimalRisk, Rule, Selection, counted, make_rule
-from bayesieve.utils import check_file, check_writable
+from bayesieve.selection import MinimalRisk, Rule, Selection, make_rule
+from bayesieve.utils import check_file, check_writable, plural
 
 _WIDTH = 79
 _ENDINGS = (".stats.parquet", ".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".json")
@@ -119,7 +118,7 @@ def _from_table(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Ta
     posterior = selection.posterior
     manifest = {} if run.manifest is None else _shown(read_manifest(run.manifest), run)
     described = [
-        f"{path}: a result of bayesieve screen, {counted(posterior.n_features, 'feature')}"
+        f"{path}: a result of bayesieve screen, {plural(posterior.n_features, 'feature')}"
         + (f", transform {stored.transform}." if stored.transform else "."),
         *map(str, manifest.get("described", ())),
         *stored.remarks,
@@ -265,12 +264,12 @@ def run_report(options: Mapping[str, Any], result: str, title: str | None) -> No
             sites=source.sites,
             commands=source.commands,
             manifest=source.manifest,
-            say=for_the_command_line,
+            command=True,
         )
         write_story(story, out)
     size, selection = out.stat().st_size, source.selection
     n, chosen = selection.posterior.n_features, selection.n_selected
-    what = f"{chosen:,} selected of {counted(n, 'feature')} ({selection.rule})"
+    what = f"{chosen:,} selected of {plural(n, 'feature')} ({selection.rule})"
     last = f"Wrote the report of {what} to {out} ({size / 1e6:,.1f} MB); open it in a browser."
     lines = _wrap([*source.described, last])
     talk.say("report", "\n".join(lines), path=os.fspath(out), bytes=size, n_features=n, n_selected=chosen)
@@ -294,7 +293,7 @@ def run_figures(options: Mapping[str, Any], result: str, formats: str, features:
     source = read_source(result, changes, run, talk)
     with talk.timed("figures"):
         written = save_all(source.selection, folder, names, features, source.sites, data=source.data)
-    lines = [*_wrap([*source.described, f"Wrote {counted(len(written), 'file')}:"]), *(f"  {p}" for p in written)]
+    lines = [*_wrap([*source.described, f"Wrote {plural(len(written), 'file')}:"]), *(f"  {p}" for p in written)]
     talk.say("figures", "\n".join(lines), files=[os.fspath(path) for path in written])
 
 

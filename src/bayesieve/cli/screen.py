@@ -15,7 +15,6 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import manifest_content, result_settings, same_in_every_run, write_manifest
 from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, check_outputs, write_config
-from bayesieve.cli.words import for_the_command_line
 from bayesieve.errors import OptionError, option
 from bayesieve.io import (
     is_reference,
@@ -26,7 +25,8 @@ from bayesieve.io import (
 )
 from bayesieve.posterior import FeaturePosterior, class_statistics
 from bayesieve.screening import ScreenSpec, screen
-from bayesieve.selection import Selection, listed, results_hash, summary_lines
+from bayesieve.selection import Selection, results_hash, summary_lines
+from bayesieve.utils import join_words
 
 _WIDTH = 79
 _BEST, _BORDERLINE = 5, 2
@@ -212,7 +212,7 @@ def _write_report(
         sites=given.site_view(selection.posterior),
         commands=Commands.of_spec(spec, selection.posterior, statistics=bool(given.sites)),
         manifest=manifest,
-        say=for_the_command_line,
+        command=True,
     )
     write_story(story, str(run.report))
 
@@ -244,11 +244,10 @@ def _summary(selection: Selection, given: Input) -> list[str]:
     named = list(given.class_counts)
     signed = len(named) == 2 and not hasattr(selection.posterior.statistics, "levels")  # categories have no sign
     minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
-    lines += _wrap(f"Classes: {listed(counts)}{minus}.")
+    lines += _wrap(f"Classes: {join_words(counts)}{minus}.")
     lines.append("")
-    head, *others = summary_lines(selection)
-    for text in (head.rpartition("; ")[0] + ".", *others):
-        lines += _wrap(for_the_command_line(text))
+    for line in summary_lines(selection, classes=False):
+        lines += _wrap(line.render(command=True))
     return [*lines, "", *_features(selection)]
 
 

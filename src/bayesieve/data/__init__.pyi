@@ -22,10 +22,14 @@ from .labels import (
     union_of_classes as union_of_classes,
 )
 from .matrix import (
+    USE_WHAT_IS_THERE as USE_WHAT_IS_THERE,
     Block as Block,
     LabelledMatrix as LabelledMatrix,
     ValueBlocks as ValueBlocks,
+    Values as Values,
+    as_values as as_values,
     checked_names as checked_names,
+    is_sparse as is_sparse,
 )
 from .transform import (
     NEEDS_ALL_SAMPLES as NEEDS_ALL_SAMPLES,
@@ -33,4 +37,3 @@ from .transform import (
     checked_transform as checked_transform,
     transformed as transformed,
 )
-from .values import Values as Values, as_values as as_values, is_sparse as is_sparse

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data.labels import Label, sorted_labels
-from bayesieve.data.matrix import LabelledMatrix
-from bayesieve.data.values import Values, as_values, is_sparse
-from bayesieve.errors import DataError
+from bayesieve.data.matrix import LabelledMatrix, Values, as_values, is_sparse
+from bayesieve.errors import DataError, Wording, option
+from bayesieve.utils import listed
 
 Levels: TypeAlias = tuple[Any, ...]
 Factor: TypeAlias = tuple[list[Any], npt.NDArray[Any]]  # distinct values, and for each sample which one it has
@@ -93,7 +93,9 @@ def checked_levels(levels: Sequence[Any]) -> Levels:
         raise DataError(f"levels must be a list of categories, for example [0, 1, 2]; {error}.") from None
     if not wanted or n_distinct != len(wanted) or any(is_missing(level) for level in wanted):
         raise DataError(
-            f"levels={list(wanted)!r} must name at least one category, every one once, and none that is missing."
+            Wording(f"levels={list(wanted)!r}", f"--levels {list(wanted)!r}"),
+            " must name at least one category, every one once, and none that is missing.",
+            kind="levels",
         )
     if len(wanted) > _MOST_CODES:
         raise DataError(f"There are {len(wanted)} levels; at most {_MOST_CODES} can be told apart.")
@@ -209,9 +211,11 @@ def _check_declared(
 
 def outside_levels(count: int, which: Sequence[Any], where: str, declared: Levels) -> DataError:
     """Make the error about values that are not among the declared levels."""
-    shown = ", ".join(repr(value) for value in which[:_MOST_SHOWN])
-    more = f" and {len(which) - _MOST_SHOWN} more" if len(which) > _MOST_SHOWN else ""
     return DataError(
-        f"{count} value(s) are not among the declared levels {list(declared)!r}: {shown}{more}, the first at "
-        f"{where}. Add them to levels, or make them missing (NaN, None) and pass missing='omit'."
+        f"{count} value(s) are not among the declared levels {list(declared)!r}: "
+        f"{listed(which, _MOST_SHOWN)}, the first at {where}. "
+        "Add them to levels, or make them missing (NaN, None) and pass ",
+        option("missing", "omit"),
+        ".",
+        kind="unknown-level",
     )

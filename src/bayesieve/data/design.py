@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data.labels import Label, Labels, encode_labels
-from bayesieve.data.matrix import LabelledMatrix
-from bayesieve.data.values import is_sparse
+from bayesieve.data.matrix import LabelledMatrix, is_sparse
 from bayesieve.errors import LabelError
 from bayesieve.utils import IntArray
 
@@ -92,7 +91,7 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
     try:
         matched, incomplete = match_pairs(names, matrix.labels.codes, classes)
     except LabelError as error:
-        raise LabelError(f"pairs: {error}") from None
+        raise LabelError("pairs: ", error.message, kind=error.message.kind) from None
     first, second = np.array(list(matched.values()), dtype=np.int64).T
     values: Any = matrix.values
     if values.dtype != np.float64:  # differences of small integers would wrap around
@@ -115,14 +114,9 @@ def one_each(what: str, values: Any, n_samples: int) -> Labels:
     if getattr(getattr(values, "dtype", None), "kind", "") == "M":
         values = np.asarray(values).astype(str)  # dates are called by their date
     try:
-        found = encode_labels(values)
+        found = encode_labels(values, noun="value")
     except LabelError as error:
-        said = (
-            str(error)
-            .replace("have no label", "have no value")
-            .replace("or give them a class", "or give them one")
-        )
-        raise LabelError(f"{what}: {said}") from None
+        raise LabelError(f"{what}: ", error.message, kind=error.message.kind) from None
     if found.codes.size != n_samples:
         raise LabelError(
             f"{what} holds {found.codes.size} values for {n_samples} samples. Give one for each sample."

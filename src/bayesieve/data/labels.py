@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import LabelError
+from bayesieve.errors import LabelError, Wording, option
+from bayesieve.utils import listed
 
 Label: TypeAlias = Hashable
 
@@ -45,7 +46,7 @@ def told_apart(labels: Sequence[Label], *taken: str) -> list[str]:
     return plain if len({*plain, *taken}) == len(plain) + len(taken) else [repr(label) for label in labels]
 
 
-def encode_labels(y: Any, classes: Sequence[Label] | None = None) -> Labels:
+def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str = "label") -> Labels:
     """Turn labels of any hashable type into codes.
 
     Parameters
@@ -54,6 +55,8 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None) -> Labels:
         One label per sample: a list, an array, a pandas or polars series, a categorical.
     classes
         The labels in the order wanted. Sorted order when not given.
+    noun
+        What a sample has to have, for messages.
 
     Returns
     -------
@@ -61,16 +64,21 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None) -> Labels:
         Classes and codes. A class of ``classes`` that no sample carries is kept, with count 0.
     """
     array = _as_vector(y)
-    found, inverse = _factorise(array)
+    found, inverse = _factorise(array, noun)
     wanted = sorted_labels(found) if classes is None else checked_classes(classes)
     position = {label: i for i, label in enumerate(wanted)}
     outside = [label for label in found if label not in position]
     if outside:
         count = int(np.isin(inverse, [i for i, label in enumerate(found) if label not in position]).sum())
         raise LabelError(
-            f"{count} of {array.size} samples carry a label that is not in classes={wanted!r}: "
-            f"{_listing(outside)}. Add the label to classes, or leave these samples out first: "
-            "keep = np.isin(y, classes)."
+            f"{count} of {array.size} samples carry a label that is not in ",
+            option("classes", wanted),
+            f": {listed(outside)}.",
+            hint=Wording(
+                "Add the label to classes, or leave these samples out first: keep = np.isin(y, classes).",
+                "Add the label to --classes, or leave these samples out first.",
+            ),
+            kind="unknown-label",
         )
     lookup = np.array([position[label] for label in found], dtype=np.int64)
     return Labels(tuple(wanted), lookup[inverse] if found else np.empty(0, np.int64))
@@ -116,15 +124,16 @@ def _vector_of_tuples(y: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _factorise(array: npt.NDArray[Any]) -> tuple[list[Label], npt.NDArray[np.int64]]:
+def _factorise(array: npt.NDArray[Any], noun: str) -> tuple[list[Label], npt.NDArray[np.int64]]:
     """Return the distinct labels as Python objects and the position of each sample's label among them."""
     missing = _missing_labels(array)
     if missing.any():
         shown = np.flatnonzero(missing)[:_MOST_SHOWN].tolist()
         raise LabelError(
-            f"{int(missing.sum())} of {array.size} samples have no label (None, NaN or NaT), "
-            f"the first at position {', '.join(map(str, shown))}. "
-            "Leave these samples out, or give them a class."
+            f"{int(missing.sum())} of {array.size} samples have no {noun} (None, NaN or NaT), "
+            f"the first at position {', '.join(map(str, shown))}.",
+            hint=f"Leave these samples out, or give them {'a class' if noun == 'label' else 'one'}.",
+            kind="no-label",
         )
     if array.dtype.kind in "bifuUSmM":
         values, inverse = np.unique(array, return_inverse=True)
@@ -180,7 +189,7 @@ def checked_classes(classes: Sequence[Label]) -> list[Label]:
     if not wanted:
         raise LabelError("No class is named; name at least one class.")
     if n_distinct != len(wanted):
-        raise LabelError(f"classes={wanted!r} names a class twice. Name every class once.")
+        raise LabelError(option("classes", wanted), " names a class twice. Name every class once.", kind="classes")
     return wanted
 
 
@@ -191,8 +200,3 @@ def union_of_classes(mine: tuple[Label, ...], theirs: tuple[Label, ...]) -> tupl
     if set(mine) <= set(theirs):
         return theirs
     return tuple(sorted_labels({*mine, *theirs}))
-
-
-def _listing(labels: Sequence[Label]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:_MOST_SHOWN])
-    return shown + (f" and {len(labels) - _MOST_SHOWN} more" if len(labels) > _MOST_SHOWN else "")

@@ -1,19 +1,29 @@
-"""LabelledMatrix: a table of samples x features with a class per sample, checked once."""
+"""LabelledMatrix: a table of samples x features with a class per sample, checked once.
+
+Arrays, data frames and sparse matrices are brought to a form the kernels read. Neither pandas nor polars is
+imported: their frames are recognised by what they offer.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data.labels import Label, Labels, encode_labels
-from bayesieve.data.values import Values, as_values, is_sparse
-from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError, Piece, option
+from bayesieve.utils import listed
 
-_MOST_SHOWN = 3
+_MOST_SHOWN, _MOST_COLUMNS = 3, 5
+USE_WHAT_IS_THERE: tuple[Piece, ...] = (
+    "Pass ",
+    option("missing", "omit"),
+    " to use the values that are there (exact if values are missing at random)",
+)
 _LOOK = 256  # columns looked at together when a problem has to be found
 
 
@@ -86,12 +96,7 @@ class LabelledMatrix:
 
     @classmethod
     def from_arrays(
-        cls,
-        X: Any,
-        y: Any,
-        *,
-        classes: Sequence[Label] | None = None,
-        feature_names: Sequence[str] | None = None,
+        cls, X: Any, y: Any, *, classes: Sequence[Label] | None = None, feature_names: Sequence[str] | None = None
     ) -> LabelledMatrix:
         """Check a table and its labels and put them together.
 
@@ -169,15 +174,21 @@ class LabelledMatrix:
             absent += [(int(i), j) for i in nan[: _MOST_SHOWN - len(absent)]]
         if n_infinite:
             raise DataError(
-                f"X holds {n_infinite} infinite value(s) (inf), the first at {self._places(infinite)}. "
+                TABLE,
+                f" holds {n_infinite} infinite value(s) (inf), the first at {self._places(infinite)}. "
                 "An infinity is no measurement: find out where it comes from (log of 0? division by 0?) "
-                "and replace it, by NaN with missing='omit' if the value is unknown."
+                "and replace it, by NaN with ",
+                option("missing", "omit"),
+                " if the value is unknown.",
+                kind="infinite-values",
             )
         if n_absent and missing == "raise":
             raise MissingValueError(
-                f"X holds {n_absent} missing value(s) (NaN) in {n_columns} of {self.n_features} features, "
-                f"the first at {self._places(absent)}. Pass missing='omit' to use the values that are "
-                "there (exact if values are missing at random), or fill them in first."
+                TABLE,
+                f" holds {n_absent} missing value(s) (NaN) in {n_columns} of {self.n_features} features, "
+                f"the first at {self._places(absent)}.",
+                hint=(*USE_WHAT_IS_THERE, ", or fill them in first."),
+                kind="missing-values",
             )
         raise DataError(
             f"The squares of the values of {suspects.size} feature(s) overflow, the first is "
@@ -210,10 +221,123 @@ def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ..
         for name in checked:
             counts[name] = counts.get(name, 0) + 1
         twice = [name for name, count in counts.items() if count > 1]
-        shown = ", ".join(repr(name) for name in twice[:_MOST_SHOWN])
-        more = f" and {len(twice) - _MOST_SHOWN} more" if len(twice) > _MOST_SHOWN else ""
         raise DataError(
-            f"{len(twice)} feature name(s) occur more than once: {shown}{more}. "
+            f"{len(twice)} feature name(s) occur more than once: {listed(twice, _MOST_SHOWN)}. "
             "Make them distinct, for example by appending a number, so that results can be told apart."
         )
     return checked
+
+
+Values: TypeAlias = Any  # a 2-D numpy array of numbers, or a CSR or CSC matrix of SciPy
+
+
+_NUMBERS = re.compile(r"(float|u?int|bool|double|decimal)(\d|ean|$|\W)")  # not "interval[int64]"
+
+
+def as_values(X: Any) -> tuple[Values, list[str] | None]:
+    """Bring a table to a 2-D numeric array or a CSR/CSC matrix, without copying where possible.
+
+    Parameters
+    ----------
+    X
+        Samples x features: array, nested list, pandas or polars frame, SciPy sparse matrix.
+
+    Returns
+    -------
+    values, names
+        The values and, from a frame, its column names.
+    """
+    if is_sparse(X):
+        return _checked(_compressed(X), X), None
+    if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes"):
+        names = [str(name) for name in X.columns]
+        if 0 in X.shape:
+            return _checked(np.empty(X.shape), X), names
+        return _checked(_frame_values(X, names), X), names
+    return _checked(_dense(X), X), None
+
+
+def is_sparse(X: Any) -> bool:
+    """Tell whether ``X`` is a sparse matrix or array of SciPy, without importing SciPy."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz") and type(X).__module__.startswith("scipy.sparse")
+
+
+def _compressed(X: Any) -> Any:
+    matrix = X if X.format in ("csr", "csc") else X.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _dense(X: Any) -> npt.NDArray[Any]:
+    if np.ma.isMaskedArray(X):
+        X = np.ma.filled(np.ma.asarray(X).astype(np.float64), np.nan)
+    try:
+        values = np.asarray(X)
+    except ValueError as error:
+        raise DataError(
+            f"X is not a rectangular table ({str(error).rstrip('.')}). Every sample needs the same number of "
+            "features."
+        ) from None
+    return values
+
+
+def _frame_values(frame: Any, names: list[str]) -> Any:
+    dtypes = list(frame.dtypes)
+    kinds = [str(dtype).lower() for dtype in dtypes]
+    text = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
+    if text:
+        raise DataError(
+            f"{len(text)} of {len(names)} columns do not hold numbers: {listed(text, _MOST_COLUMNS)}. "
+            "Drop them (labels and sample ids do not belong in X) or convert them to numbers."
+        )
+    if all(kind.startswith("sparse") and dtype.fill_value == 0 for kind, dtype in zip(kinds, dtypes, strict=True)):
+        return _compressed(frame.sparse.to_coo())
+    if hasattr(frame, "iloc"):
+        masked = any(hasattr(dtype, "na_value") and type(dtype).__name__ != "SparseDtype" for dtype in dtypes)
+        values = frame.to_numpy(dtype=np.float64, na_value=np.nan) if masked else frame.to_numpy()
+    else:
+        values = frame.to_numpy()
+    return values if values.dtype.kind != "O" else values.astype(np.float64)
+
+
+def _is_number(kind: str) -> bool:
+    return _NUMBERS.match(kind.removeprefix("sparse[")) is not None
+
+
+def _checked(values: Any, given: Any) -> Any:
+    if values.ndim == 0:
+        hint = " Call collect() first." if type(given).__name__ == "LazyFrame" else ""
+        raise DataError(
+            f"X must be a table of samples x features, not of type {type(given).__name__}. Pass a 2-D array, a "
+            f"nested list, a pandas or polars frame or a SciPy sparse matrix.{hint}"
+        )
+    if values.ndim != 2:
+        how = "A single feature is X.reshape(-1, 1)." if values.ndim == 1 else (
+            "Make every sample one row of numbers: X.reshape(len(X), -1)."
+        )  # fmt: skip
+        raise DataError(
+            f"X must be a table of samples x features, but it has {values.ndim} dimension(s) "
+            f"(shape {values.shape}). {how}"
+        )
+    if values.dtype.kind == "c":
+        raise DataError(
+            TABLE,
+            " holds complex numbers, and only real ones can be screened. Pass the part that is meant, for "
+            "example X.real or abs(X).",
+        )
+    if values.dtype.kind not in "bifu":
+        what = {"O": "Python objects", "U": "text", "S": "bytes"}.get(
+            values.dtype.kind, f"values of type {values.dtype}"
+        )
+        raise DataError(
+            TABLE,
+            f" holds {what}, not numbers. Convert it first, for example X.astype(float), "
+            "and leave labels and ids out of it.",
+        )
+    if 0 in values.shape:
+        raise DataError(
+            f"X is empty: {values.shape[0]} samples x {values.shape[1]} features. Both numbers must be at least 1."
+        )
+    return values.astype(np.float64) if values.dtype.itemsize > 8 else values  # kernels stop at 64 bits

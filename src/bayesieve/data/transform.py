@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.values import is_sparse
+from bayesieve.data.matrix import is_sparse
 from bayesieve.errors import DataError, OptionError
 
 TRANSFORMS = ("none", "log2", "log1p", "rank-normal")

@@ -113,6 +113,7 @@ class CategoricalModel(Model):
     levels: Any = None
     n_levels: CountArray | None = field(default=None, repr=False, kw_only=True)
     statistics_type: ClassVar[type] = CategoryCounts
+    capabilities: ClassVar[frozenset[str]] = frozenset({"categories"})
 
     def __post_init__(self) -> None:
         if self.levels is not None:
@@ -144,12 +145,7 @@ class CategoricalModel(Model):
         return cls(1.0, levels)
 
     def matrix(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        classes: Sequence[Label] | None = None,
-        feature_names: Sequence[str] | None = None,
+        self, X: Any, y: Any, *, classes: Sequence[Label] | None = None, feature_names: Sequence[str] | None = None
     ) -> LabelledMatrix:
         """Check a table of categories and its labels.
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix
-from bayesieve.errors import DataError
+from bayesieve.errors import Message, OptionError, Piece
 from bayesieve.models.evidences import Evidences, GroupEvidences
 from bayesieve.stats import ClassStatistics, Parts, side_by_side
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_missing
 
 _VALUES_AT_ONCE = 2**22
 
@@ -48,8 +48,11 @@ class Model(abc.ABC):
 
     Attributes
     ----------
-    law, caveat
-        What non-markers are called in summaries ("Gaussian"), and a sentence that belongs into each.
+    family, caveat
+        Distribution of the values as summaries name it ("Gaussian"), and a sentence that belongs into each. A
+        model may still call its family ``law``, as it was called before.
+    capabilities
+        What the model supports beyond comparing classes; see :meth:`supports`.
     """
 
     __slots__ = ()
@@ -57,8 +60,59 @@ class Model(abc.ABC):
     prior_ratio: Any = None
     statistics_type: ClassVar[type] = Parts
     takes_exposures: ClassVar[bool] = False
+    family: ClassVar[str] = ""
     law: ClassVar[str] = ""
-    caveat: ClassVar[str] = ""
+    capabilities: ClassVar[frozenset[str]] = frozenset()
+    caveat: ClassVar[str | Message] = ""
+
+    def __init_subclass__(cls) -> None:
+        """Let ``law`` be another word for ``family``."""
+        if "family" in cls.__dict__:
+            cls.law = cls.family
+        elif "law" in cls.__dict__:
+            cls.family = cls.law
+
+    def supports(self, capability: str) -> bool:
+        """Whether the model supports more than comparing classes.
+
+        Capabilities are ``"moments"`` (values have means and variances that effects, kinds and predictive
+        distributions speak of), ``"pairs"``, ``"resolution"``, ``"floors"`` (features without variance),
+        ``"empty-classes"``, ``"leave-one-out"`` (by downdating), ``"permutations"``, ``"joint"`` (jointly
+        distributed features), ``"prior-ratio"`` (an improper prior, whose ratio is a choice) and ``"categories"``.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().supports("pairs"), bs.PoissonModel().supports("pairs")
+        (True, False)
+        """
+        return capability in self.capabilities
+
+    def require(self, capability: str, *text: Piece, hint: Piece | Iterable[Piece] = ()) -> None:
+        """Raise an error of the kind ``"capability"`` if the model does not support something.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().require("pairs", "Pairs are compared by their differences.")
+        """
+        if not self.supports(capability):
+            missing = {"capability": capability, "model": type(self).__name__}
+            raise OptionError(*text, hint=hint, kind="capability", numbers=missing)
+
+    @property
+    def is_jeffreys(self) -> bool:
+        """Whether values are Gaussian and every hyper-parameter is 0: evidence depends on lambda alone."""
+        return False
+
+    def check_features(self, n_features: int) -> None:  # noqa: B027 - most models fit any number
+        """Raise unless per-feature hyper-parameters fit the number of features.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.PoissonModel().check_features(3)
+        """
 
     @abc.abstractmethod
     def statistic(self, values: FloatArray) -> Any:
@@ -110,12 +164,7 @@ class Model(abc.ABC):
         """
 
     def matrix(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        classes: Sequence[Label] | None = None,
-        feature_names: Sequence[str] | None = None,
+        self, X: Any, y: Any, *, classes: Sequence[Label] | None = None, feature_names: Sequence[str] | None = None
     ) -> LabelledMatrix:
         """Check a table and its labels.
 
@@ -140,8 +189,7 @@ class Model(abc.ABC):
         ('a', 'b')
         """
         del n_threads
-        if missing not in ("raise", "omit"):
-            raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+        check_missing(missing)
         width = max(1, _VALUES_AT_ONCE // matrix.n_samples)
         pieces: list[list[Any]] = []
         counts = np.zeros((len(matrix.labels.classes), matrix.n_features), np.int64)

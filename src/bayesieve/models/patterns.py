@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import Label
-from bayesieve.errors import LabelError, PriorError
+from bayesieve.errors import LabelError, PriorError, Wording, option
 
 MOST_CLASSES = 8
 Growth = tuple[int, ...]
@@ -91,8 +91,12 @@ class Patterns:
             raise LabelError(
                 f"There are {n} classes, and all ways in which more than {MOST_CLASSES} may differ are too many "
                 "to go through. If the labels are measurements, turn them into groups first. Otherwise pick or "
-                "merge classes, or say which patterns to consider: patterns='distinct', "
-                "patterns='one-versus-rest' or a list of patterns."
+                "merge classes, or say which patterns to consider: ",
+                option("patterns", "distinct"),
+                ", ",
+                option("patterns", "one-versus-rest"),
+                Wording(" or a list of patterns.", ", or given ones."),
+                kind="many-classes",
             )
         growths = tuple(growth for growth in growths_of(n) if max(growth) > 0)
         sizes = np.array([max(growth) for growth in growths])

@@ -13,23 +13,31 @@ from .effect_size import Effect as Effect, effect_of as effect_of
 from .error_analysis import (
     ErrorAnalysis as ErrorAnalysis,
     ExpectedErrors as ExpectedErrors,
+    ExpectedROC as ExpectedROC,
     Loss as Loss,
     as_mask as as_mask,
+    expected_roc as expected_roc,
 )
 from .feature_posterior import FeaturePosterior as FeaturePosterior, class_statistics as class_statistics
-from .findings.block_evidence import BlockEvidence as BlockEvidence, within_blocks as within_blocks
-from .findings.differences import Differences as Differences
 from .findings.effects import Effects as Effects, effects as effects
 from .findings.finding import (
+    BlockEvidence as BlockEvidence,
+    Differences as Differences,
     Finding as Finding,
     PriorRemark as PriorRemark,
     Remark as Remark,
     check_same_features as check_same_features,
+    within_blocks as within_blocks,
 )
 from .findings.fragility import Fragility as Fragility
 from .findings.kinds import Kinds as Kinds, kinds as kinds
-from .logistic import checked_log_odds as checked_log_odds, expit as expit, log_expit as log_expit
-from .marginals import Marginals as Marginals
+from .marginals import (
+    Marginals as Marginals,
+    Tabular as Tabular,
+    checked_log_odds as checked_log_odds,
+    expit as expit,
+    log_expit as log_expit,
+)
 from .null.distribution import (
     null_mean as null_mean,
     tabulated_log_null_probability as tabulated_log_null_probability,
@@ -40,9 +48,7 @@ from .null.expected import (
     chance_resolution as chance_resolution,
     expected_by_chance as expected_by_chance,
     follows_lambda as follows_lambda,
-    is_jeffreys as is_jeffreys,
     least_log_odds as least_log_odds,
 )
 from .null.permutation_null import PermutationNull as PermutationNull, benjamini_hochberg as benjamini_hochberg
 from .predictive import predictive as predictive
-from .roc import ExpectedROC as ExpectedROC, expected_roc as expected_roc

@@ -9,8 +9,7 @@ import numpy as np
 
 from bayesieve.models import Comparison, jeffreys_constant
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.posterior.null.expected import is_jeffreys
-from bayesieve.stats import Moments
+from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray
 
 _CLOSE = 1e-6
@@ -78,13 +77,13 @@ def composition_of(posterior: FeaturePosterior) -> Composition:
 def _moments(posterior: FeaturePosterior) -> Moments | None:
     """Moments that were compared, if they are all there is and Jeffreys' prior was put on two classes."""
     compared: Any = posterior.comparison
-    if len(posterior.classes) != 2 or not is_jeffreys(posterior.model):
+    if len(posterior.classes) != 2 or not posterior.model.is_jeffreys:
         return None
     if isinstance(compared, Comparison):
         used: Any = compared.parts[0].statistics if len(compared.parts) == 1 else None
     else:
         used = posterior.statistics if compared is None else None
-    return used if isinstance(used, Moments) else None
+    return as_moments(used)
 
 
 def _of_jeffreys(model: Any, moments: Moments) -> FloatArray:

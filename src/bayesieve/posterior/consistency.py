@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, Model, PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
-from bayesieve.posterior.logistic import checked_log_odds
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.posterior.marginals import checked_log_odds
+from bayesieve.utils import FloatArray, IntArray, check_whole, listed
 
 MOST_FEATURES = 20  # whose sets can all be looked at
 
@@ -167,15 +167,15 @@ def consistency_report(
     model = GaussianModel.jeffreys() if model is None else model
     if not isinstance(model, Model):
         raise PriorError(f"model must be a Model, for example GaussianModel.jeffreys(), not {model!r}.")
-    if n_features is not None and (not isinstance(n_features, (int, np.integer)) or n_features < 1):
-        raise PriorError(f"n_features must be a whole number of at least 1, not {n_features!r}.")
+    if n_features is not None:
+        check_whole("n_features", n_features, 1, PriorError)
     if isinstance(prior_probability, OverSets):
         condition_iv, never, always = _of_sets(prior_probability, n_features)
     else:
         odds = _prior_log_odds(prior_probability, n_features)
         n_features = odds.size if odds.ndim else n_features
         condition_iv, never, always = _of_features(odds, n_features)
-    if n_features is not None and isinstance(model, GaussianModel):
+    if n_features is not None:
         model.check_features(int(n_features))
     condition_v, exponent = _condition_v(model)
     return ConsistencyReport(condition_iv, condition_v, exponent, never, always, _caveats(model))
@@ -253,15 +253,12 @@ def _fates(never: IntArray, always: IntArray, n_features: int) -> str:
 
 
 def _positions(places: IntArray) -> str:
-    shown: list[int] = places[:_MOST_LISTED].tolist()
-    word = "position" if places.size == 1 else "positions"
-    more = f" and {places.size - len(shown):,} more" if places.size > len(shown) else ""
-    return f"{word} {', '.join(map(str, shown))}{more}"
+    return f"{'position' if places.size == 1 else 'positions'} {listed(places.tolist(), _MOST_LISTED)}"
 
 
-def _condition_v(model: Model) -> tuple[Condition, float | None]:
+def _condition_v(model: Any) -> tuple[Condition, float | None]:
     """Definition 3: how the prior ratio depends on the number of samples."""
-    if not isinstance(model, GaussianModel):
+    if not model.supports("moments"):
         sentence = f"Theorem 3 is stated for Gaussian models, and {type(model).__name__} is not one."
         return Condition(None, sentence), None
     proper = model.proper_mask
@@ -297,9 +294,9 @@ def _of_ratio(ratio: PriorRatio) -> tuple[Condition, float | None]:
     return Condition(True, sentence), exponent
 
 
-def _caveats(model: Model) -> tuple[str, ...]:
+def _caveats(model: Any) -> tuple[str, ...]:
     """List what a model alone cannot answer for."""
-    if not isinstance(model, GaussianModel):
+    if not model.supports("moments"):
         return ()
     sentences = [
         "Conditions (i) to (iii) are about the data and are not checked: markers differ in mean or variance and "

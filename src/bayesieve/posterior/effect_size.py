@@ -55,17 +55,16 @@ def effect_of(posterior: FeaturePosterior) -> Effect | None:
     """
     statistics, names = posterior.statistics, told_apart(posterior.classes)
     with np.errstate(all="ignore"):  # what is not finite is put to NaN
-        if isinstance(statistics, Moments):
-            found: Effect | None = _of_moments(posterior, statistics, names)
-        elif isinstance(statistics, EventTotals):
-            found = _of_rates(statistics, names)
-        elif isinstance(statistics, CategoryCounts):
-            x = _largest_share(statistics.table)
-            found = _volcano(x, "largest difference of a category's share between two classes")
-        else:
-            ratio = _column(posterior, "log_rate_ratio")
-            found = None if ratio is None else _volcano(ratio, f"log rate ratio{_over(names)}")
-    return found
+        match statistics:
+            case Moments():
+                return _of_moments(posterior, statistics, names)
+            case EventTotals():
+                return _of_rates(statistics, names)
+            case CategoryCounts():
+                x = _largest_share(statistics.table)
+                return _volcano(x, "largest difference of a category's share between two classes")
+        ratio = _column(posterior, "log_rate_ratio")
+        return None if ratio is None else _volcano(ratio, f"log rate ratio{_over(names)}")
 
 
 def _of_moments(posterior: FeaturePosterior, moments: Moments, names: Sequence[str]) -> Effect:

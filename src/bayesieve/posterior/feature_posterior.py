@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,13 +12,10 @@ import numpy.typing as npt
 from bayesieve.data import told_apart
 from bayesieve.errors import DataError
 from bayesieve.models import Compared, Degeneracy, Model
-from bayesieve.posterior.findings.block_evidence import BlockEvidence
-from bayesieve.posterior.findings.differences import Differences
-from bayesieve.posterior.findings.finding import Finding, OfThePrior
-from bayesieve.posterior.logistic import checked_log_odds, log_expit
-from bayesieve.posterior.marginals import Marginals
-from bayesieve.stats import ClassStatistics, Moments
-from bayesieve.utils import BoolArray, FloatArray
+from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
+from bayesieve.posterior.marginals import Marginals, checked_log_odds, log_expit
+from bayesieve.stats import ClassStatistics, Moments, as_moments
+from bayesieve.utils import BoolArray, FloatArray, IntArray
 
 
 def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
     return posterior.statistics.describe(told_apart(posterior.classes, "difference"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FeaturePosterior(Marginals):
     r"""Log-odds of being a marker for every feature, and what they came from.
 
@@ -103,10 +101,20 @@ class FeaturePosterior(Marginals):
         """Number of features."""
         return int(self.log_bayes_factor.size)
 
-    @property
+    @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """Feature names; made up as ``x0``, ``x1``, ... when none were given."""
         return self.feature_names or tuple(f"x{i}" for i in range(self.n_features))
+
+    @functools.cached_property
+    def ranking(self) -> IntArray:
+        """Feature indices from the strongest to the weakest; ties in feature order."""
+        return _read_only(super().ranking)
+
+    @functools.cached_property
+    def rank(self) -> IntArray:
+        """Rank of every feature, 1 for the strongest."""
+        return _read_only(super().rank)
 
     @property
     def log_odds(self) -> FloatArray:
@@ -142,12 +150,19 @@ class FeaturePosterior(Marginals):
     @property
     def moments(self) -> Moments:
         """Statistics of the classes, where they are moments."""
-        if not isinstance(self.statistics, Moments):
+        moments = as_moments(self.statistics)
+        if moments is None:
             raise DataError(
                 f"This screen is not of Gaussian data: its statistics are {type(self.statistics).__name__}, to be "
-                "found in .statistics."
+                "found in .statistics.",
+                kind="capability",
             )
-        return self.statistics
+        return moments
+
+    @property
+    def has_moments(self) -> bool:
+        """Whether the statistics are means and variances of the classes."""
+        return as_moments(self.statistics) is not None
 
     @property
     def differences(self) -> Differences | None:
@@ -232,6 +247,11 @@ class FeaturePosterior(Marginals):
         ['rank', 'feature', 'log_odds', 'probability', 'log_bayes_factor']
         """
         return posterior_table(self)
+
+
+def _read_only(array: IntArray) -> IntArray:
+    array.flags.writeable = False
+    return array
 
 
 def _taken(value: float | FloatArray, places: npt.NDArray[np.int64]) -> float | FloatArray:

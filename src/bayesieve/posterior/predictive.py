@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.errors import PriorError
-from bayesieve.models import GaussianModel, PairedComparison
+from bayesieve.models import PairedComparison
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray
@@ -52,11 +52,11 @@ def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive
     places
         Numbers of the features.
     """
-    model = posterior.model
-    if not isinstance(model, GaussianModel) or not isinstance(posterior.statistics, Moments):
+    model: Any = posterior.model
+    if not model.supports("moments") or not posterior.has_moments:
         return None
     where = np.asarray(places, dtype=np.int64)
-    moments, resolution = posterior.statistics.take(where), np.asarray(posterior.resolution, dtype=np.float64)
+    moments, resolution = posterior.moments.take(where), np.asarray(posterior.resolution, dtype=np.float64)
     step = resolution[where] if resolution.ndim else resolution
     if isinstance(posterior.comparison, PairedComparison):
         return _of_pairs(moments)

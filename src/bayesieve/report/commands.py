@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models import GaussianModel, PairedComparison, ShiftComparison
-from bayesieve.posterior import FeaturePosterior, is_jeffreys
+from bayesieve.models import PairedComparison, ShiftComparison
+from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.screening import CANNOT, ScreenSpec, python_lines
 
@@ -122,7 +122,7 @@ def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) 
     elif isinstance(spec.prior_probability, float):
         why = "where the prior probabilities of its features come from is not known"
         return (CANNOT.format(why=why),)
-    if model is None and spec.has_prior_file and not isinstance(posterior.model, GaussianModel):
+    if model is None and spec.has_prior_file and not posterior.model.supports("moments"):
         why = f"the priors of {spec.prior!r} are not there any more or have changed"
         return (CANNOT.format(why=why),)
     classes = [str(label) for label in posterior.classes]
@@ -132,8 +132,8 @@ def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) 
 def _model_words(posterior: FeaturePosterior) -> str:
     """Return the model in Python, as far as it can be told: ``{model}`` where the page may set its prior ratio."""
     model = posterior.model
-    if isinstance(model, GaussianModel):
-        if not is_jeffreys(model):
+    if model.supports("moments"):
+        if not model.is_jeffreys:
             return "model"
         if ratio_state(posterior).value is not None:
             return MODEL
@@ -147,7 +147,7 @@ def _model_options(posterior: FeaturePosterior) -> dict[str, Any]:
     model = posterior.model
     if type(model).__name__ in _NAMED:
         return {"model": _NAMED[type(model).__name__]}
-    if isinstance(model, GaussianModel) and is_jeffreys(model):
+    if model.is_jeffreys:
         ratio = model.prior_ratio if isinstance(model.prior_ratio, (int, float, str)) else "RATIO"
         return {} if ratio_state(posterior).value is not None or ratio == 0.1 else {"prior_ratio": ratio}
     return {"prior": "PRIORS.toml"}

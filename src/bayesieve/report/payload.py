@@ -18,7 +18,7 @@ from bayesieve.report.encoding import encoded, encoded_number, encoded_text, fin
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
 from bayesieve.screening import SiteView
-from bayesieve.stats import Moments
+from bayesieve.stats import as_moments
 from bayesieve.utils import IntArray
 
 _SHOWN_ELSEWHERE = {
@@ -118,7 +118,7 @@ def result_columns(detailed: FeaturePosterior) -> dict[str, Any]:
         The screen of the features shown, in the order shown.
     """
     table: dict[str, Any] = {}
-    apart = ("mean_difference", "log_variance_ratio") if isinstance(detailed.statistics, Moments) else None
+    apart = ("mean_difference", "log_variance_ratio") if detailed.has_moments else None
     of_classes = {k: v for k, v in class_statistics(detailed).items() if apart is None or k in apart}
     for columns in (of_classes, *(finding.columns(detailed) for finding in detailed.findings)):
         for name, values in columns.items():
@@ -216,7 +216,7 @@ def payload(story: Story) -> dict[str, Any]:
         "paired": is_paired(posterior),
         "n_features": posterior.n_features,
         "n_detailed": story.n_detailed,
-        "law": posterior.model.law,
+        "law": posterior.model.family,
         "calibrated": posterior.calibrated,
         "rule": story.rule.content(),
         "names": list(detailed.names),
@@ -280,8 +280,8 @@ def _effect(story: Story, order: IntArray) -> dict[str, Any] | None:
 
 def _statistics(detailed: FeaturePosterior) -> dict[str, Any] | None:
     """Counts, means and standard deviations of Gaussian data."""
-    moments = detailed.statistics
-    if not isinstance(moments, Moments):
+    moments = as_moments(detailed.statistics)
+    if moments is None:
         return None
     counts = np.broadcast_to(moments.counts, moments.mean.shape)
     with np.errstate(invalid="ignore"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from bayesieve.io import StoredModel, Unrepeatable, rounded_probabilities
 from bayesieve.models import (
     NAMED_LOG_RATIOS,
     Comparison,
-    GaussianModel,
     PairedComparison,
     Part,
     ShiftComparison,
@@ -54,12 +54,12 @@ class RatioState:
 
 def ratio_state(posterior: FeaturePosterior) -> RatioState:
     """Find out whether another prior ratio would move all log-odds by the same, and how often it enters them."""
-    model = posterior.model
+    model: Any = posterior.model
     value = _scalar(model.prior_ratio)
     reason, power = "", 1
     if isinstance(model, StoredModel):
         reason = "The prior ratio cannot be moved: the prior of this stored result is not known."
-    elif not isinstance(model, GaussianModel):
+    elif not model.supports("moments"):
         reason = f"There is no prior ratio: the priors of {_kind(posterior)} are proper."
     elif isinstance(posterior.comparison, PairedComparison):
         reason = "There is no prior ratio: pairs have a constant of their own."
@@ -88,7 +88,7 @@ def ratio_moves(posterior: FeaturePosterior) -> str:
             "log-odds move with log L once for every group of classes beyond the first, patterns with more groups "
             "further than others, so that ranks may depend on it."
         )
-    if isinstance(posterior.model, GaussianModel) and posterior.model.proper_mask.any():
+    if getattr(posterior.model, "proper_mask", np.array(False)).any():
         return "log-odds move with log L where priors are improper and stay elsewhere, so that ranks depend on it."
     in_blocks = posterior.block_evidence is not None and not isinstance(comparison, ShiftComparison)
     if in_blocks or isinstance(comparison, Unrepeatable):
@@ -121,7 +121,7 @@ def _power(posterior: FeaturePosterior) -> tuple[int, str]:
         return 1, "The prior ratio cannot be moved: a stored result does not hold its blocks one by one."
     if not isinstance(comparison, Comparison):
         return 1, "The prior ratio cannot be moved: the evidence is given that of other features."
-    parts = [part for part in comparison.parts if isinstance(part.model, GaussianModel)]
+    parts = [part for part in comparison.parts if part.model.supports("moments")]
     usable = ~posterior.degenerate
     if any(not _complete(part, usable) for part in parts):
         return 1, "The prior ratio cannot be moved: some features are known from fewer blocks than others."
@@ -142,4 +142,4 @@ def _complete(part: Part, usable: np.ndarray) -> bool:
 
 
 def _kind(posterior: FeaturePosterior) -> str:
-    return f"the {posterior.model.law} model" if posterior.model.law else "this model"
+    return f"the {posterior.model.family} model" if posterior.model.family else "this model"

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, ValueBlocks, as_values, encode_labels, told_apart
 from bayesieve.errors import DataError, LabelError, OptionError
-from bayesieve.models import CategoricalModel, PairedComparison
+from bayesieve.models import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import Summarised, values_of
 from bayesieve.stats import ClassStatistics, EventTotals, Moments
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, is_whole
 
 _CLOSE = 1e-6  # of a standard deviation, or of a total
 _SINGLE = 2.0**-22  # what four bytes per number may change
@@ -127,7 +127,7 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
     RawValues or None
         None for categories, for ready statistics, and if ``n`` is 0.
     """
-    if n == 0 or isinstance(data, ClassStatistics) or isinstance(posterior.model, CategoricalModel):
+    if n == 0 or isinstance(data, ClassStatistics) or posterior.model.supports("categories"):
         return None
     if len(posterior.classes) > MOST_CLASSES:
         return None
@@ -144,7 +144,7 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
 
 def checked_number(n_values: Any) -> int:
     """Return the number of features to show values of, or raise."""
-    if isinstance(n_values, (int, np.integer)) and not isinstance(n_values, bool) and n_values >= 0:
+    if is_whole(n_values) and n_values >= 0:
         return int(n_values)
     raise OptionError(
         f"n_values is {n_values!r}, but it is the number of features whose values are shown: a whole number, 0 "

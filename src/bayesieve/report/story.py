@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayesieve.data import told_apart
-from bayesieve.errors import DataError, OptionError
+from bayesieve.errors import DataError, Message, OptionError
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import (
     Effect,
@@ -23,8 +23,8 @@ from bayesieve.posterior import (
     least_log_odds,
 )
 from bayesieve.report.commands import Commands
-from bayesieve.report.discreet import manifest_without_samples, without_ids, without_samples
 from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
+from bayesieve.report.redact import manifest_without_samples, without_samples
 from bayesieve.report.rule_state import RuleState, start_of_controls
 from bayesieve.screening import SiteView
 from bayesieve.selection import Rule, Selection
@@ -201,8 +201,10 @@ class Story:
         How to get the same result again.
     manifest
         The manifest of the run; empty if there is none.
-    say
-        Puts sentences of the library into other words, those of the command line.
+    command
+        Whether sentences are put in the words of the command line.
+    discreet
+        Whether sentences name no sample.
     """
 
     selection: Selection
@@ -216,13 +218,14 @@ class Story:
     chance: ChanceGrid | None
     effect: Effect | None
     described: tuple[str, ...]
-    warned: tuple[str, ...]
+    warned: tuple[Message, ...]
     annotation: dict[str, list[Any]]
     values: RawValues | None
     sites: Any
     commands: Commands
     manifest: dict[str, Any]
-    say: Callable[[str], str]
+    command: bool = False
+    discreet: bool = False
 
     @classmethod
     def of(  # noqa: PLR0913 - everything that may be known
@@ -240,11 +243,11 @@ class Story:
         class_counts: Mapping[str, int] | None = None,
         transform: str = "none",
         described: Sequence[str] = (),
-        warned: Sequence[str] = (),
+        warned: Sequence[Message | str] = (),
         sites: Any = None,
         commands: Commands | None = None,
         manifest: Mapping[str, Any] | None = None,
-        say: Callable[[str], str] = str,
+        command: bool = False,
     ) -> Story:
         """Gather the story of a screen or of a selection.
 
@@ -258,7 +261,7 @@ class Story:
             See :func:`bayesieve.report.raw_values.raw_values`.
         annotation
             See :func:`bayesieve.report.story.annotation_columns`.
-        title, subtitle, created, class_counts, transform, described, warned, sites, commands, manifest, say
+        title, subtitle, created, class_counts, transform, described, warned, sites, commands, manifest, command
             See the class.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
@@ -268,8 +271,7 @@ class Story:
             )
         selection, state = start_of_controls(found, rule)
         if n_values == 0:  # nothing about single samples
-            selection, warned = without_samples(selection), without_ids(warned)
-            manifest = manifest_without_samples(manifest or {})
+            selection, manifest = without_samples(selection), manifest_without_samples(manifest or {})
         posterior = selection.posterior
         n_shown = checked_number(n_values)
         values = None if data is None else raw_values(posterior, data, labels, n_shown)
@@ -286,14 +288,19 @@ class Story:
             chance=chance_grid(posterior, selection.cut) if posterior.calibrated else None,
             effect=effect_of(posterior),
             described=tuple(described),
-            warned=tuple(warned),
+            warned=tuple(map(Message.of, warned)),
             annotation=annotation_columns(annotation, posterior),
             values=values,
             sites=sites or SiteView.of_blocks(posterior),
             commands=commands or Commands.of_arrays(posterior, transform),
             manifest=dict(manifest or {}),
-            say=say,
+            command=command,
+            discreet=n_values == 0,
         )
+
+    def say(self, said: Message | str) -> str:
+        """Render a message in the words of the reader, without ids of samples where none may be named."""
+        return Message.of(said).render(command=self.command, ids=not self.discreet)
 
     @property
     def posterior(self) -> FeaturePosterior:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesieve import __version__
 from bayesieve.models import PAIR_CONSTANT, GaussianModel, ShiftComparison, jeffreys_constant
-from bayesieve.posterior import follows_lambda, is_jeffreys
+from bayesieve.posterior import follows_lambda
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
 from bayesieve.report.words import (
@@ -27,7 +27,7 @@ from bayesieve.report.words import (
     warnings_said,
 )
 from bayesieve.selection import by_chance_said, chance_unknown, results_hash
-from bayesieve.stats import Moments
+from bayesieve.stats import as_moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
 
@@ -58,7 +58,7 @@ def _prior_probability(story: Story) -> dict[str, Any]:
 
 
 def _evidence(story: Story) -> dict[str, Any]:
-    model = story.posterior.model
+    model: Any = story.posterior.model
     if is_paired(story.posterior):
         return _part(
             "Evidence",
@@ -66,7 +66,7 @@ def _evidence(story: Story) -> dict[str, Any]:
             f"mean 0; the variance is not known. B = {PAIR_CONSTANT:.4f} is the constant of the further mean.",
             formula="BF = B sqrt(2 pi / n) (sum of d^2 / sum of (d - mean)^2)^(n/2)",
         )
-    if not isinstance(model, GaussianModel):
+    if not model.supports("moments"):
         return _part(
             "Evidence",
             f"The model is {model_said(story)}. Its parameters are integrated out: a marker has its own in every "
@@ -90,11 +90,11 @@ def _gaussian(story: Story, model: GaussianModel) -> dict[str, Any]:
             "Of more than two classes all patterns of equal and different classes that were asked for are "
             "compared with no difference, and their evidences averaged."
         )
-    elif is_jeffreys(model) and story.posterior.block_evidence is None:
+    elif model.is_jeffreys and story.posterior.block_evidence is None:
         formula = "log BF = log L + K - log lambda,   lambda: likelihood ratio of Pearson and Neyman"
         formula += _constant(story)
     if story.posterior.block_evidence is not None:
-        paragraphs += story.posterior.block_evidence.notes()[:1]
+        paragraphs.append(story.say(story.posterior.block_evidence.notes()[0]))
         formula = "" if _is_shift(story) else "log BF = sum over blocks of the block's own log BF"
     if not story.posterior.calibrated:
         paragraphs.append("The log Bayes factor told is the least over leaving any one sample out.")
@@ -118,7 +118,7 @@ def _has(story: Story) -> str:
 
 
 def _hyper_parameters(story: Story, model: GaussianModel) -> list[str]:
-    if is_jeffreys(model):
+    if model.is_jeffreys:
         power = ratio_state(story.posterior).power
         often = f" It enters {power} times, once per block." if power > 1 else ""
         return [
@@ -143,8 +143,8 @@ def _number(value: Any) -> str:
 
 
 def _constant(story: Story) -> str:
-    moments = story.posterior.statistics
-    if not isinstance(moments, Moments) or moments.count.ndim != 1 or (moments.count < 2).any():
+    moments = as_moments(story.posterior.statistics)
+    if moments is None or moments.count.ndim != 1 or (moments.count < 2).any():
         return ""
     n0, n1 = moments.count.tolist()
     return f"\nK(n0, n1) = K({n0}, {n1}) = {float(jeffreys_constant(n0, n1)):.4f}"
@@ -195,8 +195,7 @@ def _chance(story: Story) -> dict[str, Any]:
     how = (
         "from the exact law of lambda" if by_law else "by drawing non-markers from every feature's own pooled law"
     )
-    model = story.posterior.model
-    improper = isinstance(model, GaussianModel) and not model.is_proper
+    improper = story.posterior.model.supports("prior-ratio")
     return _part(
         "Number by chance",
         f"How many features would pass the cut if none were a marker, worked out {how}: "
@@ -257,7 +256,7 @@ def told(story: Story) -> Told:
         has_sites=story.sites is not None,
         has_values=story.values is not None,
         has_effect=story.effect is not None,
-        is_count_like=not isinstance(story.posterior.statistics, Moments),
+        is_count_like=not story.posterior.has_moments,
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from bayesieve.models import GaussianModel
-from bayesieve.posterior import Fragility, expit, is_jeffreys
+from bayesieve.errors import Message
+from bayesieve.models import Model
+from bayesieve.posterior import expit
 from bayesieve.report.prior_state import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
-from bayesieve.selection import by_chance_said, counted, flagged_lines, found_lines, listed
+from bayesieve.selection import by_chance_said, flagged_lines, found_lines
+from bayesieve.utils import join_words, plural
 
 _SMALL_CLASS = 10
-_IF_NOTHING = (
+_IF_NOTHING = Message.of(
     "To get a list all the same, move the controls below: a list of fixed length, a lower threshold, or a larger "
     "prior probability if more markers are believed in."
 )
@@ -22,7 +26,7 @@ def headline(story: Story) -> list[str]:
     selection, posterior = story.selection, story.posterior
     n = selection.n_selected
     lead = (
-        f"{n:,} of {counted(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
+        f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
         f"({selection.rule}) in a comparison of {compared(story)}."
     )
     sentences = [lead, *found_lines(selection, story.by_chance, if_nothing=_IF_NOTHING)]
@@ -33,10 +37,10 @@ def compared(story: Story) -> str:
     """Name the classes with their numbers of samples, or the pairs."""
     if is_paired(story.posterior):
         label, number = next(iter(story.class_counts.items()))
-        return f"{'' if story.counted else 'up to '}{counted(number, 'pair')}, {label}"
+        return f"{'' if story.counted else 'up to '}{plural(number, 'pair')}, {label}"
     what, up_to = ("sample", "") if story.counted else ("value", "up to ")
-    said = [f"{label} ({up_to}{counted(number, what)})" for label, number in story.class_counts.items()]
-    return " with ".join(said) if len(said) == 2 else listed(said)
+    said = [f"{label} ({up_to}{plural(number, what)})" for label, number in story.class_counts.items()]
+    return " with ".join(said) if len(said) == 2 else join_words(said)
 
 
 def facts(story: Story) -> list[tuple[str, str]]:
@@ -65,18 +69,18 @@ def facts(story: Story) -> list[tuple[str, str]]:
 
 def model_said(story: Story) -> str:
     """Name the model and its prior."""
-    model = story.posterior.model
-    law = model.law or type(model).__name__
-    if not isinstance(model, GaussianModel):
-        return law
+    model: Any = story.posterior.model
+    family = model.family or type(model).__name__
+    if not model.supports("moments"):
+        return family
     if is_paired(story.posterior):
-        return f"{law} differences within pairs, Jeffreys' prior"
+        return f"{family} differences within pairs, Jeffreys' prior"
     ratio = "" if model.is_proper else f", prior ratio {ratio_said(model)}"
-    prior = "Jeffreys' prior" if is_jeffreys(model) else "proper priors" if model.is_proper else "improper priors"
-    return f"{law}, {prior}{ratio}"
+    prior = "Jeffreys' prior" if model.is_jeffreys else "proper priors" if model.is_proper else "improper priors"
+    return f"{family}, {prior}{ratio}"
 
 
-def ratio_said(model: GaussianModel) -> str:
+def ratio_said(model: Model) -> str:
     """Say what the prior ratio is."""
     ratio = model.prior_ratio
     if isinstance(ratio, np.ndarray):
@@ -115,13 +119,13 @@ def figures_of_merit(story: Story) -> dict[str, str]:
 
 def warnings_said(story: Story) -> list[dict[str, str]]:
     """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
-    found = [("data", line) for line in story.described[1:]] + [("warning", line) for line in story.warned]
+    found: list[tuple[str, Message | str]] = [("data", line) for line in story.described[1:]]
+    found += [("warning", line) for line in story.warned]
     found += [("degenerate", line) for line in flagged_lines(story.selection)]
     found += [("missing", line) for line in _missing(story)]
     found += [("small", line) for line in _small(story)]
-    for finding in story.posterior.findings:
-        kind = "fragile" if isinstance(finding, Fragility) else "note"
-        found += [(kind, line) for line in finding.notes()]
+    notes = [Message.of(note) for finding in story.posterior.findings for note in finding.notes()]
+    found += [("fragile" if note.kind == "fragility" else "note", note) for note in notes]
     found += [("calibration", line) for line in _calibration(story)]
     found.append((
         "dependence",
@@ -141,7 +145,7 @@ def _missing(story: Story) -> list[str]:
     if counts.shape[1] < 2 or not short.any():
         return []
     return [
-        f"{counted(int(short.sum()), 'feature')} of {story.posterior.n_features:,} "
+        f"{plural(int(short.sum()), 'feature')} of {story.posterior.n_features:,} "
         f"{'lacks' if short.sum() == 1 else 'lack'} values of some samples. Every feature is judged by the values "
         "it has, which is exact if values are missing at random."
     ]
@@ -153,7 +157,7 @@ def _small(story: Story) -> list[str]:
         return []
     what = "pairs" if is_paired(story.posterior) else "samples" if story.counted else "values"
     return [
-        f"Fewer than {_SMALL_CLASS} {what} in {listed(few)}: the "
+        f"Fewer than {_SMALL_CLASS} {what} in {join_words(few)}: the "
         "prior and the shape of the data weigh heavily in such small classes, and single samples may decide."
     ]
 
@@ -164,16 +168,16 @@ def _calibration(story: Story) -> list[str]:
             "The log-odds are the least over leaving any one sample out: a cautious ranking. Expected numbers of "
             "markers and errors that follow from them are not calibrated."
         ]
-    law = story.posterior.model.law
+    family = story.posterior.model.family
     return [
         "The expected number of false positives is that of the model, the number by chance that of features none "
-        f"of which is a marker: where it is the larger, trust it. Values far from {law} may raise both."
-    ] if law == "Gaussian" and not np.isnan(story.by_chance) and story.selection.n_selected else []  # fmt: skip
+        f"of which is a marker: where it is the larger, trust it. Values far from {family} may raise both."
+    ] if family == "Gaussian" and not np.isnan(story.by_chance) and story.selection.n_selected else []  # fmt: skip
 
 
 def _ratio(story: Story) -> list[str]:
     model = story.posterior.model
-    if not isinstance(model, GaussianModel) or model.is_proper or is_paired(story.posterior):
+    if not model.supports("prior-ratio") or is_paired(story.posterior):
         return []
     return [
         f"The prior is improper, so that its ratio L ({ratio_said(model)}) is a choice and not a finding: "

@@ -25,6 +25,7 @@ from bayesieve.rivals.method_comparison import (
 from bayesieve.rivals.registry import Rival, rival
 from bayesieve.screening import Summarised
 from bayesieve.stats import Moments
+from bayesieve.utils import warn
 
 DEFAULT_METHODS = ("obf-jp", "welch", "limma", "bd")
 
@@ -245,11 +246,10 @@ def _warn(moments: Moments) -> None:
         return
     numbers = {"does not vary in": int(flat.sum()), "has fewer than two values in": int(few.sum())}
     words = " and ".join(f"{what} {number:,}" for what, number in numbers.items() if number)
-    warnings.warn(
+    warn(
+        DegenerateFeatureWarning,
         f"Of {moments.n_features:,} features, a class {words}. Methods treat these in different ways, from the "
         "first rank to none: look at them before comparing lists.",
-        DegenerateFeatureWarning,
-        stacklevel=3,
     )
 
 

@@ -5,28 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import checked_names
-from bayesieve.errors import DataError, RuleError
-from bayesieve.posterior import benjamini_hochberg, check_same_features
-from bayesieve.utils import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
-    from bayesieve.posterior import FeaturePosterior
-
+from bayesieve.errors import DataError, Message, RuleError
+from bayesieve.posterior import FeaturePosterior, Tabular, benjamini_hochberg, check_same_features
+from bayesieve.utils import FloatArray, check_whole
 
 _LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeatureScores:
+class FeatureScores(Tabular):
     """A score per feature, larger for stronger features, with p-values where the method has them.
 
     It is also a finding: ``posterior.with_finding(scores)`` puts its columns beside the log-odds.
@@ -64,7 +57,7 @@ class FeatureScores:
     feature_names: tuple[str, ...] | None = None
     log_p_value: FloatArray | None = None
     details: Mapping[str, FloatArray] = field(default_factory=dict)
-    caveat: str = ""
+    caveat: str | Message = ""
     adjusted: FloatArray | None = None
 
     def __post_init__(self) -> None:
@@ -125,9 +118,7 @@ class FeatureScores:
         >>> bs.FeatureScores("example", [0.3, float("nan"), 1.2], ("a", "b", "c")).top(3)
         ('c', 'a')
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-            raise RuleError(f"The number of features must be a whole number of at least 0, not {n!r}.")
-        return self._named(self.ranking[: int(n)])
+        return self._named(self.ranking[: check_whole("The number of features", n, error=RuleError)])
 
     def significant(self, level: float = _LEVEL) -> tuple[str, ...]:
         """Names of the features whose adjusted p-value is at most ``level``, the strongest first.
@@ -193,14 +184,14 @@ class FeatureScores:
         prefix = f"{self.method}_" if several else ""
         return {f"{prefix}{name}": column for name, column in self._p_values().items()}
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for a summary.
 
         Examples
         --------
         >>> import bayesieve as bs
-        >>> bs.FeatureScores("example", [5.0, 0.3], log_p_value=[-8.0, -0.1], caveat="If they are right.").notes()
-        ['1 of 2 features tested has an adjusted p-value of at most 5% (example, Benjamini-Hochberg). If they ...']
+        >>> bs.FeatureScores("example", [5.0, 0.3], log_p_value=[-8.0, -0.1], caveat="If right.").notes()[0].text
+        ('1 of 2 features tested has an adjusted p-value of at most 5% (example, Benjamini-Hochberg).',)
         """
         adjusted = self.adjusted_p_value
         if adjusted is None:
@@ -211,7 +202,8 @@ class FeatureScores:
             f"{'has' if found == 1 or tested == 1 else 'have'} an adjusted p-value of at most {_LEVEL:.0%} "
             f"({self.method}, Benjamini-Hochberg)."
         )
-        return [f"{said} {self.caveat}".strip()]
+        hint = Message.of(self.caveat).pieces if self.caveat else ()
+        return [Message.of(said, hint=hint, kind="p-values")]
 
     def to_dict(self) -> dict[str, Any]:
         """Table of all features as columns, in feature order.
@@ -227,32 +219,6 @@ class FeatureScores:
         for name, column in self.details.items():
             table[name if name not in table else f"{name} (2)"] = column
         return table
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.FeatureScores("example", [0.3, 5.0]).to_pandas().shape
-        (2, 3)
-        """
-        import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> bs.FeatureScores("example", [0.3, 5.0]).to_polars().shape
-        (2, 3)
-        """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        return pl.DataFrame(self.to_dict())
 
     def _p_values(self) -> dict[str, FloatArray]:
         columns = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import Summarised, given
 from bayesieve.stats import ClassStatistics, Moments
+from bayesieve.utils import check_missing
 
 _VALUES_AT_ONCE = 1 << 22
 
@@ -46,15 +47,13 @@ def two_class_moments(
             False,
         )
     elif isinstance(X, FeaturePosterior):
-        if not isinstance(X.statistics, Moments):
-            raise DataError(
-                f"{method} works on moments, not on {type(X.statistics).__name__}. Hand over the table."
-            )
-        moments, names, blocked = X.statistics, X.feature_names, X.block_evidence is not None
+        if not X.has_moments:
+            name = type(X.statistics).__name__
+            raise DataError(f"{method} works on moments, not on {name}. Hand over the table.", kind="capability")
+        moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
     else:
         found = given(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
-        assert isinstance(found.statistics, Moments)
-        moments, names, blocked = found.statistics, found.names, bool(found.blocked)
+        moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)
     if blocked:
         raise OptionError(f"{method} knows no blocks. Score each block by itself, or screen with blocks.")
     _check_two(moments.classes, method)
@@ -86,8 +85,7 @@ def two_class_values(
             f"{method} needs the values, but was given {type(X).__name__}, which hold them no longer. Hand over "
             "the table itself, or choose a method that uses moments, such as 'welch' or 'bd'."
         )
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     if isinstance(X, (Summarised, LabelledMatrix)):
         _check_bare(X, y, classes, feature_names)
         matrix = X if isinstance(X, LabelledMatrix) else _read_again(X, method)

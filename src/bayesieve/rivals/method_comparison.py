@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import fdtr, fdtrc, polygamma, psi, stdtr
 
 from bayesieve.errors import OptionError
+from bayesieve.posterior import Tabular
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.t_tests import unequal_variances
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
+from bayesieve.utils import BoolArray, FloatArray, IntArray, is_whole
 
 VARIANCES_DIFFER = 1e-4  # p-values of the F test below it
 MEANS_MAY_NOT = 0.05  # p-values of Welch's t test above it
@@ -175,8 +171,7 @@ def checked_lengths(top: Any, n_features: int) -> tuple[int, ...]:
     if top is None:
         return tuple(n for n in (10, 50, 100) if 2 * n <= n_features) or (max(1, n_features // 2),)
     lengths: list[Any] = [top] if np.ndim(top) == 0 else list(top)
-    whole = [isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in lengths]
-    if not lengths or not all(whole) or not all(1 <= n <= n_features for n in lengths):
+    if not lengths or not all(is_whole(n) and 1 <= n <= n_features for n in lengths):
         raise OptionError(
             f"The length of a top list is a whole number from 1 to the number of features ({n_features:,}), not "
             f"{', '.join(repr(n) for n in lengths) or 'nothing'}."
@@ -279,7 +274,7 @@ def _s(count: int, one: str = "", many: str = "s") -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MethodComparison:
+class MethodComparison(Tabular):
     """Scores, ranks and top lists of several methods; made by :func:`bayesieve.compare_methods`.
 
     Parameters
@@ -478,34 +473,6 @@ class MethodComparison:
             if scores.log_p_value is not None:
                 table[f"log_p_{keys[name]}"] = scores.log_p_value
         return table | dict(self.differences) | {"variance_alone": self.variance_alone}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.0, 1.0, 5.0], [1.0, 0.0, 7.0], [8.0, 2.0, 5.5], [9.0, 1.5, 7.5], [8.5, 2.5, 6.0]]
-        >>> bs.compare_methods(X, [0, 0, 1, 1, 1], ["welch", "bd"]).to_pandas().shape[0]
-        3
-        """
-        import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.0, 1.0, 5.0], [1.0, 0.0, 7.0], [8.0, 2.0, 5.5], [9.0, 1.5, 7.5], [8.5, 2.5, 6.0]]
-        >>> bs.compare_methods(X, [0, 0, 1, 1, 1], ["welch", "bd"]).to_polars().shape[0]
-        3
-        """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        return pl.DataFrame(self.to_dict())
 
     @property
     def _first(self) -> FeatureScores:

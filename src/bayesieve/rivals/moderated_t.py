@@ -7,7 +7,6 @@ If :math:`1/\sigma_f^2 \sim \chi^2_{d_0} / (d_0 s_0^2)`, the residual variances 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import digamma, polygamma
 
-from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
+from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.t_tests import TwoSamples, t_scores, warn_degenerate
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_choice, warn
 
 LIMIT_SCALES = ("mean", "log_mean")
 _LEAST_SHARE = 1e-5  # of the median: smaller variances are raised to it before the logarithm
@@ -77,8 +76,7 @@ def fit_variance_prior(
         The scale if :math:`d_0 = \infty` and there is no trend: ``"mean"`` of the variances, as limma has it since
         2017, or ``"log_mean"``, :math:`\exp \bar e`, as it was before.
     """
-    if limit_scale not in LIMIT_SCALES:
-        raise OptionError(f"limit_scale must be one of {', '.join(map(repr, LIMIT_SCALES))}, not {limit_scale!r}.")
+    check_choice("limit_scale", limit_scale, LIMIT_SCALES)
     x, d = np.asarray(variance, dtype=np.float64), np.asarray(dof, dtype=np.float64)
     used = np.isfinite(x) & (d > 0)
     if not used.any():
@@ -146,11 +144,10 @@ def _raised(x: FloatArray) -> FloatArray:
     x = np.maximum(x, 0.0)
     median = float(np.median(x))
     if median == 0:
-        warnings.warn(
+        warn(
+            DegenerateFeatureWarning,
             f"{int((x == 0).sum())} of {x.size} residual variances are 0, at least half of them: the common "
             "prior of the variances is not to be trusted. Leave out features without variance.",
-            DegenerateFeatureWarning,
-            stacklevel=5,
         )
         median = 1.0
     return np.maximum(x, _LEAST_SHARE * median)

@@ -6,25 +6,28 @@ features as the screen does and differs in where it cuts.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from bayesieve.data import Label
-from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
+from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, Message, OptionError, Wording
 from bayesieve.models import Degeneracy, GaussianModel
 from bayesieve.posterior import FeaturePosterior, benjamini_hochberg, null_mean, tabulated_log_null_probability
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import Rival
 from bayesieve.screening import check_range, given
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_choice, warn
 
 METHODS = ("exact", "bartlett", "chi2")
 _TINY = 1e-150
-_CAVEAT = "These p-values hold for Gaussian data only; for other data compare with permutations()."
+_CAVEAT = Message.of(
+    "These p-values hold for Gaussian data only; for other data compare with ",
+    Wording("permutations()", "--permutations 1000"),
+    ".",
+)
 
 
 def pearson_neyman(
@@ -81,8 +84,7 @@ def pearson_neyman(
     >>> scores.log_p_value[:2].round(1).tolist()
     [-23.1, -23.5]
     """
-    if method not in METHODS:
-        raise OptionError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}.")
+    check_choice("method", method, METHODS)
     moments, names = _moments(X, y, classes, feature_names, missing, n_threads)
     _check(moments, names)
     statistic = log_lambda(moments)
@@ -152,8 +154,7 @@ def _moments(
         moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
     else:
         found = given(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
-        assert isinstance(found.statistics, Moments)
-        moments, names, blocked = found.statistics, found.names, bool(found.blocked)
+        moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)
     if blocked:
         raise OptionError("The Pearson-Neyman test knows no blocks. Test each block, or screen with blocks.")
     return moments, names
@@ -197,10 +198,9 @@ def _warn(moments: Moments, statistic: FloatArray) -> None:
     ]
     if flat:
         parts.append(f"{flat} with a p-value of 0 that counts as no test: {Degeneracy.CONSTANT_IN_A_CLASS.reason}")
-    warnings.warn(
-        f"{int(untested.sum()) + flat} of {statistic.size} features have no usable variance ({'; '.join(parts)}).",
+    warn(
         DegenerateFeatureWarning,
-        stacklevel=3,
+        f"{int(untested.sum()) + flat} of {statistic.size} features have no usable variance ({'; '.join(parts)}).",
     )
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import LabelError, MissingValueError, OptionError
+from bayesieve.errors import LabelError, MissingValueError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.log_tails import log_student_tails
 from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.t_tests import warn_degenerate
+from bayesieve.utils import check_whole
 
 _CAVEAT = "These p-values hold for Gaussian data of one variance in both classes."
 
@@ -81,12 +82,9 @@ def mutual_info_classif(
     from sklearn.feature_selection import mutual_info_classif as theirs  # noqa: PLC0415 - slow to import
 
     del n_threads
-    for name, value, least in (("n_neighbors", n_neighbors, 1), ("seed", seed, 0)):
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or value < least:
-            raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    n_neighbors, seed = check_whole("n_neighbors", n_neighbors, 1), check_whole("seed", seed)
     _check(matrix, "mutual-info", 2)
-    estimate = theirs(matrix.values, matrix.labels.codes, n_neighbors=int(n_neighbors), random_state=int(seed))
+    estimate = theirs(matrix.values, matrix.labels.codes, n_neighbors=n_neighbors, random_state=seed)
     same = _constant(matrix.values)
     return FeatureScores("mutual_info", np.where(same, np.nan, estimate), matrix.feature_names)
 

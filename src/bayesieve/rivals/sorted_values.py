@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -20,7 +19,7 @@ from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import DegenerateFeatureWarning, LabelError, OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import rival
-from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for
+from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, warn
 
 LARGEST = 1e150  # sums and squares of values beyond it would overflow
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -407,10 +406,9 @@ def _warn(methods: Sequence[SortedMethod], results: Sequence[FeatureScores]) -> 
     for method, scores in zip(methods, results, strict=True):
         number = int(np.isnan(scores.score).sum())
         if number:
-            warnings.warn(
-                f"{number} of {scores.n_features} features have no score ({method.name}): {method.lacking}.",
+            warn(
                 DegenerateFeatureWarning,
-                stacklevel=5,
+                f"{number} of {scores.n_features} features have no score ({method.name}): {method.lacking}.",
             )
 
 

@@ -15,21 +15,19 @@ n - m terms but divides by n, so that the unit of measurement matters: values ti
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import digamma
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import DataWarning, OptionError
+from bayesieve.errors import DataWarning
 from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, check_choice, check_whole, warn
 
 VARIANTS = ("invariant", "literal")
 TIES = ("floor", "jitter", "drop")
@@ -146,33 +144,24 @@ def _ties(tile: SortedTile, pooled: FloatArray) -> IntArray:
 def _warn_of_ties(tied: npt.NDArray[np.bool_]) -> None:
     """Warn where the floor in place of spacings of 0 decides the score."""
     if tied.any():
-        warnings.warn(
+        warn(
+            DataWarning,
             f"{int(tied.sum())} of {tied.size} features hold many equal values, so that their spacings tell of "
             "rounding and not of the classes; their mutual information is far too large. Leave them out, or use a "
             "method that takes ties, such as 'wilcoxon'.",
-            DataWarning,
-            stacklevel=4,
         )
 
 
 def spacing_method(*, variant: str = "invariant", order: int = 1, ties: str = "floor", seed: int = 0) -> _Spacings:
     """Check the options of :func:`spacing_information`, for a pass over sorted values."""
-    for name, value, allowed in (("variant", variant, VARIANTS), ("ties", ties, TIES)):
-        if value not in allowed:
-            raise OptionError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}.")
-    return _Spacings(variant, _whole("order", order, 1), ties, _whole("seed", seed, 0))
+    check_choice("variant", variant, VARIANTS)
+    check_choice("ties", ties, TIES)
+    return _Spacings(variant, check_whole("order", order, 1), ties, check_whole("seed", seed))
 
 
 def literal_method(*, order: int = 1, ties: str = "floor", seed: int = 0) -> _Spacings:
     """Check the options of :func:`spacing_information_literal`."""
     return spacing_method(variant="literal", order=order, ties=ties, seed=seed)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
-    return int(value)
 
 
 RIVAL = Rival("mi", "MI (spacings)", "values", spacing_information)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
+from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError
 from bayesieve.posterior import benjamini_hochberg
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.log_tails import log_student_tails
 from bayesieve.rivals.registry import Rival
-from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.stats import Moments, as_moments
+from bayesieve.utils import FloatArray, check_choice, warn
 
 RANKS_BY = ("p_value", "abs_t")
 _TINY = 1e-150
@@ -55,8 +54,9 @@ class TwoSamples:
         smallest
             Number of values that a class needs.
         """
-        if not isinstance(moments, Moments):
-            raise DataError(f"{test} takes Moments, not {type(moments).__name__}; score() takes tables.")
+        if as_moments(moments) is None:
+            name = type(moments).__name__
+            raise DataError(f"{test} takes Moments, not {name}; score() takes tables.", kind="capability")
         _check_classes(moments, test, smallest)
         _check_tiny(moments)
         n0, n1 = moments.counts.astype(np.float64)
@@ -127,8 +127,7 @@ def t_scores(
     details
         Further columns.
     """
-    if score not in RANKS_BY:
-        raise OptionError(f"score must be one of {', '.join(map(repr, RANKS_BY))}, not {score!r}.")
+    check_choice("score", score, RANKS_BY)
     alike = dof.size == 1 or bool((dof == dof[0]).all())
     same = np.isnan(t) & (difference == 0)  # no variance and no difference: nothing speaks against equality
     plain = np.where(same, 0.0, np.abs(t))
@@ -154,11 +153,10 @@ def warn_degenerate(n_features: int, *parts: tuple[npt.NDArray[np.bool_], str]) 
     """
     found = [(int(np.broadcast_to(mask, (n_features,)).sum()), words) for mask, words in parts if mask.any()]
     if found:
-        warnings.warn(
+        warn(
+            DegenerateFeatureWarning,
             f"{sum(number for number, _ in found)} of {n_features} features have no usable variance "
             f"({'; '.join(f'{number} {words}' for number, words in found)}).",
-            DegenerateFeatureWarning,
-            stacklevel=4,
         )
 
 

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import OptionError
 from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.log_tails import log_normal_tails
 from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, check_choice
 
 LAWS = ("auto", "normal")
 _SMALL = 8  # values in the smaller class up to which the exact law is used, as in SciPy
@@ -135,8 +134,7 @@ def exact_log_tails(smaller: int, larger: int) -> FloatArray:
 
 def wilcoxon_method(*, law: str = "auto") -> _RankSum:
     """Check the options of :func:`wilcoxon`, for a pass over sorted values."""
-    if law not in LAWS:
-        raise OptionError(f"law must be one of {', '.join(map(repr, LAWS))}, not {law!r}.")
+    check_choice("law", law, LAWS)
     return _RankSum(law == "auto")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import ValueBlocks, is_sparse
-from bayesieve.errors import DataError, DegenerateFeatureError, DegenerateFeatureWarning, OptionError
+from bayesieve.errors import FLAGGED, DataError, DegenerateFeatureError, DegenerateFeatureWarning, Wording
 from bayesieve.models import Degeneracy, Evidences, GaussianModel, Model, Part, Patterns, find_degenerate, repair
-from bayesieve.stats import ClassStatistics, Moments
-from bayesieve.utils import BoolArray
+from bayesieve.stats import Moments
+from bayesieve.utils import BoolArray, check_choice, warn
 
 _TINY, _FEW_LEVELS = 1e-150, 8
 
@@ -70,18 +69,17 @@ class Handling:
     aloud: bool = True
 
     def __post_init__(self) -> None:
-        if self.policy not in ("floor", "exclude", "raise"):
-            raise DataError(f"degenerate must be 'floor', 'exclude' or 'raise', not {self.policy!r}.")
+        check_choice("degenerate", self.policy, ("floor", "exclude", "raise"), DataError)
 
 
-def prepared(model: Model, statistics: ClassStatistics, patterns: Patterns, handling: Handling) -> Prepared:
+def prepared(model: Any, statistics: Any, patterns: Patterns, handling: Handling) -> Prepared:
     """Give features without usable variance a floor, or mark them as excluded."""
-    if not isinstance(model, GaussianModel):
-        if handling.resolution is not None:
-            raise OptionError(f"resolution is the step of measurements; {type(model).__name__} has no use for it.")
+    if handling.resolution is not None:
+        name = type(model).__name__
+        model.require("resolution", f"resolution is the step of measurements; {name} has no use for it.")
+    if not model.supports("floors"):
         flags = _too_many_levels(model, statistics, handling)
         return Prepared(Part(model, statistics), model.evidences(statistics), flags, flags != 0)
-    assert isinstance(statistics, Moments)
     used = statistics if handling.resolution is None else statistics.with_resolution(handling.resolution)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
         evidences = model.evidences(used)
@@ -107,12 +105,14 @@ def _too_many_levels(model: Model, statistics: Any, handling: Handling) -> npt.N
     flags[odd] = Degeneracy.TOO_MANY_LEVELS
     if odd.any() and handling.aloud:
         shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(odd)[:5].tolist())
-        warnings.warn(
-            f"{int(odd.sum())} of {odd.size} features have so many levels that nearly every value is one of its "
-            f"own, for example {shown}: they look like ids or dates, are flagged in .degenerate and left at the "
-            "prior. Declare the levels if they are meant.",
+        warn(
             DegenerateFeatureWarning,
-            stacklevel=5,
+            f"{int(odd.sum())} of {odd.size} features have so many levels that nearly every value is one of its "
+            f"own, for example {shown}: they look like ids or dates, are ",
+            FLAGGED,
+            " and left at the prior.",
+            hint="Declare the levels if they are meant.",
+            kind="degenerate",
         )
     return flags
 
@@ -127,15 +127,18 @@ def _repaired(
     if handling.policy == "raise":
         shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(flags)[:5].tolist())
         raise DegenerateFeatureError(
-            f"{found}, for example {shown}. Drop them, use degenerate='floor' or 'exclude', or state the "
-            "instrument's resolution."
+            f"{found}, for example {shown}.",
+            hint=(
+                "Drop them, use ",
+                Wording("degenerate='floor' or 'exclude'", "--degenerate floor or exclude"),
+                ", or state the instrument's resolution.",
+            ),
+            kind="degenerate",
         )
     repaired = repair(model, moments, flags, handling.policy, handling.table)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
     if handling.aloud:
-        warnings.warn(
-            f"{found}; they are flagged in .degenerate and {what}.", DegenerateFeatureWarning, stacklevel=5
-        )
+        warn(DegenerateFeatureWarning, f"{found}; they are ", FLAGGED, f" and {what}.", kind="degenerate")
     part = Part(
         model, repaired.moments, None, handling.resolution, None if handling.resolution is None else before
     )
@@ -148,17 +151,18 @@ def settled(
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""
     if ready.excluded.any() and alone:
         log_bf = np.where(ready.excluded, 0.0, log_bf)
-    if isinstance(ready.part.model, GaussianModel):
+    if ready.part.model.supports("floors"):  # evidence is defined, so that it has left the range
         check_range(names, np.isfinite(log_bf))
         return log_bf, ready.flags
     undefined = ~np.isfinite(log_bf)
     if not undefined.any():
         return log_bf, ready.flags
-    warnings.warn(
-        f"{int(undefined.sum())} of {undefined.size} features have no evidence under this prior; they are "
-        "flagged in .degenerate and left at the prior.",
+    warn(
         DegenerateFeatureWarning,
-        stacklevel=4,
+        f"{int(undefined.sum())} of {undefined.size} features have no evidence under this prior; they are ",
+        FLAGGED,
+        " and left at the prior.",
+        kind="degenerate",
     )
     flags = np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), ready.flags)
     return np.where(undefined, 0.0, log_bf), flags

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import told_apart
 from bayesieve.errors import (
+    FLAGGED,
     DataError,
     DataWarning,
     DegenerateFeatureError,
@@ -19,12 +19,13 @@ from bayesieve.errors import (
     LabelError,
     OptionError,
     PriorError,
+    Wording,
+    option,
 )
 from bayesieve.models import (
     PAIR_CONSTANT,
     Comparison,
     Degeneracy,
-    GaussianModel,
     Model,
     PairedComparison,
     Part,
@@ -32,11 +33,11 @@ from bayesieve.models import (
     PatternShares,
     log_prior_ratio,
 )
-from bayesieve.posterior import BlockEvidence, Finding, Remark, is_jeffreys, within_blocks
+from bayesieve.posterior import BlockEvidence, Finding, Remark, within_blocks
 from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepared
 from bayesieve.screening.inputs import Given
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, warn
 
 Flags = npt.NDArray[np.int8]
 
@@ -116,11 +117,13 @@ def _flags(ready: dict[Any, Prepared]) -> Flags:
     floored = np.where(excluded, np.int8(0), flags).max(axis=0)
     found = np.where(excluded.all(axis=0), flags.max(axis=0), floored)
     if floored.any():
-        warnings.warn(
-            f"{int((floored > 0).sum())} of {floored.size} features are constant in a class of some block and "
-            "were given a floor there; they are flagged in .degenerate.",
+        warn(
             DegenerateFeatureWarning,
-            stacklevel=5,
+            f"{int((floored > 0).sum())} of {floored.size} features are constant in a class of some block and "
+            "were given a floor there; they are ",
+            FLAGGED,
+            ".",
+            kind="degenerate",
         )
     return np.asarray(found, dtype=np.int8)
 
@@ -134,17 +137,19 @@ def _ratio(model: Model, sizes: Sequence[Sequence[int]]) -> float | None:
 
 
 def screen_shift(
-    model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, pooled: FloatArray
+    model: Any, blocked: dict[Any, Any], patterns: Patterns, pooled: FloatArray
 ) -> tuple[Any, FloatArray, Flags, BlockEvidence]:
     """Compare blocks that have their own location and share the class shift and the variances."""
     from bayesieve.models import ShiftComparison  # noqa: PLC0415 - compiles kernels of its own
 
-    if len(patterns.classes) != 2 or not isinstance(model, GaussianModel) or not is_jeffreys(model):
+    if len(patterns.classes) != 2 or not model.is_jeffreys:
         raise OptionError(
-            "block_model='shift' compares two classes of Gaussian data under Jeffreys' prior. Use "
-            "block_model='own' for more classes, other models and other priors."
+            option("block_model", "shift"),
+            " compares two classes of Gaussian data under Jeffreys' prior.",
+            hint=("Use ", option("block_model", "own"), " for more classes, other models and other priors."),
+            kind="capability",
         )
-    comparison = ShiftComparison(tuple(blocked.values()), model)  # type: ignore[arg-type]
+    comparison = ShiftComparison(tuple(blocked.values()), model)
     log_bf = comparison.log_bayes_factor()
     undefined = ~np.isfinite(log_bf)
     if undefined.all():
@@ -153,11 +158,13 @@ def screen_shift(
             "blocks, or leave them out."
         )
     if undefined.any():
-        warnings.warn(
-            f"{int(undefined.sum())} of {undefined.size} features have no spread within blocks in a class, or "
-            "classes that never meet in a block; they are flagged in .degenerate and left at the prior.",
+        warn(
             DegenerateFeatureWarning,
-            stacklevel=5,
+            f"{int(undefined.sum())} of {undefined.size} features have no spread within blocks in a class, or "
+            "classes that never meet in a block; they are ",
+            FLAGGED,
+            " and left at the prior.",
+            kind="degenerate",
         )
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
@@ -192,8 +199,13 @@ def screen_pairs(
     model: Model, given: Given, handling: Handling
 ) -> tuple[PairedComparison, FloatArray, PairFlags, tuple[Finding, ...]]:
     """Compare differences within pairs with differences of mean 0, block by block if there are blocks."""
-    if not isinstance(model, GaussianModel) or not is_jeffreys(model):
-        raise OptionError("Pairs are compared under Jeffreys' prior only; leave the model (or the prior) out.")
+    if not model.is_jeffreys:
+        raise OptionError(
+            "Pairs are compared under Jeffreys' prior only; leave ",
+            Wording("the model (or the prior)", "--prior"),
+            " out.",
+            kind="capability",
+        )
     model.check_features(given.statistics.n_features)
     if given.n_pairs < 2:
         raise LabelError(f"There is only {given.n_pairs} complete pair, and at least 2 that differ are needed.")
@@ -209,15 +221,14 @@ def screen_pairs(
     pairing = _remark(given.n_pairs, given.n_incomplete)
     if not given.blocked:
         return comparison, log_bf, flags, (pairing,)
-    whole, silent = _repaired(given.statistics, handling)
+    whole, silent = _repaired(cast("Moments", given.statistics), handling)
     pooled = PairedComparison((whole,), (silent == 0,)).log_bayes_factor()
     evidence = BlockEvidence(tuple(told_apart(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
     return comparison, log_bf, flags, (pairing, evidence)
 
 
-def _repaired(differences: Any, handling: Handling) -> tuple[Moments, PairFlags]:
+def _repaired(differences: Moments, handling: Handling) -> tuple[Moments, PairFlags]:
     """Flag features without enough differences, or whose differences are all the same."""
-    assert isinstance(differences, Moments)
     used = differences
     if handling.resolution is not None:
         used = differences.with_resolution(_step(handling.resolution))
@@ -242,11 +253,13 @@ def _tell(flags: PairFlags, handling: Handling) -> None:
     found = f"{n} of {flags.size} features have no two differences that differ"
     if handling.policy == "raise":
         raise DegenerateFeatureError(f"{found}. Drop them, or state the instrument's resolution.")
-    warnings.warn(
-        f"{found}; they are flagged in .degenerate and left at the prior. State the resolution to have features "
-        "judged whose differences are all the same.",
+    warn(
         DegenerateFeatureWarning,
-        stacklevel=4,
+        f"{found}; they are ",
+        FLAGGED,
+        " and left at the prior.",
+        hint="State the resolution to have features judged whose differences are all the same.",
+        kind="degenerate",
     )
 
 
@@ -272,8 +285,10 @@ def absence(samples: npt.NDArray[np.int64] | None, statistics: ClassStatistics) 
 
     if samples is None:
         raise DataError(
-            "informative_missing needs the number of samples per class, which ready statistics do not tell. Hand "
-            "over the table itself."
+            option("informative_missing"),
+            " needs the number of samples per class, which ready statistics do not tell.",
+            hint="Hand over the table itself.",
+            kind="no-samples",
         )
     shape = (len(statistics.classes), statistics.n_features)
     present: Any = np.broadcast_to(statistics.counts, shape)
@@ -287,11 +302,12 @@ def of_absence(statistics: ClassStatistics, part: Part) -> Remark:
     absent: Any = part.statistics
     n_features = int((absent.table[:, 0].sum(axis=0) > 0).sum())
     if not n_features:
-        warnings.warn(
-            "informative_missing was asked for, but no value is missing: every feature then pays for classes that "
-            "are alike in this. Leave it out.",
+        warn(
             DataWarning,
-            stacklevel=5,
+            option("informative_missing"),
+            " was asked for, but no value is missing: every feature then pays for classes that are alike in this.",
+            hint="Leave it out.",
+            kind="nothing-missing",
         )
     said = f"Missing values of {n_features:,} of {statistics.n_features:,} features count as evidence, too"
     return Remark((f"{said}; features that lack none pay for classes that are alike in this.",))

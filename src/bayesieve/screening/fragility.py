@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError
-from bayesieve.models import Comparison, GaussianModel, Model
+from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
+from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import Handling, prepared
 from bayesieve.screening.inputs import Summarised
@@ -95,7 +95,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     if ready and isinstance(table, LabelledMatrix):
         _check_same(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)
     names = _sample_names(X, table)
-    if isinstance(posterior.model, GaussianModel) and len(posterior.classes) == 2:
+    if posterior.model.supports("leave-one-out") and len(posterior.classes) == 2:
         found = leave_one_out(table, posterior, limit, n_threads)
         _add_degenerate(found, table, posterior, limit)
         return found.fragility(posterior, limit, names)
@@ -142,11 +142,12 @@ def one_by_one(
 
 def _in_memory(table: ValueBlocks, posterior: FeaturePosterior) -> LabelledMatrix:
     """Hold the values of a file: the slow route sums them once for every sample."""
-    if not isinstance(posterior.model, GaussianModel):
-        raise OptionError(
-            "The fragility of a file is found for the Gaussian model only. For others read the table into memory, "
-            "for example with pandas or polars, and call fragility(X, y, model)."
-        )
+    posterior.model.require(
+        "leave-one-out",
+        "The fragility of a file is found for the Gaussian model only.",
+        hint="For others read the table into memory, for example with pandas or polars, and call fragility(X, y, "
+        "model).",
+    )
     codes, values = values_of(table, np.arange(posterior.n_features))
     return LabelledMatrix(values, Labels(posterior.classes, codes), posterior.feature_names)
 
@@ -233,7 +234,10 @@ def _check_comparison(posterior: FeaturePosterior) -> None:
     if not plain or posterior.block_evidence is not None:
         raise OptionError(
             "Fragility is found for plain classes, not for blocks, pairs or informative missing values. Screen "
-            "without them, or look at what each block says in posterior.block_evidence."
+            "without them, or look at what each block says in ",
+            Wording("posterior.block_evidence", "the columns block_..."),
+            ".",
+            kind="capability",
         )
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, ValueBlocks, checked_names, differences, in_blocks, one_each
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError
+from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
 from bayesieve.models import GaussianModel, Model
-from bayesieve.stats import ClassStatistics, Moments, checked_exposures, split_blocks
+from bayesieve.stats import ClassStatistics, checked_exposures, split_blocks
 
 
 @functools.cache
@@ -133,11 +133,14 @@ def _checked_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> Lab
             "least two classes: check the label column."
         )
     absent = [str(label) for label, n in zip(matrix.labels.classes, matrix.labels.counts, strict=True) if not n]
-    if absent and not isinstance(model, GaussianModel):
+    if absent and not model.supports("empty-classes"):
         raise LabelError(f"No sample is of class {', '.join(absent)}. Check classes, or leave it out.")
     if exposures is not None:
         if not model.takes_exposures:
-            raise OptionError(f"exposures are for models of counts; {type(model).__name__} has no use for them.")
+            name = type(model).__name__
+            raise OptionError(
+                f"exposures are for models of counts; {name} has no use for them.", kind="capability"
+            )
         matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
         model.check_exposures(matrix.exposures)
     return matrix
@@ -186,8 +189,8 @@ def _block(name: Any, part: Any, whole: Any) -> Any:
 def _of_pairs(
     matrix: LabelledMatrix, model: Model, pairs: Any, blocks: Any, missing: str, n_threads: int | None
 ) -> Given:
-    if not isinstance(model, GaussianModel):
-        raise OptionError(f"Pairs are compared by their differences, which {type(model).__name__} does not know.")
+    name = type(model).__name__
+    model.require("pairs", f"Pairs are compared by their differences, which {name} does not know.")
     made, incomplete, places = differences(matrix, pairs)
     joint = made
     if blocks is not None:
@@ -207,8 +210,9 @@ def _checked_type(model: Model, made: Given) -> Given:
     if not isinstance(made.statistics, wanted):
         raise DataError(
             f"{type(model).__name__} works on {wanted.__name__}, but the data were reduced to "
-            f"{type(made.statistics).__name__}. Hand over the table itself, or read it with model=..."
+            f"{type(made.statistics).__name__}. Hand over the table itself",
+            Wording(", or read it with model=...", ""),
+            ".",
+            kind="statistics",
         )
-    if isinstance(made.statistics, Moments) and not isinstance(model, GaussianModel):
-        raise DataError(f"{type(model).__name__} cannot be used on moments; hand over the table itself.")
     return made

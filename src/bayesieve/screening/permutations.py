@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,14 +11,14 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.errors import CalibrationWarning, DataError, LabelError, OptionError
-from bayesieve.models import Comparison, GaussianModel, Model
+from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
 from bayesieve.screening.inputs import Summarised, checked_model
 from bayesieve.screening.relabelled import Counts, Lot, Question
 from bayesieve.screening.removals import values_of
 from bayesieve.screening.screen import screen
-from bayesieve.stats import ClassStatistics, Moments, Relabellings
-from bayesieve.utils import n_threads_for
+from bayesieve.stats import ClassStatistics, Relabellings, as_moments
+from bayesieve.utils import check_whole, n_threads_for, warn
 
 Progress = Callable[[int, int], None]
 
@@ -120,11 +119,10 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     found = _count_all(table, question, n_permutations, seed, max(target, _LEAST_TARGET), n_threads, progress)
     if found.complete and found.n_permutations < n_permutations:
         least = _ways_to_swap(posterior) / (1 + found.n_permutations)
-        warnings.warn(
+        warn(
+            CalibrationWarning,
             f"There are only {found.n_permutations:,} other ways to deal the samples to classes of these sizes, "
             f"and all were taken. A feature's own p-value cannot be below {least:.3g}.",
-            CalibrationWarning,
-            stacklevel=2,
         )
     return found
 
@@ -170,14 +168,12 @@ def _count_all(
 
 
 def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any, seed: Any) -> None:
-    if not isinstance(model, GaussianModel):
-        raise OptionError(
-            f"Labels are permuted under the Gaussian model only, not under {type(model).__name__}. Call screen() "
-            "with permuted labels instead."
-        )
-    whole = isinstance(n_permutations, (int, np.integer)) and not isinstance(n_permutations, bool)
-    if not whole or n_permutations < 1:
-        raise OptionError(f"n_permutations must be a whole number of at least 1, not {n_permutations!r}.")
+    model.require(
+        "permutations",
+        f"Labels are permuted under the Gaussian model only, not under {type(model).__name__}.",
+        hint="Call screen() with permuted labels instead.",
+    )
+    check_whole("n_permutations", n_permutations, 1)
     for name, value in (("cut", cut), ("target", target)):
         if not isinstance(value, (int, float, np.number)) or np.isnan(value):
             raise OptionError(f"{name} must be a number, not {value!r}.")
@@ -211,11 +207,14 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool) -> ValueBlo
 
 def _check_same(statistics: Any, posterior: FeaturePosterior) -> None:
     """Raise if the values are not those of the screen."""
-    screened = posterior.moments
-    same = isinstance(statistics, Moments) and statistics.mean.shape == screened.mean.shape
-    if not same or not all(
-        np.allclose(getattr(statistics, name), getattr(screened, name), rtol=1e-6)
-        for name in ("counts", "mean", "centred_squares")
+    screened, moments = posterior.moments, as_moments(statistics)
+    if (
+        moments is None
+        or moments.mean.shape != screened.mean.shape
+        or not all(
+            np.allclose(getattr(moments, name), getattr(screened, name), rtol=1e-6)
+            for name in ("counts", "mean", "centred_squares")
+        )
     ):
         raise DataError(
             f"The table is not the one that was screened, with {posterior.n_features:,} features and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -57,8 +57,7 @@ def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n
     n_threads
         Threads; the result does not depend on it.
     """
-    model, moments = posterior.model, posterior.moments
-    assert isinstance(model, GaussianModel)
+    model, moments = cast("GaussianModel", posterior.model), posterior.moments
     parts = Downdates.of(model, moments, posterior.resolution)
     found, awkward = _at_candidates(table, parts, n_threads)
     counts = np.broadcast_to(moments.counts, moments.mean.shape)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import CalibrationWarning, OptionError, PriorWarning
+from bayesieve.errors import JEFFREYS, CalibrationWarning, OptionError, PriorWarning, Wording, option
 from bayesieve.models import (
     Compared,
     Comparison,
@@ -28,6 +27,7 @@ from bayesieve.screening.degenerate import Handling, prepared, settled
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import Given, checked_model, given
 from bayesieve.stats import Moments, checked_resolution, largest_counts
+from bayesieve.utils import check_choice, warn
 
 _FEW_SAMPLES = 5
 _FEW_IN_A_BLOCK, _MANY_BY_CHANCE = 15, 0.005
@@ -36,8 +36,8 @@ _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which
 
 def advise(posterior: FeaturePosterior) -> None:
     """Warn of tiny classes, odd prior ratios and a scale the prior does not fit."""
-    model = posterior.model
-    if not isinstance(model, GaussianModel):
+    model: Any = posterior.model
+    if not model.supports("moments"):
         return
     moments, sizes = posterior.moments, largest_counts(posterior.statistics)
     smallest = min(sizes)
@@ -55,12 +55,13 @@ def advise(posterior: FeaturePosterior) -> None:
     if 0 < smallest < _FEW_SAMPLES:
         by_chance = expected_by_chance(posterior, 0.0)
         label = moments.classes[sizes.index(smallest)]
-        warnings.warn(
+        warn(
+            CalibrationWarning,
             f"Class {label!r} has only {smallest} samples. With an improper prior, about {by_chance:,.0f} of "
             f"{posterior.n_features:,} features would exceed a probability of 0.5 by chance alone if all were "
-            "Gaussian non-markers. Prefer FixedSize(n), a proper prior, or more samples.",
-            CalibrationWarning,
-            stacklevel=3,
+            "Gaussian non-markers.",
+            hint=("Prefer ", Wording("FixedSize(n)", "--n-selected N"), ", a proper prior, or more samples."),
+            kind="small-class",
         )
 
 
@@ -73,13 +74,13 @@ def _warn_about_blocks(posterior: FeaturePosterior, n_blocks: int) -> None:
     drawn = comparison.null_log_bayes_factor(np.random.default_rng(0))
     share = 0.0 if drawn is None else float(np.mean(drawn > -np.asarray(posterior.prior_log_odds)))
     if share > _MANY_BY_CHANCE:
-        warnings.warn(
+        warn(
+            CalibrationWarning,
             f"{n_blocks} blocks, some with only {smallest} samples of a class, under an improper prior: about "
             f"{share:.1%} of the features would exceed a probability of 0.5 by chance alone if all were Gaussian "
-            "non-markers, because the prior ratio enters once per block. Prefer block_model='shift', larger "
-            "blocks or a proper prior.",
-            CalibrationWarning,
-            stacklevel=4,
+            "non-markers, because the prior ratio enters once per block.",
+            hint=("Prefer ", option("block_model", "shift"), ", larger blocks or a proper prior."),
+            kind="small-blocks",
         )
 
 
@@ -92,12 +93,15 @@ def _warn_about_scale(model: GaussianModel, moments: Moments) -> None:
     variance = moments.pool().variance[0]
     median = float(np.nanmedian(variance)) if np.isfinite(variance).any() else typical
     if not _FITTING_SCALE[0] * typical <= median <= _FITTING_SCALE[1] * typical:
-        warnings.warn(
-            f"The median variance of the features is {median:.3g}, but this proper prior expects about "
-            f"{typical:.3g}. Probabilities will mislead: rescale the data, set variance_scale (and "
-            "mean_strength) to fit, or use GaussianModel.jeffreys(), which has no scale.",
+        warn(
             PriorWarning,
-            stacklevel=4,
+            f"The median variance of the features is {median:.3g}, but this proper prior expects about "
+            f"{typical:.3g}. Probabilities will mislead: rescale the data, ",
+            Wording("set variance_scale (and mean_strength) to fit", "give a --prior file whose scale fits"),
+            ", or use ",
+            JEFFREYS,
+            ", which has no scale.",
+            kind="prior-scale",
         )
 
 
@@ -256,15 +260,38 @@ def _compared(
 
 def _check_options(found: Given, patterns: Any, block_model: str, informative: bool, handling: Handling) -> None:
     """Raise if options contradict each other."""
-    if block_model not in BLOCK_MODELS:
-        raise OptionError(f"block_model must be one of {', '.join(map(repr, BLOCK_MODELS))}, not {block_model!r}.")
+    check_choice("block_model", block_model, BLOCK_MODELS)
     if block_model != "own" and not found.blocked:
-        raise OptionError(f"block_model={block_model!r} says what blocks share, but there are no blocks.")
+        raise OptionError(
+            Wording(f"block_model={block_model!r}", "--block-model"),
+            " says what blocks share",
+            Wording("", " (--blocks)"),
+            ", but there are no blocks.",
+            kind="options",
+        )
     if block_model == "shift" and (informative or handling.resolution is not None):
-        raise OptionError("block_model='shift' knows neither informative_missing nor resolution. Leave them out.")
+        unknown = (option("informative_missing"), " nor ", option("resolution"))
+        raise OptionError(
+            option("block_model", "shift"),
+            " knows neither ",
+            *unknown,
+            ".",
+            hint="Leave them out.",
+            kind="options",
+        )
     plain = isinstance(patterns, str) and patterns == "any"
     if found.n_pairs and (informative or block_model != "own" or not plain):
-        raise OptionError("Pairs know no patterns, informative_missing or block_model. Leave them out.")
+        raise OptionError(
+            "Pairs know no ",
+            option("patterns"),
+            ", ",
+            option("informative_missing"),
+            " or ",
+            option("block_model"),
+            ".",
+            hint="Leave them out.",
+            kind="options",
+        )
 
 
 def _of_patterns(shares: PatternShares | None) -> tuple[Finding, ...]:

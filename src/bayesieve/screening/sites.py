@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,8 @@ from bayesieve.errors import BayesieveError, DataError
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, effects
 from bayesieve.screening.screen import screen
-from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.stats import Moments, as_moments
+from bayesieve.utils import FloatArray, listed
 
 _MOST = 50
 
@@ -128,7 +128,7 @@ class SiteView:
         else:
             blocks = list(getattr(compared, "blocks", ()))
         several = len(blocks) == len(evidence.names) > 1
-        if not several or not all(isinstance(block, Moments) and len(block.classes) > 1 for block in blocks):
+        if not several or not all(as_moments(block) and len(block.classes) > 1 for block in blocks):
             return None
         return cls.of(posterior, dict(zip(evidence.names, blocks, strict=True)), n_features=n_features)
 
@@ -143,11 +143,13 @@ class SiteView:
 def _check(posterior: FeaturePosterior, by_site: Mapping[Any, Moments]) -> None:
     if not by_site:
         raise DataError("A view of sites needs at least one site.")
+    wanted = listed(posterior.classes, quote=False)
     for name, moments in by_site.items():
         if moments.n_features != posterior.n_features or set(moments.classes) != set(posterior.classes):
             raise DataError(
-                f"Site {name!r} has {moments.n_features:,} features and classes {_listed(moments.classes)}, the "
-                f"screen {posterior.n_features:,} features and classes {_listed(posterior.classes)}."
+                f"Site {name!r} has {moments.n_features:,} features and classes "
+                f"{listed(moments.classes, quote=False)}, the screen {posterior.n_features:,} features and "
+                f"classes {wanted}."
             )
 
 
@@ -158,10 +160,6 @@ def _used(evidence: FloatArray, pooled: FloatArray, combined: FloatArray) -> str
         if known.any() and np.allclose(way[known], evidence[known], rtol=1e-6, atol=1e-6):
             return name
     return ""
-
-
-def _listed(classes: Sequence[Any]) -> str:
-    return ", ".join(map(str, classes))
 
 
 def _alone(part: Moments, model: Model, step: Any, level: float) -> Intervals:

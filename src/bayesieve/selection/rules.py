@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayesieve.errors import OptionError, Piece, RuleError, option
 from bayesieve.posterior import FeaturePosterior, Loss, longest_sure_prefix
 from bayesieve.selection.selection import Selection, checked_posterior, prefix
-from bayesieve.utils import BoolArray, FloatArray
+from bayesieve.utils import BoolArray, FloatArray, check_between, check_whole
 
 ROUNDING = 1e-12  # objectives and sums that agree to this are equal
 _TINY = 1e-300
@@ -61,7 +61,7 @@ class MinimalRisk:
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        _between("threshold", self.threshold, 0.0, 1.0)
+        check_between("threshold", self.threshold, error=RuleError)
 
     @classmethod
     def from_loss(
@@ -122,7 +122,7 @@ class FixedSize:
     n: int
 
     def __post_init__(self) -> None:
-        _whole("n", self.n)
+        check_whole("n", self.n, error=RuleError)
 
     def select(self, posterior: FeaturePosterior) -> Selection:
         """Select the first ``n`` features of the ranking.
@@ -160,7 +160,7 @@ class NeymanPearson:
     expected_false_positives: float
 
     def __post_init__(self) -> None:
-        _between("expected_false_positives", self.expected_false_positives, 0.0, math.inf)
+        check_between("expected_false_positives", self.expected_false_positives, 0.0, math.inf, RuleError)
 
     def select(self, posterior: FeaturePosterior) -> Selection:
         """Add features in the order of the ranking while the expected false positives stay in bounds.
@@ -203,7 +203,7 @@ class MostProbable:
 
     def __post_init__(self) -> None:
         if self.size is not None:
-            _whole("size", self.size)
+            check_whole("size", self.size, error=RuleError)
 
     def select(self, posterior: FeaturePosterior) -> Selection:
         """Select the set of highest posterior probability.
@@ -244,17 +244,6 @@ def as_rule(rule: Rule | str) -> Rule:
     if not isinstance(rule, Rule) or isinstance(rule, type):
         raise RuleError(f"A rule must have a method select(posterior); {rule!r} has none. Try MinimalRisk(0.5).")
     return rule
-
-
-def _between(name: str, value: float, low: float, high: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not low <= value <= high:
-        bounds = f"between {low:g} and {high:g}" if math.isfinite(high) else f"of at least {low:g}"
-        raise RuleError(f"{name} must be a number {bounds}, not {value!r}.")
-
-
-def _whole(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise RuleError(f"{name} must be a whole number of at least 0, not {value!r}.")
 
 
 def _at_most(n: int, n_features: int) -> None:

@@ -3,63 +3,57 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import RuleError
-from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, chance_resolution, expected_by_chance, expit
-from bayesieve.stats import ClassStatistics, Moments, largest_counts
+from bayesieve.errors import Message, RuleError, Wording
+from bayesieve.posterior import (
+    ErrorAnalysis,
+    FeaturePosterior,
+    Tabular,
+    chance_resolution,
+    expected_by_chance,
+    expit,
+)
+from bayesieve.stats import ClassStatistics, as_moments, largest_counts
+from bayesieve.utils import join_words
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
-    from bayesieve.posterior import FeaturePosterior
-
-
-_ADVICE = (
-    "To get a list all the same: FixedSize(n) takes the n best, MinimalRisk with a lower threshold "
-    "accepts more false positives, and with_prior() re-weighs if more markers are believed in."
+_ADVICE = Message.of(
+    "To get a list all the same: ",
+    Wording("FixedSize(n) takes the n best", "--n-selected 20 takes the 20 best"),
+    ", ",
+    Wording("MinimalRisk with a lower threshold", "--threshold 0.2"),
+    " accepts more false positives, and ",
+    Wording("with_prior()", "a larger --prior-probability"),
+    " re-weighs if more markers are believed in.",
+    kind="nothing-selected",
 )
 
 
-def summary_lines(selection: Selection) -> list[str]:
-    """Lines of :meth:`Selection.summary`."""
-    posterior, groups = selection.posterior, compared_groups(selection)
+def summary_lines(selection: Selection, *, classes: bool = True) -> list[Message]:
+    """Sentences of :meth:`Selection.summary`, with the classes in the first or without them."""
+    posterior = selection.posterior
     said = "classes" if len(posterior.classes) > 1 else "pairs"
-    lines = [
-        f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}); "
-        f"{said} {groups}."
-    ]
-    lines += found_lines(selection)
-    lines += flagged_lines(selection)
+    groups = f"; {said} {compared_groups(selection)}" if classes else ""
+    first = f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}){groups}."
+    lines: list[str | Message] = [first, *found_lines(selection), *flagged_lines(selection)]
     lines += [note for finding in posterior.findings for note in finding.notes()]
-    return [*lines, posterior.model.caveat] if posterior.model.caveat else lines
+    return [Message.of(line) for line in (*lines, posterior.model.caveat) if line]
 
 
 def compared_groups(selection: Selection) -> str:
     """Classes with their numbers of samples."""
     posterior = selection.posterior
     said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
-    return listed(said)
+    return join_words(said)
 
 
-def counted(n: int, what: str) -> str:
-    """Return a number and what it counts, in the plural where it has to be."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
-def listed(texts: Iterable[str]) -> str:
-    """Join texts in a sentence."""
-    parts = list(texts)
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def found_lines(selection: Selection, by_chance: float | None = None, *, if_nothing: str = _ADVICE) -> list[str]:
+def found_lines(
+    selection: Selection, by_chance: float | None = None, *, if_nothing: Message = _ADVICE
+) -> list[str | Message]:
     """Errors that are expected of the list, or why there is none, and markers expected among all features.
 
     Parameters
@@ -71,7 +65,9 @@ def found_lines(selection: Selection, by_chance: float | None = None, *, if_noth
     if_nothing
         How to get a list where there is none.
     """
-    lines = _errors(selection, by_chance) if selection.n_selected else [_nothing(selection), if_nothing]
+    lines: list[str | Message] = [_nothing(selection), if_nothing]
+    if selection.n_selected:
+        lines = [*_errors(selection, by_chance)]
     return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
 
 
@@ -104,7 +100,7 @@ def _by_chance(selection: Selection, by_chance: float | None) -> str:
     by_chance = selection.expected_by_chance if by_chance is None else by_chance
     if np.isnan(by_chance):
         return f"; how many would pass this cut by chance is {chance_unknown(selection.posterior)}."
-    kind = f"{selection.posterior.model.law} non-markers".strip()
+    kind = f"{selection.posterior.model.family} non-markers".strip()
     said = by_chance_said(selection.posterior, by_chance)
     return f"; {said} would pass this cut by chance if all features were {kind}."
 
@@ -145,7 +141,7 @@ def _nothing(selection: Selection) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Selection(ErrorAnalysis):
+class Selection(ErrorAnalysis, Tabular):
     """Features picked by a rule; every question of :class:`ErrorAnalysis` can be asked of it.
 
     Parameters
@@ -207,7 +203,7 @@ class Selection(ErrorAnalysis):
         >>> print(bs.MinimalRisk(0.5).select(posterior).summary().splitlines()[0])
         1 of 2 features selected (probability over 0.5); classes a (3) and b (3).
         """
-        return "\n".join(summary_lines(self))
+        return "\n".join(map(str, summary_lines(self)))
 
     def __str__(self) -> str:
         return self.summary()
@@ -241,36 +237,6 @@ class Selection(ErrorAnalysis):
         table = self.posterior.to_dict()
         head = {key: table[key] for key in ("rank", "feature", "log_odds", "probability")}
         return head | {"selected": self.mask} | {k: v for k, v in table.items() if k not in head}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the table of :meth:`to_dict` as a pandas frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
-        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
-        >>> bs.FixedSize(1).select(posterior).to_pandas()["selected"].tolist()
-        [True, False]
-        """
-        import pandas as pd  # noqa: PLC0415 - optional
-
-        return pd.DataFrame(self.to_dict())
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the table of :meth:`to_dict` as a polars frame.
-
-        Examples
-        --------
-        >>> import bayesieve as bs
-        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
-        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper(), prior_probability=0.1)
-        >>> bs.FixedSize(1).select(posterior).to_polars()["selected"].to_list()
-        [True, False]
-        """
-        import polars as pl  # noqa: PLC0415 - slow to import
-
-        return pl.DataFrame(self.to_dict())
 
 
 def checked_posterior(posterior: Any) -> FeaturePosterior:
@@ -312,8 +278,8 @@ def results_hash(selection: Selection) -> str:
 
 
 def _of_statistics(statistics: ClassStatistics) -> list[npt.NDArray[Any]]:
-    if isinstance(statistics, Moments):
-        counts = np.broadcast_to(statistics.counts, statistics.mean.shape)
-        return [counts, statistics.mean, statistics.centred_squares]
+    moments = as_moments(statistics)
+    if moments is not None:
+        return [np.broadcast_to(moments.counts, moments.mean.shape), moments.mean, moments.centred_squares]
     columns = statistics.describe([str(label) for label in statistics.classes])
     return [np.asarray(column) for column in columns.values()]

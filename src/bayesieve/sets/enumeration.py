@@ -11,7 +11,7 @@ import abc
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,12 @@ from bayesieve.errors import OptionError, PriorError
 from bayesieve.models import GaussianModel, Model, NormalInverseGamma, subset_log_evidence
 from bayesieve.posterior import MOST_FEATURES
 from bayesieve.screening import screen
-from bayesieve.sets.masks import check_number, is_number, is_whole, mask_of, members, set_sizes, sums_over_sets
+from bayesieve.sets.masks import check_number, mask_of, members, set_sizes, sums_over_sets
 from bayesieve.sets.priors import SetPrior, as_prior
 from bayesieve.sets.set_posterior import SetPosterior
 from bayesieve.sets.tables import TwoClasses
 from bayesieve.stats import Scatter
-from bayesieve.utils import FloatArray, compiled
+from bayesieve.utils import FloatArray, compiled, is_number, is_whole
 
 _MOST_AVERAGED = 16
 
@@ -391,14 +391,14 @@ def block_evidences(model: GaussianModel, k: int | None, group: Scatter, structu
     return evidences
 
 
-def _gaussian(model: Model | None, missing: str) -> GaussianModel:
+def _gaussian(given: Model | None, missing: str) -> GaussianModel:
     """Check that the model can have jointly distributed features."""
-    model = GaussianModel.jeffreys(prior_ratio=0.1) if model is None else model
-    if not isinstance(model, GaussianModel):
-        raise OptionError(
-            f"Only Gaussian features can be distributed jointly; {type(model).__name__} knows them one by one: "
-            "structure='diagonal'."
-        )
+    model = GaussianModel.jeffreys(prior_ratio=0.1) if given is None else cast("GaussianModel", given)
+    model.require(
+        "joint",
+        f"Only Gaussian features can be distributed jointly; {type(model).__name__} knows them one by one: "
+        "structure='diagonal'.",
+    )
     priors = (*model.class_priors, model.pooled_prior)
     if not (model.is_proper or all(prior.is_jeffreys for prior in priors)):
         raise PriorError(

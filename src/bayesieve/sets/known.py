@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,38 +13,47 @@ from bayesieve.data import Label, LabelledMatrix, checked_names
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError, PriorWarning
 from bayesieve.models import GaussianModel, check_proper, checked_family
 from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
-from bayesieve.screening import screen
+from bayesieve.screening import checked_model, screen
 from bayesieve.sets.known_comparison import BesideKnown, KnownComparison, in_units_of, log_mean
-from bayesieve.sets.masks import is_whole
 from bayesieve.sets.tables import TwoClasses
 from bayesieve.stats import Moments, Scatter, cross_products
-from bayesieve.utils import FloatArray, IntArray, n_threads_for, run
+from bayesieve.utils import (
+    FloatArray,
+    IntArray,
+    check_between,
+    check_choice,
+    is_whole,
+    listed,
+    n_threads_for,
+    run,
+    warn,
+)
 
 _SHOWN = 5
 
 
 def named_features(feature_names: Any) -> tuple[str, ...]:
     """Return the names of all features."""
-    listed = None if isinstance(feature_names, str) else _listed(feature_names)
-    if not listed:
+    names = None if isinstance(feature_names, str) else _listed(feature_names)
+    if not names:
         raise DataError(
             f"feature_names must be a sequence with the names of all features, in order, not {feature_names!r}."
         )
-    return checked_names(listed, len(listed)) or ()
+    return checked_names(names, len(names)) or ()
 
 
 def known_places(names: tuple[str, ...] | None, n_features: int, known: Any) -> IntArray:
     """Columns of the known markers, given by name or number."""
-    listed = listed_names([known] if is_whole(known) else known, "known", " or of column numbers")
-    numbers = [is_whole(each) for each in listed]
-    if not listed:
+    given = listed_names([known] if is_whole(known) else known, "known", " or of column numbers")
+    numbers = [is_whole(each) for each in given]
+    if not given:
         raise OptionError("No known marker was given. Name at least one, or call screen().")
     if not any(numbers):
-        places = places_of(names or tuple(f"x{i}" for i in range(n_features)), listed, "known")
+        places = places_of(names or tuple(f"x{i}" for i in range(n_features)), given, "known")
     elif not all(numbers):
         raise OptionError("Give known markers all by name, or all by column number.")
     else:
-        places = np.array([int(each) for each in listed], dtype=np.int64)
+        places = np.array([int(each) for each in given], dtype=np.int64)
         outside = places[(places < 0) | (places >= n_features)]
         if outside.size:
             raise OptionError(
@@ -62,21 +70,20 @@ def places_of(names: tuple[str, ...], wanted: Sequence[Any], option: str) -> Int
     where = dict(zip(names, range(len(names)), strict=True))
     absent = [name for name in wanted if str(name) not in where]
     if absent:
-        shown = ", ".join(repr(str(name)) for name in absent[:_SHOWN])
-        more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
         raise OptionError(
             f"{option}: {len(absent)} of {len(wanted)} names are not among the {len(names):,} features: "
-            f"{shown}{more}. Names must match to the letter; leave out what was not measured."
+            f"{listed(list(map(str, absent)), _SHOWN)}. Names must match to the letter; leave out "
+            "what was not measured."
         )
     return np.array([where[str(name)] for name in wanted], dtype=np.int64)
 
 
 def listed_names(given: Any, option: str, also: str = "") -> list[Any]:
     """Return names, or one alone, as a list; ``also`` says what else may be in it."""
-    listed = _listed(given)
-    if listed is None:
+    names = _listed(given)
+    if names is None:
         raise OptionError(f"{option} must be a name or a list of names{also}, such as ['TP53'], not {given!r}.")
-    return listed
+    return names
 
 
 def checked_weights(weights: Any) -> dict[Any, float]:
@@ -90,9 +97,7 @@ def checked_weights(weights: Any) -> dict[Any, float]:
 
 def checked_weight(weight: Any) -> float:
     """Return a probability, or raise."""
-    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not 0.0 <= weight <= 1.0:
-        raise PriorError(f"weight must lie between 0 and 1, for example 0.5, not {weight!r}.")
-    return float(weight)
+    return check_between("weight", weight, error=PriorError)
 
 
 def _listed(given: Any) -> list[Any] | None:
@@ -290,28 +295,27 @@ def _warn_if_far(model: GaussianModel, statistics: Moments) -> None:
     distance = np.abs(pooled.mean[0] - prior.mean_location)
     far = distance > _FAR * np.sqrt(variance / np.asarray(prior.mean_strength))
     if far.any():
-        warnings.warn(
+        warn(
+            PriorWarning,
             f"{int(far.sum())} of {far.size} features have means far from the mean_location of the prior. "
             "Features that are far together look correlated, and all of them may be called markers. Leave the "
             "model out, centre the values, or give every feature a mean_location of its own.",
-            PriorWarning,
-            stacklevel=3,
         )
 
 
 def _checked_model(model: Any) -> GaussianModel:
-    if not isinstance(model, GaussianModel):
-        raise OptionError(f"Correlation with known markers needs a GaussianModel, not {type(model).__name__}.")
+    checked_model(model).require(
+        "joint", f"Correlation with known markers needs a GaussianModel, not {type(model).__name__}."
+    )
     for prior in (*model.class_priors, model.pooled_prior):
         check_proper(prior)
     for prior in model.class_priors:
         checked_family(prior, prior.n_features or 1)
-    return model
+    return cast("GaussianModel", model)
 
 
 def _check_sizes(table: TwoClasses, n_known: int, partners: str) -> None:
-    if partners not in ("all", "pairs"):
-        raise OptionError(f"partners must be 'all' or 'pairs', not {partners!r}.")
+    check_choice("partners", partners, ("all", "pairs"))
     smallest = int(table.counts.min())
     if partners == "all" and n_known > smallest - 3:
         raise OptionError(

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.errors import Message
 from bayesieve.models import GaussianModel, KnownBlock, NormalInverseGamma
 from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
 from bayesieve.sets.masks import log_sum
 from bayesieve.stats import Moments, Scatter
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, listed
 
 _SHOWN = 5
 _AT_ONCE = 4096  # features drawn together
@@ -184,19 +185,19 @@ class BesideKnown:
         """Known markers stay certain under any other prior."""
         return self, np.where(np.isnan(self.log_gain), np.inf, prior_log_odds)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for the summary."""
-        more = f" and {len(self.known) - _SHOWN} more" if len(self.known) > _SHOWN else ""
-        shown = ", ".join(self.known[:_SHOWN]) + more
+        shown = listed(self.known, _SHOWN, quote=False)
         where = "in one block with them" if self.best is None else "paired with one of them"
         where = where if len(self.known) > 1 else "in one block with it"
-        return [
+        said = (
             f"Known: {shown}. Other markers are {where} with prior probability {self.weight:g}; "
             "the column log_bayes_factor_alone ignores that.",
             f"{self.n_companions:,} features have more than even odds without evidence of their own. Numbers by "
             "chance suppose that non-markers are independent of the known markers; where they are not, many more "
             "pass.",
-        ]
+        )
+        return [Message.of(sentence, kind="known-markers") for sentence in said]
 
 
 def _drawn(like: KnownComparison, rng: np.random.Generator) -> FloatArray:

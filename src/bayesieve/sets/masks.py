@@ -10,7 +10,7 @@ import numpy as np
 from bayesieve.errors import BayesieveError, OptionError, PriorError
 from bayesieve.models import set_sizes, sums_over_sets
 from bayesieve.posterior import MOST_FEATURES
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_whole, is_number, is_whole
 
 __all__ = [
     "log_sum",
@@ -62,7 +62,7 @@ def mask_of(features: Iterable[int]) -> int:
 
 def check_number(n_features: int, most: int = MOST_FEATURES) -> None:
     """Raise if all sets of so many features are too many to look at."""
-    if checked_whole("n_features", n_features) <= most:
+    if check_whole("n_features", n_features) <= most:
         return
     number = f"{2**n_features:,}" if n_features <= 60 else f"2^{n_features:,}"
     raise OptionError(
@@ -72,17 +72,10 @@ def check_number(n_features: int, most: int = MOST_FEATURES) -> None:
     )
 
 
-def checked_whole(name: str, value: Any, least: int = 0) -> int:
-    """Return a whole number of at least ``least``, or raise."""
-    if not is_whole(value) or value < least:
-        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
-    return int(value)
-
-
 def number_of_features(names: Any, n_features: Any, of_values: int | None = None) -> int:
     """Work out the number of features from names, a given number, or numbers for all sets; they must agree."""
     given = {
-        None if n_features is None else checked_whole("n_features", n_features, 1),
+        None if n_features is None else check_whole("n_features", n_features, 1),
         len(names) if isinstance(names, tuple) else None,
         of_values,
     } - {None}
@@ -130,7 +123,8 @@ def asked_of_sets(
                 f"The {what} function failed for the set {written(features)} ({type(problem).__name__}: "
                 f"{problem}). It is called with a frozenset of positions and returns a number."
             ) from problem
-        if not is_number(given) or np.isnan(given):
+        truth = isinstance(given, (bool, np.bool_))  # counts as 0 or 1
+        if not (truth or is_number(given)) or np.isnan(given):
             raise error(f"The {what} function gave {given!r} for the set {written(features)}, not a number.")
         values[mask] = given
     return values
@@ -150,13 +144,3 @@ def positions(features: Any) -> tuple[int, ...]:
 def written(features: Iterable[int]) -> str:
     """Write a set of positions for a message."""
     return "{" + ", ".join(map(str, sorted(features))) + "}"
-
-
-def is_whole(value: Any) -> bool:
-    """Whether this is a whole number, and no truth value."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def is_number(value: Any) -> bool:
-    """Whether this is a real number; truth values count as 0 and 1."""
-    return isinstance(value, (int, float, np.integer, np.floating, np.bool_))

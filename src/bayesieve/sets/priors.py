@@ -21,8 +21,6 @@ from bayesieve.sets.masks import (
     asked_of_sets,
     check_number,
     given_for_sets,
-    is_number,
-    is_whole,
     log_sum,
     mask_of,
     members,
@@ -30,7 +28,7 @@ from bayesieve.sets.masks import (
     sums_over_sets,
     written,
 )
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, is_number, is_whole
 
 
 class SetPrior(abc.ABC):

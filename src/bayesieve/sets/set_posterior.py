@@ -30,7 +30,7 @@ from bayesieve.selection import (
 from bayesieve.sets import masks, masks as given
 from bayesieve.sets.masks import log_sums_over_sets, members, set_sizes, sums_over_sets
 from bayesieve.sets.priors import as_prior
-from bayesieve.utils import BoolArray, FloatArray, IntArray
+from bayesieve.utils import BoolArray, FloatArray, IntArray, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -425,7 +425,7 @@ class SetPosterior(Marginals):
 
     def _best(self, n: int) -> npt.NDArray[np.int64]:
         """Bit masks of the most probable sets, the most probable first."""
-        return np.argsort(-self.set_log_probability, kind="stable")[: given.checked_whole("n", n)]
+        return np.argsort(-self.set_log_probability, kind="stable")[: check_whole("n", n)]
 
 
 def select(posterior: SetPosterior, rule: Rule | str) -> FeatureSet:

@@ -220,7 +220,7 @@ class SizePosterior(Marginals):
         probable, best = int((self.log_odds > 0).sum()), self.most_probable_set().n_selected
         first = f"{self.n_features:,} features, {probable:,} with a probability over 0.5; "
         remark = about_size(self.prior, self.number_of_markers, self.posterior.model)
-        return "\n".join([f"{first}the most probable set has {best:,}.", *remark.sentences])
+        return "\n".join([f"{first}the most probable set has {best:,}.", *map(str, remark.notes())])
 
     def __str__(self) -> str:
         return self.summary()

@@ -18,11 +18,11 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from bayesieve.errors import PriorError
-from bayesieve.models import GaussianModel, Model
+from bayesieve.models import Model
 from bayesieve.posterior import CountLaw, PriorRemark
-from bayesieve.sets.masks import check_number, checked_whole, is_number, is_whole, log_sum, set_sizes
+from bayesieve.sets.masks import check_number, log_sum, set_sizes
 from bayesieve.sets.priors import SetPrior
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_whole, is_number
 
 
 @runtime_checkable
@@ -239,7 +239,7 @@ class SizePrior(SetPrior):
         >>> bs.SizePrior.fixed(2).log_sizes(3).tolist()
         [-inf, -inf, 0.0, -inf]
         """
-        return cls(Fixed(_whole(size)))
+        return cls(Fixed(check_whole("A number of markers", size, error=PriorError)))
 
     @classmethod
     def at_most(cls, size: int) -> SizePrior:
@@ -252,7 +252,7 @@ class SizePrior(SetPrior):
         >>> np.exp(bs.SizePrior.at_most(1).log_sizes(3)).round(6).tolist()
         [0.5, 0.5, 0.0, 0.0]
         """
-        return cls(AtMost(_whole(size)))
+        return cls(AtMost(check_whole("A number of markers", size, error=PriorError)))
 
     @classmethod
     def binomial(cls, prior_probability: float) -> SizePrior:
@@ -265,7 +265,7 @@ class SizePrior(SetPrior):
         >>> np.exp(bs.SizePrior.binomial(0.5).log_sizes(2)).round(6).tolist()
         [0.25, 0.5, 0.25]
         """
-        if not _real(prior_probability) or not 0 <= prior_probability <= 1:
+        if not is_number(prior_probability) or not 0 <= prior_probability <= 1:
             raise PriorError(f"prior_probability must lie between 0 and 1, not {prior_probability!r}.")
         return cls(Binomial(float(prior_probability)))
 
@@ -279,7 +279,7 @@ class SizePrior(SetPrior):
         >>> round(bs.SizePrior.beta_binomial(1, 99).prior_probability(500), 9)
         0.01
         """
-        if not all(_real(value) and 0 < value < math.inf for value in (a, b)):
+        if not all(is_number(value) and 0 < value < math.inf for value in (a, b)):
             raise PriorError(f"a and b of a beta-binomial prior must be positive numbers, not {a!r} and {b!r}.")
         return cls(BetaBinomial(float(a), float(b)))
 
@@ -306,7 +306,7 @@ class SizePrior(SetPrior):
         >>> np.exp(bs.SizePrior.uniform().log_per_set(2)).round(6).tolist()
         [0.333333, 0.166667, 0.333333]
         """
-        checked_whole("n_features", n_features)
+        check_whole("n_features", n_features)
         weights = self.law.log_per_set(n_features)
         total = log_sum(weights + log_choose(n_features))
         if total == -np.inf:
@@ -346,7 +346,7 @@ class SizePrior(SetPrior):
         >>> bs.SizePrior.fixed(5).prior_probability(100)
         0.05
         """
-        checked_whole("n_features", n_features, 1)
+        check_whole("n_features", n_features, 1)
         share = np.arange(n_features + 1) / n_features
         return float(share @ np.exp(self.log_sizes(n_features)))
 
@@ -362,19 +362,9 @@ def about_size(prior: SizePrior, law: CountLaw, model: Model) -> PriorRemark:
     number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
     dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
     said = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
-    if isinstance(model, GaussianModel) and not model.is_proper:
+    if model.supports("prior-ratio"):
         said.append(
             "Under an improper prior the number of markers is one given its prior_ratio: another ratio, another "
             "number."
         )
     return PriorRemark(tuple(said))
-
-
-def _real(value: Any) -> bool:
-    return is_number(value) and not isinstance(value, (bool, np.bool_))
-
-
-def _whole(size: Any) -> int:
-    if not is_whole(size) or size < 0:
-        raise PriorError(f"A number of markers must be a whole number of at least 0, not {size!r}.")
-    return int(size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
 from bayesieve.screening import Summarised, values_of
-from bayesieve.stats import ClassStatistics, Moments, complete_moments
+from bayesieve.stats import ClassStatistics, Moments, as_moments, complete_moments
 from bayesieve.utils import IntArray
 
 _VALUES_OF_A_FILE = 2**25  # held in memory together; a file is read again for each slab
@@ -91,8 +91,7 @@ class TwoClasses:
         why = "All of them are needed here"
         if isinstance(self.table, LabelledMatrix):
             return complete_moments(self.table, why, n_threads=n_threads)
-        moments = self.table.statistics
-        assert isinstance(moments, Moments)
+        moments = cast("Moments", self.table.statistics)  # as _of_file has checked
         absent = np.broadcast_to(self.counts[:, None] - moments.counts, moments.mean.shape).sum(axis=0)
         if absent.any():
             first = self.feature_names[int(absent.argmax())] if self.feature_names else int(absent.argmax())
@@ -108,9 +107,10 @@ def _of_file(table: Summarised, what: str) -> TwoClasses:
     if table.n_pairs or table.blocked:
         said = "pairs" if table.n_pairs else "blocks"
         raise OptionError(f"{what} knows no {said}. Read the table without them.")
-    if not isinstance(statistics, Moments):
+    if as_moments(statistics) is None:
         raise DataError(
-            f"The table was read for another model, to {type(statistics).__name__}. Read it without model=..."
+            f"The table was read for another model, to {type(statistics).__name__}. Read it without model=...",
+            kind="capability",
         )
     counts = np.array([table.class_counts[str(label)] for label in statistics.classes], dtype=np.int64)
     return TwoClasses(table, statistics.classes, counts, table.feature_names, statistics.n_features)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.errors import PriorError
+from bayesieve.errors import PROPER, PriorError
 from bayesieve.models import GaussianModel, NormalInverseGamma
 from bayesieve.simulation.synthetic_data import (
     LAYOUT,
@@ -33,7 +33,7 @@ from bayesieve.simulation.synthetic_data import (
     seed_sequence,
 )
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,13 +55,13 @@ class PriorDesign:
     model: GaussianModel | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n_features, (int, np.integer)) or self.n_features < 1:
-            raise PriorError(f"n_features must be a whole number of at least 1, not {self.n_features!r}.")
+        check_whole("n_features", self.n_features, 1, PriorError)
         model = GaussianModel.proper() if self.model is None else self.model
         if not model.is_proper:
             raise PriorError(
-                "Parameters can be drawn from proper priors only, and one of the model's is improper. Use "
-                "GaussianModel.proper(...), or give every prior positive hyper-parameters."
+                "Parameters can be drawn from proper priors only, and one of the model's is improper. Use ",
+                PROPER,
+                ", or give every prior positive hyper-parameters.",
             )
         if len(model.class_priors) > 2:
             raise PriorError(f"The design has two classes; the model has {len(model.class_priors)} class priors.")

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, OptionError, RuleError
+from bayesieve.errors import DataError, RuleError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import checked_log_odds, consistency_report, log_expit
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, check_between, check_choice
 
 CORRELATION = 0.8
 NOISES = ("gaussian", "t5", "correlated")
@@ -104,8 +104,7 @@ def growing_moments(
         Same seed, same sample.
     """
     counts = class_sizes(sizes, share)
-    if noise not in NOISES:
-        raise OptionError(f"noise must be one of {', '.join(map(repr, NOISES))}, not {noise!r}.")
+    check_choice("noise", noise, NOISES)
     if not kinds or n_paths < 1:
         raise DataError("At least one kind of feature and one path are needed.")
     return _grow(counts, tuple(kinds), n_paths, noise, seed)
@@ -113,8 +112,7 @@ def growing_moments(
 
 def class_sizes(sizes: Sequence[int], share: float) -> IntArray:
     """Split numbers of samples between the two classes; neither ever shrinks."""
-    if not 0.0 < share < 1.0:
-        raise DataError(f"share must lie between 0 and 1, not {share!r}.")
+    check_between("share", share, error=DataError, open_ends=True)
     total = np.asarray(sizes)
     if total.ndim != 1 or not total.size or total.dtype.kind not in "iu" or (np.diff(total) <= 0).any():
         raise DataError("sizes must be whole numbers of samples, each larger than the one before.")

@@ -71,12 +71,7 @@ class SynergeticModel:
 
     block_size: int = 5
     correlation: float = 0.8
-    class_variances: tuple[tuple[float, float], ...] = (
-        (0.16, 0.16),
-        (0.49, 0.49),
-        (0.09, 0.25),
-        (0.49, 0.64),
-    )
+    class_variances: tuple[tuple[float, float], ...] = ((0.16, 0.16), (0.49, 0.49), (0.09, 0.25), (0.49, 0.64))
     global_blocks: int = 1
     heterogeneous_blocks: int | tuple[int, ...] = 4
     low_variance_blocks: int = 595

@@ -15,9 +15,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, OptionError
+from bayesieve.errors import DataError
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, FloatArray, IntArray, for_each, n_threads_for
+from bayesieve.utils import BoolArray, FloatArray, IntArray, check_choice, check_whole, for_each, n_threads_for
 
 KindArray = npt.NDArray[np.int8]
 Seed: TypeAlias = "int | np.random.SeedSequence | None"
@@ -181,10 +181,8 @@ def seed_sequence(seed: Seed) -> np.random.SeedSequence:
     """Return the seed as NumPy's seed sequence; a fresh one when it is None."""
     if isinstance(seed, np.random.SeedSequence):
         return seed
-    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if seed is not None and (not whole or seed < 0):
-        raise OptionError(f"seed must be a whole number of at least 0 or a NumPy SeedSequence, not {seed!r}.")
-    return np.random.SeedSequence(None if seed is None else int(seed))
+    number = None if seed is None else check_whole("seed", seed, instead=" or a NumPy SeedSequence")
+    return np.random.SeedSequence(number)
 
 
 def generator(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
@@ -205,10 +203,9 @@ def draw_pieces(
 ) -> Iterator[SyntheticData]:
     """Draw a data set some samples, or some features, at a time; together the same as :func:`draw_whole`."""
     n, p = sum(source.sizes), source.kind.size
-    if by not in ("samples", "features"):
-        raise OptionError(f"by must be 'samples' or 'features', not {by!r}.")
-    if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
-        raise OptionError(f"size must be a whole number of at least 1 or None, not {size!r}.")
+    check_choice("by", by, ("samples", "features"))
+    if size is not None:
+        check_whole("size", size, 1, instead=" or None")
     return (
         _by_samples(source, size or _rows_at_once(p), n_threads)
         if by == "samples"

@@ -9,6 +9,7 @@ from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
 from .moments.kernels import merge as merge
 from .moments.moments import (
     Moments as Moments,
+    as_moments as as_moments,
     check_same_features as check_same_features,
     checked_resolution as checked_resolution,
     complete_moments as complete_moments,

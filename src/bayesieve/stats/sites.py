@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, LabelError, OptionError
+from bayesieve.errors import DataError, LabelError, OptionError, Wording, option
 from bayesieve.stats.moments.moments import Moments
-from bayesieve.utils import did_you_mean, listed
+from bayesieve.utils import check_choice, check_whole, did_you_mean, listed
 
 
 def canonical(moments: Moments) -> Moments:
@@ -65,14 +65,14 @@ class SiteStatistics:
 
     def __post_init__(self) -> None:
         if not isinstance(self.site, str) or not self.site.strip():
-            raise OptionError(f"A site needs a name, not {self.site!r}. Name it with --site.")
+            raise OptionError(f"A site needs a name, not {self.site!r}.", hint=("Name it: ", option("site"), "."))
         if self.transform not in TRANSFORMS:
             raise OptionError(f"The transform is one of {', '.join(TRANSFORMS)}, not {self.transform!r}.")
         other = [label for label in self.moments.classes if not isinstance(label, str)]
         if other:
             raise LabelError(f"Classes must be text, but {listed(other)} is not. Convert the labels first.")
         for name in ("min_cell", "n_suppressed"):
-            object.__setattr__(self, name, _whole(getattr(self, name), name))
+            object.__setattr__(self, name, check_whole(name, getattr(self, name)))
         object.__setattr__(self, "feature_ids", _checked_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
 
@@ -199,15 +199,18 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
 
     Returns what may be shared, its ids, and the number of features held back.
     """
-    least, ids = _whole(min_cell, "min_cell"), _checked_ids(feature_ids, moments.n_features)
+    least, ids = check_whole("min_cell", min_cell), _checked_ids(feature_ids, moments.n_features)
     enough = np.broadcast_to((moments.counts >= least).all(axis=0), (moments.n_features,))
     if not enough.any():
         largest = zip(moments.classes, moments.counts.max(axis=1), strict=True)
         raise DataError(
             f"Nothing is left to share: all {len(ids)} features have fewer than {least} values in some class. "
-            f"The most values are {', '.join(f'{n} in class {label!r}' for label, n in largest)}. --min-cell "
-            f"{least} shares a feature only where every class has at least {least} values, so that no patient "
-            "stands out of a small group. Lower --min-cell if your rules allow it, or add samples."
+            f"The most values are {', '.join(f'{n} in class {label!r}' for label, n in largest)}. ",
+            option("min_cell", least),
+            f" shares a feature only where every class has at least {least} values, so that no patient stands out "
+            "of a small group.",
+            hint=("Lower ", option("min_cell"), " if your rules allow it, or add samples."),
+            kind="small-cells",
         )
     return taken(moments, np.flatnonzero(enough)), chosen(ids, enough), int((~enough).sum())
 
@@ -220,7 +223,9 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
     if twice:
         raise OptionError(
             f"{len(twice)} of the sites came more than once: {listed(twice)}. The same site's file given twice "
-            "would count its patients twice. Drop one; if they are different sites, rename one with --site."
+            "would count its patients twice.",
+            hint=("Drop one; if they are different sites, rename one with ", option("site"), "."),
+            kind="site-twice",
         )
     first = sites[0]
     for other in sites:
@@ -232,8 +237,10 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
         if set(other.moments.classes) != set(first.moments.classes):
             raise LabelError(
                 f"Site {first.site!r} has the classes {listed(first.moments.classes)}, site {other.site!r} has "
-                f"{listed(other.moments.classes)}. Have all sites use the same names for the same classes "
-                "(--classes); a site that lacks a class cannot take part."
+                f"{listed(other.moments.classes)}. Have all sites use the same names for the same classes",
+                Wording("", " (--classes)"),
+                "; a site that lacks a class cannot take part.",
+                kind="classes-differ",
             )
 
 
@@ -257,12 +264,6 @@ def _checked_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]
             "make them distinct, or drop the extra features."
         )
     return ids
-
-
-def _whole(value: Any, name: str) -> int:
-    if not isinstance(value, (int, np.integer)) or value < 0:
-        raise OptionError(f"{name} must be a whole number of at least 0, not {value!r}.")
-    return int(value)
 
 
 def chosen(names: Sequence[str], kept: Any) -> tuple[str, ...]:
@@ -292,8 +293,7 @@ def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer
     >>> bs.merge_statistics([oslo, bonn], "outer").n_sites_per_feature.tolist()
     [1, 2, 1]
     """
-    if how not in ("inner", "outer"):
-        raise OptionError(f"how must be 'inner' or 'outer', not {how!r}.")
+    check_choice("how", how, ("inner", "outer"))
     sites = tuple(site for each in sets for site in each.sites)
     check_compatible(sites)
     union = dict.fromkeys(name for site in sites for name in site.feature_ids)

@@ -16,7 +16,7 @@ from typing import Any
 from bayesieve.errors import OptionError, RuleError
 from bayesieve.rivals import rival
 from bayesieve.selection import Rule, as_rule
-from bayesieve.utils import did_you_mean, read_toml, toml_line
+from bayesieve.utils import check_whole, did_you_mean, read_toml, toml_line
 
 MEASURES = ("labels", "errors", "reliability", "costs")
 """What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory."""
@@ -69,13 +69,13 @@ class Method:
         if not isinstance(self.title, str):
             raise OptionError(f"The title of {self.name} must be a text, not {self.title!r}.")
         parse_rule(self.rule)
-        _check_whole(f"n_selected of {self.name}", self.n_selected, 0)
+        check_whole(f"n_selected of {self.name}", self.n_selected, 0)
         if not isinstance(self.options, Mapping):
             raise OptionError(f"options of {self.name} must be a table of names and values, not {self.options!r}.")
         if self.sizes is not None:
             object.__setattr__(self, "sizes", _as_sizes(self.sizes))
         if self.iterations is not None:
-            _check_whole(f"iterations of {self.name}", self.iterations, 1)
+            check_whole(f"iterations of {self.name}", self.iterations, 1)
 
     @property
     def definition(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _as_sizes(sizes: Any) -> tuple[int, ...]:
     """Numbers of samples, increasing and without repetition."""
     numbers = list(sizes) if isinstance(sizes, Iterable) else [sizes]
     for n in numbers:
-        _check_whole("A number of samples", n, 4)
+        check_whole("A number of samples", n, 4)
     odd = [n for n in numbers if n % 2]
     if odd:
         raise OptionError(f"Numbers of samples must be even, for two equal classes; {odd[0]} is not.")
@@ -98,12 +98,6 @@ def _check_name(what: str, name: Any) -> None:
     """Raise unless a name can stand in files and on the command line."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise OptionError(f"The name of a {what} is made of letters, digits and . _ = + -, not {name!r}.")
-
-
-def _check_whole(name: str, value: Any, least: int) -> None:
-    """Raise unless a number is whole and large enough."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
 def _as_plain(value: dict[str, Any]) -> dict[str, Any]:
@@ -185,8 +179,8 @@ class StudyDesign:
         object.__setattr__(self, "methods", tuple(self.methods))
         object.__setattr__(self, "measures", tuple(self.measures))
         object.__setattr__(self, "sizes", _as_sizes(self.sizes))
-        _check_whole("iterations", self.iterations, 1)
-        _check_whole("seed", self.seed, 0)
+        check_whole("iterations", self.iterations, 1)
+        check_whole("seed", self.seed, 0)
         self._check_methods()
         unknown = [name for name in self.measures if name not in MEASURES]
         if unknown:
@@ -253,7 +247,7 @@ class StudyDesign:
         """
         kept = self.methods if methods is None else tuple(self.method(name) for name in methods)
         if iterations is not None:
-            _check_whole("iterations", iterations, 1)
+            check_whole("iterations", iterations, 1)
             kept = tuple(
                 each if each.iterations is None else replace(each, iterations=min(each.iterations, iterations))
                 for each in kept

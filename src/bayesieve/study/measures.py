@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance, is_jeffreys
+from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance
 from bayesieve.utils import BoolArray
 
 LABELS = ("correct", "n_selected", "true_positives", "false_positives")
@@ -78,7 +78,7 @@ def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float)
         "interval_probability": float(distribution.cdf(high) - distribution.cdf(low - 1)),
         "expected_markers": posterior.expected_markers,
     }
-    if is_jeffreys(posterior.model):
+    if posterior.model.is_jeffreys:
         found["expected_by_chance"] = expected_by_chance(posterior, cut)
     return found
 

@@ -14,12 +14,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from bayesieve.errors import BayesieveError, OptionError
+from bayesieve.errors import BayesieveError
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.measures import Row
 from bayesieve.study.methods import Unit, check_runnable, rivals_of, run_unit
 from bayesieve.study.store import Database, StudyResults
-from bayesieve.utils import n_threads_for
+from bayesieve.utils import check_whole, n_threads_for
 
 Progress = Callable[[int, int], None]
 Batch = tuple[int, float, list[Row]]
@@ -86,9 +86,8 @@ def n_workers(design: StudyDesign, workers: int | None) -> int:
     """Return how many processes are used: as asked, otherwise one per core; one alone to measure costs."""
     if workers is None:
         return 1 if "costs" in design.measures else n_threads_for(None, 1 << 30)
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise OptionError(f"workers must be a whole number of at least 1, not {workers!r}.")
-    return 1 if "costs" in design.measures else workers
+    number = check_whole("workers", workers, 1)
+    return 1 if "costs" in design.measures else number
 
 
 def due_units(design: StudyDesign, done: set[tuple[int, int, str]]) -> list[Unit]:

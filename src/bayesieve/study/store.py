@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sqlite3
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from bayesieve import __version__
 from bayesieve.errors import DataWarning, FileError, OptionError
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.measures import Row, measure_names
+from bayesieve.utils import warn
 
 
 def differences(old: StudyDesign, new: StudyDesign) -> list[str]:
@@ -58,11 +58,10 @@ def join_designs(old: StudyDesign, new: StudyDesign) -> StudyDesign:
 def warn_about_version(began: str, path: str | os.PathLike[str]) -> None:
     """Warn if a study goes on with another version of the library."""
     if began != __version__:
-        warnings.warn(
+        warn(
+            DataWarning,
             f"{os.fspath(path)} was begun with bayesieve {began} and goes on with {__version__}; if the methods "
             "or the data changed in between, its numbers do not belong together.",
-            DataWarning,
-            stacklevel=4,
         )
 
 

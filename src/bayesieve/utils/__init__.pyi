@@ -1,3 +1,11 @@
+from .checks import (
+    check_between as check_between,
+    check_choice as check_choice,
+    check_missing as check_missing,
+    check_whole as check_whole,
+    is_number as is_number,
+    is_whole as is_whole,
+)
 from .compiled import compiled as compiled
 from .files import (
     check_file as check_file,
@@ -10,7 +18,13 @@ from .files import (
     wrap_read_errors as wrap_read_errors,
     write_files as write_files,
 )
-from .messages import did_you_mean as did_you_mean, listed as listed
+from .messages import (
+    did_you_mean as did_you_mean,
+    join_words as join_words,
+    listed as listed,
+    plural as plural,
+    warn as warn,
+)
 from .plotting import (
     BASE_STYLE as BASE_STYLE,
     BLACK as BLACK,

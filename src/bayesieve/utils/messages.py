@@ -1,12 +1,17 @@
-"""Words of messages: lists of names, plurals, and the nearest choice."""
+"""Words of messages (lists of names, plurals, the nearest choice), and warnings at the line of the caller."""
 
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bayesieve.errors import BayesieveWarning, Piece
+
 _MOST_LISTED = 8
+_OURS = ("bayesieve", "sklearn", "joblib")  # a selector is often called by a pipeline
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
@@ -18,7 +23,32 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f" Did you mean {folded[found[0]]!r}?" if found else ""
 
 
-def listed(names: Sequence[Any], most: int = _MOST_LISTED) -> str:
+def listed(names: Sequence[Any], most: int = _MOST_LISTED, *, quote: bool = True) -> str:
     """Return the first few names and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(repr(name) for name in names[:most]) + more
+    return ", ".join(map(repr if quote else str, names[:most])) + more
+
+
+def join_words(texts: Iterable[str]) -> str:
+    """Join texts in a sentence: ``a, b and c``."""
+    parts = list(texts)
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def plural(n: int, what: str) -> str:
+    """Return a number and what it counts, in the plural where it has to be."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def warn(
+    category: type[BayesieveWarning],
+    *text: Piece,
+    hint: Piece | Iterable[Piece] = (),
+    kind: str = "",
+    **numbers: Any,
+) -> None:
+    """Warn at the line outside the package that called it, however deep the reason lies."""
+    frame, level = sys._getframe(1), 2  # noqa: SLF001 - as the module warnings does
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OURS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(category(*text, hint=hint, kind=kind, numbers=numbers), stacklevel=level)

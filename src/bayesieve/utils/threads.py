@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import numpy as np
-
 from bayesieve.errors import DataError
+from bayesieve.utils.checks import check_whole
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -19,10 +18,7 @@ Result = TypeVar("Result")
 def n_threads_for(n_threads: int | None, n_values: int) -> int:
     """Return the number of threads to use: as asked, otherwise every core unless the table is small."""
     if n_threads is not None:
-        whole = isinstance(n_threads, (int, np.integer)) and not isinstance(n_threads, bool)
-        if not whole or n_threads < 1:
-            raise DataError(f"n_threads must be a whole number of at least 1 or None, not {n_threads!r}.")
-        return int(n_threads)
+        return check_whole("n_threads", n_threads, 1, DataError, instead=" or None")
     if n_values < 200_000:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

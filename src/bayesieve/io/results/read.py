@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError, OptionError
+from bayesieve.errors import FileError, Message, OptionError
 from bayesieve.io.results.stored_model import Origin, origin_of
 from bayesieve.io.results.stored_parts import (
     OF_FRAGILITY,
@@ -24,10 +24,10 @@ from bayesieve.io.results.stored_statistics import class_columns, stored_prior, 
 from bayesieve.io.results.stored_table import StoredTable, read_json, read_stored_table
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.models import Degeneracy
-from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility
+from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding
 from bayesieve.screening import ScreenSpec
 from bayesieve.selection import FixedSize, MinimalRisk, Selection
-from bayesieve.stats import Moments
+from bayesieve.stats import as_moments
 from bayesieve.utils import FloatArray, listed
 
 _TURNED = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # marks that show a text in another order
@@ -108,20 +108,18 @@ def said_by_manifest(manifest: str | os.PathLike[str], table: StoredTable) -> di
     }  # fmt: skip
 
 
-def note_kind(finding: Finding) -> str:
-    """Return under which kind the notes of a finding are stored."""
-    if isinstance(finding, Fragility):
-        return "fragility"
-    return "blocks" if isinstance(finding, BlockEvidence) else "other"
+def note_kind(note: Message) -> str:
+    """Return under which kind a note is stored."""
+    return note.kind if note.kind in ("fragility", "blocks") else "other"
 
 
-def stored_notes(said: Any) -> dict[str, list[str]]:
+def stored_notes(said: Any) -> dict[str, list[Message]]:
     """Return notes by kind; notes without one are of no certain kind."""
-    found: dict[str, list[str]] = {"fragility": [], "blocks": [], "other": []}
+    found: dict[str, list[Message]] = {"fragility": [], "blocks": [], "other": []}
     for note in said if isinstance(said, list) else ():
-        kind, text = (note.get("kind"), note.get("text")) if isinstance(note, dict) else ("other", note)
+        kind, text = (note.get("kind"), note.get("text")) if isinstance(note, dict) else ("", note)
         if isinstance(text, str):
-            found[kind if kind in found else "other"].append(text)
+            found[kind if kind in found else "other"].append(Message.of(text, kind=str(kind)))
     return found
 
 
@@ -377,7 +375,7 @@ def _origin(
     table: StoredTable, statistics: Any, log_bf: FloatArray, usable: npt.NDArray[np.bool_],
     spec: ScreenSpec | None, blocks: BlockEvidence | None, *, robust: bool,
 ) -> Origin:  # fmt: skip
-    if isinstance(statistics, Moments):
+    if as_moments(statistics):
         pooled, names = log_bf if blocks is None else blocks.pooled_log_bayes_factor, table.texts("feature")
         return origin_of(statistics, pooled, usable, spec, names, blocks=blocks is not None, robust=robust)
     return Origin(

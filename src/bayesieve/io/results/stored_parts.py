@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, Message
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility
 
@@ -40,12 +40,12 @@ class StoredModel(Model):
 
     Parameters
     ----------
-    law, caveat
+    family, caveat
         What non-markers are called, and a sentence that belongs into the summary; empty if not known.
     """
 
-    law: str = ""  # type: ignore[misc]
-    caveat: str = ""  # type: ignore[misc]
+    family: str = ""  # type: ignore[misc]
+    caveat: str | Message = ""  # type: ignore[misc]
 
     def statistic(self, values: Any) -> NoReturn:
         """Raise: there are no values to sum."""
@@ -152,7 +152,7 @@ class StoredColumns:
     """
 
     held: dict[str, Any]
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[Message, ...] = ()
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
         """Columns as they were stored."""
@@ -168,7 +168,12 @@ class StoredColumns:
         }
         return StoredColumns(held, self.sentences)
 
-    def notes(self) -> list[str]:
+    def without_samples(self) -> StoredColumns:
+        """Return the same without the samples on which features hang; a sentence of no kind may name one."""
+        held = {name: column for name, column in self.held.items() if name != "culprit"}
+        return StoredColumns(held, tuple(note for note in self.sentences if note.kind))
+
+    def notes(self) -> list[Message]:
         """Sentences for the summary."""
         return list(self.sentences)
 
@@ -188,15 +193,20 @@ class StoredFragility(Fragility):
         What was said about it.
     """
 
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[Message, ...] = ()
 
-    def notes(self) -> list[str]:
+    def without_samples(self) -> Self:
+        """Return the same without the samples on which features hang, told anew from the columns."""
+        plain = Fragility.without_samples(self)
+        return replace(plain, sentences=tuple(Fragility.notes(plain)) if self.full.calibrated else ())
+
+    def notes(self) -> list[Message]:
         """Sentences for the summary."""
         return list(self.sentences)
 
 
 def stored_fragility(
-    posterior: FeaturePosterior, held: Mapping[str, Any], mask: npt.NDArray[np.bool_], said: Sequence[str]
+    posterior: FeaturePosterior, held: Mapping[str, Any], mask: npt.NDArray[np.bool_], said: Sequence[Message]
 ) -> Fragility:
     """Put the columns of a fragility together again.
 
@@ -221,4 +231,4 @@ def stored_fragility(
     culprit = np.array([known.get(name, -1) for name in names], dtype=np.int64)
     parts = (posterior, least, culprit, below, none, none.copy(), cut, tuple(known) or None)
     sentences = said or (Fragility(*parts).notes() if posterior.calibrated else ())
-    return StoredFragility(*parts, tuple(sentences))
+    return StoredFragility(*parts, sentences=tuple(sentences))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bayesieve.data import checked_transform
-from bayesieve.errors import DataError, LabelError, OptionError, option
+from bayesieve.errors import LabelError, OptionError, option
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
@@ -18,8 +18,8 @@ from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, Sampl
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
-from bayesieve.models import GaussianModel, Model
-from bayesieve.utils import check_file, did_you_mean
+from bayesieve.models import Model
+from bayesieve.utils import check_file, check_missing, did_you_mean
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -121,8 +121,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     ('TP53', 'KRAS')
     """
     checked_transform(transform)
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     if decimal not in (".", ","):
         raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
     if decimal == named_delimiter(delimiter):
@@ -152,13 +151,13 @@ def _checked_model(model: Model | None, *, paired: bool, exposed: bool) -> Model
     """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
     if model is not None and not isinstance(model, Model):
         raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), not {model!r}.")
-    gaussian = model is None or isinstance(model, GaussianModel)
+    gaussian = model is None or model.supports("moments")
     if paired and not gaussian:
         raise OptionError(
             f"Pairs are compared by the differences of their values, which {type(model).__name__} does not take.",
             hint=("Leave ", option("pairs"), " out, or use the Gaussian model."),
         )
-    if exposed and (gaussian or _is_categorical(model)):
+    if exposed and (gaussian or (model is not None and model.supports("categories"))):
         raise OptionError(
             "Exposures say how long or how deeply each sample was looked at; only models of counts (Poisson, "
             "negative binomial) use them.",
@@ -169,20 +168,12 @@ def _checked_model(model: Model | None, *, paired: bool, exposed: bool) -> Model
 
 def _categories(model: Model | None, transform: str) -> str:
     """Say whether values may be texts, or are: if the declared levels are."""
-    if not _is_categorical(model):
+    if model is None or not model.supports("categories"):
         return ""
     if transform != "none":
         raise OptionError("Categories cannot be transformed.", hint=("Leave ", option("transform"), " out."))
     levels = getattr(model, "levels", None)
     return "text" if any(isinstance(level, str) for level in levels or ()) else "found"
-
-
-def _is_categorical(model: Model | None) -> bool:
-    if model is None or isinstance(model, GaussianModel):
-        return False
-    from bayesieve.models import CategoricalModel  # noqa: PLC0415 - most screens are Gaussian
-
-    return isinstance(model, CategoricalModel)
 
 
 def free_memory() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,7 @@ from bayesieve.errors import DataError, DataWarning, LabelError, SampleIds, Word
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.parsing import COMMA
-from bayesieve.utils import FloatArray, IntArray, listed
+from bayesieve.utils import FloatArray, IntArray, listed, warn
 
 _WHOLE = re.compile(r"[0-9]+(\.0+)?")
 
@@ -127,14 +126,14 @@ class Labeller:
             unused = {_folded(name): name for name in self.by_id if name not in self.matched}
             alike = [key for key in unknown if key in unused]
             if alike:
-                found = DataWarning(
+                warn(
+                    DataWarning,
                     f"{len(alike):,} samples of {path} are left out although {self.source} knows them by another "
                     "spelling",
                     SampleIds((f"{unknown[alike[0]]!r} and {unused[alike[0]]!r}",), ", for example "),
-                    ".",
-                    hint="Write them alike.",
+                    ". Write them alike.",
+                    kind="spelling",
                 )
-                warnings.warn(found, stacklevel=2)
         if self.in_order is not None and self.n_seen != len(self.in_order):
             self._wrong_number(path, f"{self.n_seen:,}")
 

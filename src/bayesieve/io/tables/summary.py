@@ -15,8 +15,8 @@ from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, sample_tota
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
-from bayesieve.selection import counted
-from bayesieve.stats import SMALLEST_SQUARES, ClassStatistics, Moments, plain_counts, split_blocks
+from bayesieve.stats import SMALLEST_SQUARES, ClassStatistics, Moments, as_moments, plain_counts, split_blocks
+from bayesieve.utils import plural
 
 _MOST_KEPT = 2**28  # bytes of values kept for a second look
 
@@ -44,7 +44,7 @@ class LeftOut:
     def pieces(self) -> tuple[str | SampleIds, ...]:
         """Say it; names of columns may be those of samples, and are left out with them."""
         named = (SampleIds(self.names, ": "),) if self.names else _in_brackets(self.sample_ids)
-        return f"{counted(self.n, self.what)}{self.reason}", *named
+        return f"{plural(self.n, self.what)}{self.reason}", *named
 
 
 def _in_brackets(ids: tuple[str, ...]) -> tuple[SampleIds, ...]:
@@ -97,20 +97,20 @@ class ReadRecord:
             said.append(("labels", (text,)))
         if self.unmatched:
             n, are = len(self.unmatched), "is" if len(self.unmatched) == 1 else "are"
-            text = f"{counted(n, 'id')} of {self.label_file} {are} not in the table"
+            text = f"{plural(n, 'id')} of {self.label_file} {are} not in the table"
             said.append(("labels", (text, *_in_brackets(self.unmatched), ".")))
         if self.ids_in:
             said.append(("labels", (f"Samples are looked up in {self.ids_in}.",)))
         if self.n_missing:
             are = "is" if self.n_missing == 1 else "are"
-            text = f"{counted(self.n_missing, 'missing value')} {are} left out, feature by feature."
+            text = f"{plural(self.n_missing, 'missing value')} {are} left out, feature by feature."
             said.append(("missing-values", (text,)))
         return [Message(pieces, kind=kind) for kind, pieces in said]
 
     def _shape(self) -> str:
         return (
             f"{self.path}: {self.form}, samples in {self.samples_in}; {self.n_samples:,} samples x "
-            f"{counted(self.n_features, 'feature')}, transform {self.transform}."
+            f"{plural(self.n_features, 'feature')}, transform {self.transform}."
         )
 
 
@@ -156,9 +156,10 @@ class Summary:
     @property
     def moments(self) -> Moments:
         """The statistics of the Gaussian model."""
-        if not isinstance(self.statistics, Moments):
+        moments = as_moments(self.statistics)
+        if moments is None:
             raise AttributeError(f"The table was summed for another model, to {type(self.statistics).__name__}.")
-        return self.statistics
+        return moments
 
     @property
     def label_map(self) -> dict[str, str]:
@@ -199,10 +200,9 @@ class Summary:
             yield LeftOut(encoder.n_unlabelled, "sample", " without a label")
         if encoder.outside:
             shown = ", ".join(f"{label} ({count})" for label, count in encoder.outside.most_common(5))
-            if self.labels_are_ids:
-                yield LeftOut(encoder.outside.total(), "sample", " outside the classes", names=(shown,))
-            else:
-                yield LeftOut(encoder.outside.total(), "sample", f" outside the classes: {shown}")
+            ids: tuple[str, ...]
+            end, ids = ("", (shown,)) if self.labels_are_ids else (f": {shown}", ())
+            yield LeftOut(encoder.outside.total(), "sample", f" outside the classes{end}", names=ids)
         for role, n in samples.lacking.items():
             if n:
                 yield LeftOut(n, "sample", f" without a value of {samples.names[role]!r}")
@@ -280,7 +280,7 @@ def summarise(
     order = samples.checked_order(path, sums.cells)
     check_distinct(path, sums.units, "sample")
     check_distinct(path, sums.features, "feature")
-    if isinstance(sums.statistics, Moments):
+    if as_moments(sums.statistics):
         _check_range(path, sums.statistics, sums.features)
     elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in sums.statistics.levels):
         _check_levels(path, sums.statistics, sums.features)
@@ -297,12 +297,8 @@ def summarise(
 def _split(cells: Any, order: list[Label], blocks: list[str]) -> tuple[Any, dict[str, Any]]:
     """Statistics of the classes, and of the classes of every block, from those of all cells."""
     if not blocks:
-        return (cells if tuple(order) == cells.classes else _plain(cells.pick(order))), {}
+        return (cells if tuple(order) == cells.classes else plain_counts(cells.pick(order))), {}
     return split_blocks(cells.pick([(name, label) for name in blocks for label in order]), order)
-
-
-def _plain(statistics: Any) -> Any:
-    return plain_counts(statistics) if isinstance(statistics, Moments) else statistics
 
 
 def _sample_counts(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,7 +23,7 @@ from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.parsing import COMMA, THOUSANDS, Codes, Parser
 from bayesieve.io.text.records import Batch
-from bayesieve.utils import listed
+from bayesieve.utils import listed, warn
 
 _MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
@@ -56,11 +55,12 @@ def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> N
         )
     if marked:
         name, cell = next(iter(marked.items()))
-        warnings.warn(
-            f"{path}: {len(marked):,} column(s) that are left out hold numbers with other signs, for example "
-            f"{cell!r} in {name!r}. Write plain numbers if they are measurements.",
+        warn(
             DataWarning,
-            stacklevel=2,
+            f"{path}: {len(marked):,} column(s) that are left out hold numbers with other signs",
+            SampleIds((f"{cell!r} in {name!r}",), ", for example "),
+            ". Write plain numbers if they are measurements.",
+            kind="other-signs",
         )
 
 
@@ -90,12 +90,13 @@ def doubt_samples(path: str, names: Sequence[str]) -> None:
 def doubt_rows(path: str, names: Sequence[str], label: str) -> None:
     """Warn of rows of numbers above the labels: they may describe the samples, and count as features."""
     if names:
-        found = DataWarning(
+        warn(
+            DataWarning,
             f"{path}: {len(names):,} row(s) above {label!r} hold numbers and are taken for features: "
             f"{listed(names, 3)}.",
             hint=("If they describe the samples, leave them out: ", ignore_option(names[0]), "."),
+            kind="rows-above-labels",
         )
-        warnings.warn(found, stacklevel=2)
 
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")

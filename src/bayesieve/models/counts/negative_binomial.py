@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import DataError, PriorError
+from bayesieve.errors import DataError, PriorError, Wording
 from bayesieve.models.counts.terms import (
     check_lengths,
     checked_hyperparameter,
@@ -121,7 +121,7 @@ class NegativeBinomialModel(Model):
     reference: Any = None
     statistics_type: ClassVar[type] = EventTotals
     takes_exposures: ClassVar[bool] = True
-    law: ClassVar[str] = "negative binomial"
+    family: ClassVar[str] = "negative binomial"
 
     def __post_init__(self) -> None:
         if self.size is not None:
@@ -193,8 +193,10 @@ class NegativeBinomialModel(Model):
         if not _TYPICAL[0] <= typical <= _TYPICAL[1]:
             raise DataError(
                 "The negative binomial model divides counts by their exposures, which should lie around 1, but "
-                f"they are around {typical:.3g}. Divide them by their mean, or take size_factors(X) (--exposures "
-                "total)."
+                f"they are around {typical:.3g}. Divide them by their mean, or take ",
+                Wording("size_factors(X)", "--exposures total"),
+                ".",
+                kind="exposures",
             )
 
     def fitted(self, statistics: Any) -> NegativeBinomialModel:

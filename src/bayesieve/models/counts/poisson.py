@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import PriorError
+from bayesieve.errors import Message, PriorError, Wording, option
 from bayesieve.models.counts.terms import (
     check_lengths,
     checked_hyperparameter,
@@ -75,10 +75,12 @@ class PoissonModel(Model):
     reference: Any = None
     statistics_type: ClassVar[type] = EventTotals
     takes_exposures: ClassVar[bool] = True
-    law: ClassVar[str] = "Poisson"
-    caveat: ClassVar[str] = (
+    family: ClassVar[str] = "Poisson"
+    caveat: ClassVar[str | Message] = Message.of(
         "Poisson counts vary within a class no more than chance makes them; counts that do, as most of sequencing "
-        "do, pass for markers. Compare with NegativeBinomialModel()."
+        "do, pass for markers.",
+        hint=("Compare with ", Wording("NegativeBinomialModel()", "--model negative-binomial"), "."),
+        kind="model",
     )
 
     def __post_init__(self) -> None:
@@ -211,12 +213,19 @@ def _checked_ratio(ratio: Any, improper: bool) -> float | None:
     if ratio is None:
         if improper:
             raise PriorError(
-                "The prior is improper (shape or rate 0), so prior_ratio must be given, for example "
-                "prior_ratio=0.1: by how much every further group of classes is weighted."
+                "The prior is improper (shape or rate 0), so the prior ratio must be given, for example ",
+                option("prior_ratio", 0.1),
+                ": by how much every further group of classes is weighted.",
+                kind="prior-ratio",
             )
         return None
     if not improper:
-        raise PriorError("The prior is proper, so prior_ratio follows from it; do not give it.")
+        raise PriorError(
+            "The prior is proper, so ",
+            option("prior_ratio"),
+            " follows from it; do not give it.",
+            kind="prior-ratio",
+        )
     value = checked_hyperparameter("prior_ratio", ratio)
     if not isinstance(value, float) or not np.isfinite(value):
         raise PriorError(f"prior_ratio must be one positive and finite number for counts, not {ratio!r}.")

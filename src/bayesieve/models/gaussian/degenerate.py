@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import ValueBlocks, is_sparse
-from bayesieve.errors import PriorError
+from bayesieve.errors import PROPER, Message, PriorError
 from bayesieve.models.gaussian.gaussian import Cell, GaussianModel
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, compiled
@@ -156,11 +156,7 @@ def _lacking(cell: Cell) -> Any:
 
 
 def repair(
-    model: GaussianModel,
-    moments: Moments,
-    flags: npt.NDArray[np.int8],
-    policy: str,
-    table: ValueBlocks | None,
+    model: GaussianModel, moments: Moments, flags: npt.NDArray[np.int8], policy: str, table: ValueBlocks | None
 ) -> Repaired:
     """Give degenerate features a floor, or mark them as excluded.
 
@@ -225,13 +221,14 @@ def _scale_free(model: GaussianModel, n_classes: int, n_features: int) -> npt.ND
     return np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*flat)), (n_features,))
 
 
-def _too_small(cell: Cell) -> str:
+def _too_small(cell: Cell) -> Message:
     prior, count = cell.prior, int(cell.count)
     negative = np.less(prior.variance_dof, 0).any() or np.less(prior.mean_strength, 0).any()
     needs = "is too negative for them" if negative else "needs at least 2 that differ"
-    return (
+    return Message.of(
         f"{cell.name[0].upper()}{cell.name[1:]} has {count} sample{'' if count == 1 else 's'}, but a prior with "
         f"variance_scale {prior.variance_scale}, variance_dof {prior.variance_dof} and mean_strength "
-        f"{prior.mean_strength} {needs}: its updated values must be positive. Merge classes, add samples, "
-        "or use a proper prior: GaussianModel.proper(...)."
+        f"{prior.mean_strength} {needs}: its updated values must be positive.",
+        hint=("Merge classes, add samples, or use a proper prior: ", PROPER, "."),
+        kind="class-too-small",
     )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import PriorError
+from bayesieve.errors import PriorError, Wording, option
 from bayesieve.models.evidences import Evidences, compare
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
 from bayesieve.models.gaussian.prior_ratio import (
@@ -125,8 +125,12 @@ def check_patterns(model: GaussianModel, patterns: Patterns) -> None:
     if len(model.class_priors) > 1 and patterns.kind != "given":
         raise PriorError(
             f"With {n_classes} classes every group of a partition has the same prior, but the model gives one "
-            f"to each of {len(model.class_priors)} classes. Give a single class prior, for example "
-            "GaussianModel.proper(mean_locations=(0.0,)), or say which patterns to compare: patterns=..."
+            f"to each of {len(model.class_priors)} classes. Give a single class prior, for example ",
+            Wording("GaussianModel.proper(mean_locations=(0.0,))", "--prior proper"),
+            ", or say which patterns to compare: ",
+            option("patterns"),
+            ".",
+            kind="patterns",
         )
     most = max(max(growth) for growth in patterns.growths) + 1
     if len(model.class_priors) not in (1, most):
@@ -172,7 +176,10 @@ class GaussianModel(Model):
     pooled_prior: NormalInverseGamma
     prior_ratio: PriorRatio | None = None
     statistics_type: ClassVar[type] = Moments
-    law: ClassVar[str] = "Gaussian"
+    family: ClassVar[str] = "Gaussian"
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        ("moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint")
+    )
 
     def __post_init__(self) -> None:
         given: Any = self.class_priors
@@ -184,13 +191,17 @@ class GaussianModel(Model):
         if self.proper_mask.all():
             if self.prior_ratio is not None:
                 raise PriorError(
-                    "All priors are proper, so prior_ratio follows from them; do not give it. "
-                    "(It is needed only when a prior is improper.)"
+                    "All priors are proper, so ",
+                    option("prior_ratio"),
+                    " follows from them; do not give it. (It is needed only when a prior is improper.)",
+                    kind="prior-ratio",
                 )
         elif self.prior_ratio is None:
             raise PriorError(
-                "At least one prior is improper, so prior_ratio (the paper's L) must be given, "
-                "for example prior_ratio=0.1."
+                "At least one prior is improper, so the prior ratio (the paper's L) must be given, for example ",
+                option("prior_ratio", 0.1),
+                ".",
+                kind="prior-ratio",
             )
         else:
             object.__setattr__(self, "prior_ratio", checked_prior_ratio(self.prior_ratio))
@@ -384,6 +395,22 @@ class GaussianModel(Model):
     def is_proper(self) -> bool:
         """Whether all priors are proper for every feature."""
         return bool(self.proper_mask.all())
+
+    @property
+    def is_jeffreys(self) -> bool:
+        """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone."""
+        return all(prior.is_jeffreys for prior in (*self.class_priors, self.pooled_prior))
+
+    def supports(self, capability: str) -> bool:
+        """Whether the model supports something; ``"prior-ratio"`` only if a prior is improper.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.GaussianModel.jeffreys().supports("prior-ratio"), bs.GaussianModel.proper().supports("prior-ratio")
+        (True, False)
+        """
+        return not self.is_proper if capability == "prior-ratio" else capability in self.capabilities
 
     def check_features(self, n_features: int) -> None:
         """Raise unless per-feature hyper-parameters fit the number of features.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import PriorError, PriorWarning
 from bayesieve.stats import Moments
+from bayesieve.utils import warn
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Hyperparameter: TypeAlias = "float | FloatArray"
@@ -69,11 +69,10 @@ class NormalInverseGamma:
                         f"{name} holds a negative value. Hyper-parameters of at least 0 are meant; if a "
                         "negative one is intended, pass allow_negative=True."
                     )
-                warnings.warn(
+                warn(
+                    PriorWarning,
                     f"{name} is negative: an improper prior that few people mean. Results are defined "
                     "only where the updated values are positive.",
-                    PriorWarning,
-                    stacklevel=3,
                 )
             object.__setattr__(self, name, value)
         _ = self.n_features  # raises if the lengths differ

@@ -7,7 +7,6 @@ Under improper priors the constants :math:`A, B` of the three priors do not exis
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from bayesieve.errors import PriorError, PriorWarning
 from bayesieve.models.gaussian.normal_inverse_gamma import log_gamma
+from bayesieve.utils import warn
 
 PriorRatio: TypeAlias = "float | npt.NDArray[np.float64] | Callable[[int, int], float] | str"
 
@@ -105,11 +105,10 @@ def warn_unless_semi_proper(prior_ratio: PriorRatio, n0: int, n1: int) -> None:
     """
     reason = power_of_n(prior_ratio, n0 / (n0 + n1))[1] if callable(prior_ratio) else ""
     if reason:
-        warnings.warn(
+        warn(
+            PriorWarning,
             f"prior_ratio is not semi-proper in the sense of Definition 3 of the paper: {reason}. "
             "The selected features are then not assured to converge to the true ones as samples grow.",
-            PriorWarning,
-            stacklevel=4,
         )
 
 

@@ -25,12 +25,12 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import OptionError
+from bayesieve.errors import Message, OptionError
 from bayesieve.models import GaussianModel, any_nonzero
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.kinds import gaussian_moments
@@ -251,7 +251,7 @@ class Effects:
         where = np.asarray(places)
         return Effects(level=self.level, **{name: array[where] for name, array in self._arrays().items()})
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences that belong below a table with these columns.
 
         Examples
@@ -260,13 +260,14 @@ class Effects:
         >>> from bayesieve.posterior.findings.effects import effects
         >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
         >>> found = effects(bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()))
-        >>> found.notes()[0][:29]
+        >>> found.notes()[0].render()[:29]
         'Intervals hold 95% of the pos'
         """
-        return [
+        said = (
             f"Intervals hold {100 * self.level:g}% of the posterior of a feature whose classes differ; they are "
             "not adjusted for having been selected. Differences are second class minus first."
-        ]
+        )
+        return [Message.of(said, kind="effects")]
 
     def _arrays(self) -> dict[str, FloatArray]:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "level"}
@@ -305,9 +306,8 @@ def effects(
     (0.403, 1.9)
     """
     tail = _checked_tail(level)
-    moments, model = gaussian_moments(posterior), posterior.model
-    if not isinstance(model, GaussianModel):
-        raise OptionError(f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
+    moments, model = gaussian_moments(posterior), cast("GaussianModel", posterior.model)
+    model.require("moments", f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
     laws = _class_laws(model, moments)
     chosen = np.zeros(moments.n_features, dtype=bool)
     try:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError
+from bayesieve.errors import DataError, Message, SampleIds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, plural
 
 _ARRAYS = ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals")
 
@@ -41,6 +41,8 @@ class Fragility:
         Log-odds over which a feature passes.
     sample_names
         Names of the samples, or None.
+    discreet
+        Whether the table and the sentences leave out on which sample a feature hangs.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Fragility:
     n_removals: IntArray
     cut: float = 0.0
     sample_names: tuple[str, ...] | None = None
+    discreet: bool = False
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -127,13 +130,23 @@ class Fragility:
             raise DataError(
                 f"The fragility of {self.culprit.size} features does not fit a table of {posterior.n_features}."
             )
-        return {
-            "least_log_odds": self.least_log_odds,
-            "culprit": self.culprit_names(),
-            "n_fragile_removals": self.n_below,
-        }
+        culprit = {} if self.discreet else {"culprit": self.culprit_names()}
+        return {"least_log_odds": self.least_log_odds, **culprit, "n_fragile_removals": self.n_below}
 
-    def take(self, places: npt.ArrayLike) -> Fragility:
+    def without_samples(self) -> Self:
+        """Return the same without the samples on which features hang.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
+        >>> found = bs.fragility(X, ["a"] * 5 + ["b"] * 5).without_samples()
+        >>> list(found.columns(found.full))
+        ['least_log_odds', 'n_fragile_removals']
+        """
+        return replace(self, culprit=np.full(self.culprit.size, -1), sample_names=None, discreet=True)
+
+    def take(self, places: npt.ArrayLike) -> Self:
         """Some of the features, in the order given.
 
         Examples
@@ -149,7 +162,7 @@ class Fragility:
             self, full=self.full.take(chosen), **{name: getattr(self, name)[chosen] for name in _ARRAYS}
         )
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for a summary.
 
         Examples
@@ -160,29 +173,27 @@ class Fragility:
         1 of 1 feature over the cut would not pass without a certain sample, most often sample 9, counting from 0
         (1 of them).
         """
-        passing = self.full.log_odds > self.cut
-        n_passing, lost = int(passing.sum()), self.culprit[self.fragile]
-        said = f"{lost.size:,} of {_features(n_passing)} over the cut would not pass without a certain sample"
-        if lost.size:
+        n_passing, lost = int((self.full.log_odds > self.cut).sum()), self.culprit[self.fragile]
+        passing = plural(n_passing, "feature")
+        said = f"{lost.size:,} of {passing} over the cut would not pass without a certain sample"
+        culprit: tuple[str, ...] = ()
+        if lost.size and not self.discreet:
             numbers, times = np.unique(lost, return_counts=True)
             most = int(np.argmax(times))
             counted = "" if self.sample_names else ", counting from 0"
-            said += f", most often sample {self._name(int(numbers[most]))}{counted} ({times[most]:,} of them)"
-        notes = [said + "."]
-        n_skipped = int(self.n_skipped.sum())
+            culprit = (f"{self._name(int(numbers[most]))}{counted} ({times[most]:,} of them)",)
+        notes = [Message.of(said, SampleIds(culprit, ", most often sample "), ".", kind="fragility")]
+        n_skipped, n_short = int(self.n_skipped.sum()), int((self.n_skipped > 0).sum())
         if n_skipped:
-            notes.append(
+            skipped = (
                 f"{n_skipped:,} removal{'s were' if n_skipped > 1 else ' was'} skipped in "
-                f"{_features(int((self.n_skipped > 0).sum()))}, because a class would be left with too few values "
-                "or without spread for its prior."
+                f"{plural(n_short, 'feature')}, because a class would be left with too few values or without "
+                "spread for its prior."
             )
+            notes.append(Message.of(skipped, kind="fragility"))
         return notes
 
     def _name(self, number: int) -> str:
         if number < 0:
             return ""
         return self.sample_names[number] if self.sample_names else str(number)
-
-
-def _features(n: int) -> str:
-    return f"{n:,} feature{'' if n == 1 else 's'}"

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import OptionError, PriorError
+from bayesieve.errors import Message, OptionError, PriorError
 from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.posterior.logistic import checked_log_odds, log_expit
-from bayesieve.stats import Moments
+from bayesieve.posterior.marginals import checked_log_odds, log_expit
+from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray
 
 KINDS = ("same", "mean", "variance", "mean and variance")
@@ -164,7 +164,7 @@ class Kinds:
         odds = odds[where] if isinstance(odds, np.ndarray) and odds.ndim else odds
         return replace(self, log_evidence=self.log_evidence[:, where], prior_log_odds=odds)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences that belong below a table with these columns.
 
         Examples
@@ -184,7 +184,7 @@ class Kinds:
                 f"{undefined} of {self.n_features} features have no kind: a class has fewer than two values or no "
                 "spread."
             )
-        return notes
+        return [Message.of(note, kind="kinds") for note in notes]
 
 
 def kinds(
@@ -223,7 +223,7 @@ def kinds(
     >>> kinds(bs.screen(X, ["a"] * 4 + ["b"] * 4, model=bs.GaussianModel.proper())).kind
     ('mean', 'variance')
     """
-    moments = found if isinstance(found, Moments) else gaussian_moments(found)
+    moments = gaussian_moments(found) if isinstance(found, FeaturePosterior) else found
     if prior_probability is not None:
         log_odds = checked_log_odds(prior_probability, moments.n_features)
     elif isinstance(found, FeaturePosterior):
@@ -241,8 +241,8 @@ def kinds(
 
 def gaussian_moments(posterior: FeaturePosterior) -> Moments:
     """Moments behind a screen of two classes, with the rounding variance of its resolution."""
-    moments = posterior.statistics
-    if not isinstance(moments, Moments) or len(moments.classes) != 2:
+    moments = as_moments(posterior.statistics)
+    if moments is None or len(moments.classes) != 2:
         raise OptionError(
             "Kinds of difference and effects are those of means and variances of two classes; this screen has "
             + (

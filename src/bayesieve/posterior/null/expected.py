@@ -7,10 +7,12 @@ are drawn from each feature's own pooled law (the statistics only, no raw data).
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models import Comparison, GaussianModel, Model, Part, Patterns, jeffreys_constant
+from bayesieve.models import Comparison, GaussianModel, Part, Patterns, jeffreys_constant
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.utils import FloatArray
 
@@ -106,14 +108,7 @@ def follows_lambda(posterior: FeaturePosterior) -> bool:
         isinstance(posterior.comparison, Comparison) and len(posterior.comparison.parts) == 1
     )
     two = len(posterior.classes) == 2
-    return plain and two and is_jeffreys(posterior.model) and not np.any(posterior.resolution)
-
-
-def is_jeffreys(model: Model) -> bool:
-    """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone."""
-    return isinstance(model, GaussianModel) and all(
-        prior.is_jeffreys for prior in (*model.class_priors, model.pooled_prior)
-    )
+    return plain and two and posterior.model.is_jeffreys and not np.any(posterior.resolution)
 
 
 def _by_law(
@@ -153,8 +148,7 @@ def _distinct(
     posterior: FeaturePosterior, usable: npt.NDArray[np.int64], prior: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Class sizes, and log of prior odds times prior ratio, that occur, and how many features have them."""
-    moments, model = posterior.moments, posterior.model
-    assert isinstance(model, GaussianModel)
+    moments, model = posterior.moments, cast("GaussianModel", posterior.model)  # under Jeffreys' prior
     with np.errstate(divide="ignore", invalid="ignore"):  # features that are not usable
         log_ratio = np.asarray(model.log_prior_ratio(moments))
     if moments.count.ndim == 1 and not log_ratio.ndim and prior.size and (prior == prior[0]).all():

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import OptionError
-from bayesieve.models import GaussianModel
+from bayesieve.errors import Message, OptionError
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.finding import check_same_features
 from bayesieve.stats import reach
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, check_between
 
 
 def benjamini_hochberg(p_value: npt.ArrayLike) -> FloatArray:
@@ -142,8 +141,7 @@ class PermutationNull:
         >>> bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).chance_interval()
         (3.0, 11.0)
         """
-        if not 0.0 < level < 1.0:
-            raise OptionError(f"level must be between 0 and 1, not {level!r}.")
+        check_between("level", level, open_ends=True)
         ends = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(self.passing, ends, method="inverted_cdf") * (self.n_usable / self.n_pool)
         return float(low), float(high)
@@ -210,8 +208,8 @@ class PermutationNull:
         >>> bs.permutations(X, y, model=model, n_permutations=200).expected_by_chance
         1.0
         """
-        model = self.full.model
-        if not isinstance(model, GaussianModel) or model.proper_mask.any():
+        model: Any = self.full.model
+        if not model.supports("prior-ratio") or model.proper_mask.any():
             raise OptionError(
                 "The priors are proper, so that the prior ratio follows from them. Use cut_for(target), or "
                 "another prior probability: both move all log-odds alike."
@@ -256,7 +254,7 @@ class PermutationNull:
         arrays = {name: getattr(self, name)[chosen] for name in _BY_FEATURE}
         return replace(self, full=self.full.take(chosen), **arrays)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Message]:
         """Sentences for a summary.
 
         Examples
@@ -280,7 +278,7 @@ class PermutationNull:
                 f"A class had no variance, or too few values, in {self.n_degenerate:,} permuted features; they "
                 "were treated as the screen treats them."
             )
-        return notes
+        return [Message.of(note, kind="permutations") for note in notes]
 
     @property
     def _unit(self) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.data import told_apart
-from bayesieve.errors import DataError, LabelError
+from bayesieve.errors import DataError, LabelError, Wording
 from bayesieve.posterior import FeaturePosterior, Fragility, predictive
 from bayesieve.report.figures.style import (
     BLACK,
@@ -29,7 +29,7 @@ from bayesieve.report.figures.style import (
 )
 from bayesieve.report.raw_values import RawValues, raw_values
 from bayesieve.selection import Selection
-from bayesieve.stats import CategoryCounts, EventTotals, Moments, largest_counts
+from bayesieve.stats import CategoryCounts, EventTotals, Moments, as_moments, largest_counts
 from bayesieve.utils import FloatArray
 
 if TYPE_CHECKING:
@@ -166,8 +166,13 @@ def check_drawable(posterior: FeaturePosterior, place: int, values: Any) -> None
     """Raise if there is nothing about a feature that :func:`feature` could draw."""
     if values is None and not isinstance(posterior.statistics, (Moments, CategoryCounts, EventTotals)):
         raise DataError(
-            f"This screen holds no statistics of the values of {posterior.names[place]!r} to draw. Give data=X "
-            "and labels=y, the table that was screened."
+            f"This screen holds no statistics of the values of {posterior.names[place]!r} to draw.",
+            hint=Wording(
+                "Give data=X and labels=y, the table that was screened.",
+                "Draw the figures of the manifest that screen --manifest wrote: bayesieve figures MANIFEST reads "
+                "the data again.",
+            ),
+            kind="no-values",
         )
 
 
@@ -176,7 +181,7 @@ def _draw_values(
 ) -> None:
     names = [plain(label, 16) for label in told_apart(posterior.classes)]
     n = len(names)
-    moments = statistics if isinstance(statistics, Moments) else None
+    moments = as_moments(statistics)
     check_drawable(posterior, place, values)
     laws = predictive(posterior, [place]) if moments is not None else None
     low, high = _range(moments, laws, values)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from bayesieve.data import (
     MOST_LEVELS,
+    USE_WHAT_IS_THERE,
     Label,
     LabelledMatrix,
     Levels,
@@ -29,9 +30,9 @@ from bayesieve.data import (
     plain,
     union_of_classes,
 )
-from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError
 from bayesieve.stats.categories.tables import CountableTable, DenseTable, SparseTable, Table
-from bayesieve.utils import CountArray, IntArray, n_threads_for
+from bayesieve.utils import CountArray, IntArray, check_missing, n_threads_for
 
 _MORE = 6  # values outside the declared levels that are worth finding
 
@@ -57,8 +58,7 @@ def count_categories(
     levels, table
         The levels, and counts of shape (n_classes, n_levels, n_features).
     """
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
     kind = SparseTable if is_sparse(matrix.values) else DenseTable
     countable: CountableTable = kind(matrix.values, matrix.labels, threads)
@@ -95,9 +95,10 @@ def _observed(matrix: LabelledMatrix, countable: CountableTable) -> tuple[Levels
 def _check_number(marks: npt.NDArray[Any]) -> None:
     if marks.size > MOST_LEVELS:
         raise DataError(
-            f"X holds more than {MOST_LEVELS} different values, among them "
+            TABLE,
+            f" holds more than {MOST_LEVELS} different values, among them "
             f"{', '.join(repr(plain(mark)) for mark in marks[:3])}: it looks like measurements, not like "
-            "categories. Use a model of measurements or of counts, or declare the levels."
+            "categories. Use a model of measurements or of counts, or declare the levels.",
         )
 
 
@@ -161,9 +162,11 @@ def _explain_missing(matrix: LabelledMatrix, absent: IntArray) -> NoReturn:
     j, column = next(matrix.columns(short[:1]))
     sample = int(np.flatnonzero(np.isnan(column) if matrix.levels is None else column < 0)[0])
     raise MissingValueError(
-        f"X holds {int(absent.sum())} missing value(s) in {short.size} of {matrix.n_features} features, the first "
-        f"at {place(matrix, sample, j)}. Pass missing='omit' to use the values that are there (exact if values "
-        "are missing at random), or make 'missing' a category of its own."
+        TABLE,
+        f" holds {int(absent.sum())} missing value(s) in {short.size} of {matrix.n_features} features, the first "
+        f"at {place(matrix, sample, j)}.",
+        hint=(*USE_WHAT_IS_THERE, ", or make 'missing' a category of its own."),
+        kind="missing-values",
     )
 
 

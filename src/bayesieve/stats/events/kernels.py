@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import DataError
+from bayesieve.errors import TABLE, DataError, Wording
 from bayesieve.stats.moments.accumulate import RowPlan, tile_width
-from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, share
+from bayesieve.utils import FloatArray, IntArray, check_missing, compiled, for_each, n_threads_for, share
 
 Totals = tuple[IntArray, FloatArray, FloatArray]  # count, total, exposure
 
@@ -21,8 +21,9 @@ MAX_TILE = 10_240  # as wide as the widest tile_width(); a kernel takes its cons
 _CONVERT_TILE = 512  # columns copied at a time where the kernels cannot read the table as it lies
 _ADVICE = (
     "Counts cannot be negative. For measurements (log ratios, centred or batch-corrected values) use the "
-    "Gaussian model; for counts go back to the table as it was counted, or use its log1p "
-    "(--transform log1p) with the Gaussian model."
+    "Gaussian model; for counts go back to the table as it was counted, or use its log1p",
+    Wording("", " (--transform log1p)"),
+    " with the Gaussian model.",
 )
 
 
@@ -135,8 +136,7 @@ def event_sums(matrix: LabelledMatrix, exposures: FloatArray, missing: str, n_th
     n_threads
         Threads to use; all cores by default. The result does not depend on it.
     """
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     if is_sparse(matrix.values):
         return _sparse_sums(matrix, exposures, missing)
     return _dense_sums(matrix, exposures, missing, n_threads_for(n_threads, matrix.n_samples * matrix.n_features))
@@ -236,6 +236,9 @@ def _explain_negative(matrix: LabelledMatrix, columns: IntArray, n_negative: int
     sample = repr(matrix.sample_names[i]) if matrix.sample_names else str(i)
     feature = f"column {j}" if matrix.feature_names is None else repr(matrix.feature_names[j])
     raise DataError(
-        f"X holds {n_negative} negative value(s) in {columns.size} of {matrix.n_features} features, the first at "
-        f"sample {sample}, feature {feature}: {column[i]:g}. {_ADVICE}"
+        TABLE,
+        f" holds {n_negative} negative value(s) in {columns.size} of {matrix.n_features} features, the first at "
+        f"sample {sample}, feature {feature}: {column[i]:g}.",
+        hint=_ADVICE,
+        kind="negative-counts",
     )

@@ -18,7 +18,7 @@ from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError
 from bayesieve.stats.moments import kernels
 from bayesieve.stats.moments.kernels import merge
-from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, run, share
+from bayesieve.utils import FloatArray, IntArray, check_missing, compiled, for_each, n_threads_for, run, share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,8 +296,7 @@ def accumulate(matrix: LabelledMatrix, *, missing: str, n_threads: int | None) -
     n_threads
         Threads to use; all cores by default. The result does not depend on it.
     """
-    if missing not in ("raise", "omit"):
-        raise DataError(f"missing must be 'raise' or 'omit', not {missing!r}.")
+    check_missing(missing)
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
     if is_sparse(matrix.values):
         sums = Sums(*sparse_sums(matrix.values, matrix.labels, missing == "omit", threads))
@@ -323,8 +322,7 @@ def _dense_sums(matrix: LabelledMatrix, omit: bool, threads: int) -> Sums:
     count = np.zeros((n_classes, matrix.n_features), np.int64) if omit and values.dtype.kind == "f" else None
     empty = np.zeros if count is not None or not labels.counts.all() else np.empty
     sums = Sums(
-        labels.counts if count is None else count,
-        *(empty((n_classes, matrix.n_features)) for _ in range(3)),
+        labels.counts if count is None else count, *(empty((n_classes, matrix.n_features)) for _ in range(3))
     )
     if values.flags.f_contiguous and (values.shape[1] == 1 or not values.flags.c_contiguous):
         _by_feature(values.T, labels.codes, plan, sums, count is not None, threads)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, checked_classes, place, union_of_classes
-from bayesieve.errors import DataError, LabelError, MissingValueError
+from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.utils import CountArray, FloatArray
@@ -469,23 +469,33 @@ class Moments:
         return made
 
 
-def plain_counts(moments: Moments) -> Moments:
-    """Hold one count per class where all features have the same."""
+Statistics = TypeVar("Statistics")
+
+
+def as_moments(statistics: Any) -> Moments | None:
+    """Return statistics that are moments; None instead of others."""
+    return statistics if isinstance(statistics, Moments) else None
+
+
+def plain_counts(statistics: Statistics) -> Statistics:
+    """Hold one count per class where all features have the same, if the statistics are moments."""
+    moments = as_moments(statistics)
+    if moments is None:
+        return statistics
     count = moments.count
     if count.ndim == 2 and (count == count[:, :1]).all():
         count = count[:, 0].copy()
-    return Moments.trusted(moments.classes, count, moments.mean, moments.centred_squares, moments.residual)
+    plain = Moments.trusted(moments.classes, count, moments.mean, moments.centred_squares, moments.residual)
+    return cast("Statistics", plain)
 
 
 def split_blocks(cells: Any, classes: Sequence[Label]) -> tuple[Any, dict[Any, Any]]:
     """Take statistics of (block, class) apart into those of blocks, and together into those of classes."""
     names = dict.fromkeys(label[0] for label in cells.classes)
-    blocks = {name: _plain(cells.pick([(name, label) for label in classes]).renamed(classes)) for name in names}
-    return _plain(functools.reduce(lambda first, second: first.merge(second), blocks.values())), blocks
-
-
-def _plain(statistics: Any) -> Any:
-    return plain_counts(statistics) if isinstance(statistics, Moments) else statistics
+    blocks = {
+        name: plain_counts(cells.pick([(name, label) for label in classes]).renamed(classes)) for name in names
+    }
+    return plain_counts(functools.reduce(lambda first, second: first.merge(second), blocks.values())), blocks
 
 
 def complete_moments(matrix: LabelledMatrix, why: str, *, n_threads: int | None = None) -> Moments:
@@ -509,6 +519,7 @@ def complete_moments(matrix: LabelledMatrix, why: str, *, n_threads: int | None 
     j, column = next(matrix.columns(short[:1]))
     first = place(matrix, int(np.flatnonzero(np.isnan(column))[0]), j)
     raise MissingValueError(
-        f"X holds {int(absent.sum())} missing value(s) (NaN) in {short.size} of {matrix.n_features} features, the "
-        f"first at {first}. {why}: fill them in first."
+        TABLE,
+        f" holds {int(absent.sum())} missing value(s) (NaN) in {short.size} of {matrix.n_features} features, the "
+        f"first at {first}. {why}: fill them in first.",
     )

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
+from bayesieve.errors import DataWarning, Message, SampleIds
 from bayesieve.io import StoredColumns
 from bayesieve.report import Story, manifest_without_samples
-from bayesieve.report.discreet import nameless, without_ids
 from bayesieve.report.page import page
 from bayesieve.report.payload import payload
 
@@ -33,7 +33,7 @@ def fragile():
 
 def test_culprits_are_named_unless_no_sample_is_wanted(fragile):
     posterior, *_ = fragile
-    manifest = {"results": {"notes": [{"kind": "fragility", "text": posterior.findings[-1].notes()[0]}, "plain"]}}
+    manifest = {"results": {"notes": [{"kind": "fragility", "text": str(posterior.findings[-1].notes()[0])}]}}
     loud, quiet = (page(Story.of(posterior, n_values=n, manifest=manifest)).decode() for n in (500, 0))
     assert "Patient, most 5" in loud
     assert "Patient" not in quiet
@@ -52,18 +52,23 @@ def test_values_and_names_are_left_out_together(fragile):
     assert payload(Story.of(posterior, data=values, labels=labels, n_values=0))["values"] is None
 
 
-def test_sentences_end_where_ids_begin(fragile):
+def test_sentences_lose_their_ids_and_nothing_else(fragile):
     posterior, *_ = fragile
     (note,) = posterior.findings[-1].notes()
-    assert "Patient" in note
-    assert without_ids([note]) == [note.partition(", most often sample")[0] + "."]
-    warned = "2 samples are left out, for example 'P1' and 'p1'. Write them alike."
-    manifest = {"described": ["t.csv: 3 x 4.", "Left out: 1 sample (P7)."], "warnings": [warned], "inputs": []}
-    kept = manifest_without_samples(manifest)
-    assert kept == {"described": ["t.csv: 3 x 4."], "warnings": ["2 samples are left out."], "inputs": []}
+    assert "Patient, most 5" in str(note)
+    assert note.render(ids=False).endswith(" without a certain sample.")
+    warned = DataWarning(
+        "2 samples are left out", SampleIds(("P1", "p1"), ", for example "), ". Write them alike."
+    )
+    for n, words in ((500, "for example P1, p1"), (0, "2 samples are left out. Write them alike.")):
+        text = page(Story.of(posterior, n_values=n, warned=[warned.message])).decode()
+        assert words in text
+    manifest = {"described": ["t.csv: 3 x 4.", "Left out: 1 sample (P7)."], "warnings": ["P1."], "inputs": []}
+    assert manifest_without_samples(manifest) == {"described": ["t.csv: 3 x 4."], "inputs": []}
 
 
 def test_stored_columns_lose_a_culprit_that_stands_alone():
-    found = nameless(StoredColumns({"culprit": ["P1"], "kind": ["mean"]}, ("1 of 2, most often sample P1.",)))
+    notes = Message.of("1 of 2, most often sample P1."), Message.of("3 blocks.", kind="blocks")
+    found = StoredColumns({"culprit": ["P1"], "kind": ["mean"]}, notes).without_samples()
     assert found.columns(None) == {"kind": ["mean"]}
-    assert found.notes() == ["1 of 2."]
+    assert found.notes() == [notes[1]]
