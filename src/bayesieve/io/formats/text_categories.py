@@ -20,7 +20,9 @@ _MOST_LEVELS = 2**15 - 1
 _MISSING = (".", "?")  # "-" and "none" may be categories
 
 
-def encoded(columns: Sequence[Sequence[str]], words: tuple[str, ...] = ()) -> tuple[Any, tuple[str, ...] | None]:
+def encode_texts(
+    columns: Sequence[Sequence[str]], words: tuple[str, ...] = ()
+) -> tuple[Any, tuple[str, ...] | None]:
     """Turn columns of texts into a table of codes, one row per column, and the sorted levels they stand for.
 
     A missing value has code -1: besides the spellings of a missing label, a point and a question mark.
@@ -43,8 +45,8 @@ def encoded(columns: Sequence[Sequence[str]], words: tuple[str, ...] = ()) -> tu
     return codes[raw], levels
 
 
-def _encoded(parsed: Parsed, first: int, n_fields: int, words: tuple[str, ...]) -> tuple[Any, Any]:
-    return encoded([parsed.texts(first + k) for k in range(n_fields)], words)
+def _encode_fields(parsed: Parsed, first: int, n_fields: int, words: tuple[str, ...]) -> tuple[Any, Any]:
+    return encode_texts([parsed.texts(first + k) for k in range(n_fields)], words)
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class CategorySamples(TextSamples):
         for batch in self.source.batches(group):
             for lo in range(0, len(batch), group):
                 parsed = parser.parse(batch, lo, min(lo + group, len(batch)), codes)
-                values, levels = _encoded(parsed, first, len(places), parser.words)
+                values, levels = _encode_fields(parsed, first, len(places), parser.words)
                 yield SampleChunk(*self._texts(parsed), np.ascontiguousarray(values.T), levels)
 
 
@@ -83,6 +85,6 @@ class CategoryFeatures(TextFeatures):
                 holes |= {k for k, name in enumerate(names) if name in ignored}
             for lo, hi in runs_between(len(batch), holes):
                 parsed = parser.parse(batch, lo, hi, codes)
-                values, levels = _encoded(parsed, 1, len(samples), parser.words)
+                values, levels = _encode_fields(parsed, 1, len(samples), parser.words)
                 yield FeatureChunk(parsed.texts(0), np.ascontiguousarray(values.T), levels)
             done += len(batch)

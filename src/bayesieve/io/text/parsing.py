@@ -96,11 +96,11 @@ class Parser:
         for_each(work, share(n, threads), threads)
         bad = min((bad for bad, _ in found if bad >= 0), default=-1)
         if bad >= 0:
-            self._ragged(batch, lo + bad)
+            self._raise_ragged(batch, lo + bad)
         odd = np.concatenate([rows for _, rows in found])
         texts_at = self._resolve(batch, lo, odd[np.lexsort((odd[:, 1], odd[:, 0]))], codes, values)
         if strict and texts_at:
-            self._not_numbers(batch, lo, texts_at)
+            self._raise_not_numbers(batch, lo, texts_at)
         for word in self.words:
             if _NUMBER.fullmatch(word):
                 values[values == float(word)] = np.nan
@@ -120,7 +120,7 @@ class Parser:
                 texts.append((row, column, text))
         return texts
 
-    def _ragged(self, batch: Batch, record: int) -> None:
+    def _raise_ragged(self, batch: Batch, record: int) -> None:
         found = len(split(batch.record(record), self.delimiter))
         what = f"{found:,} field{'' if found == 1 else 's'} where the header has {len(self.names):,}"
         cut_short = record == len(batch) - 1 and found < len(self.names)
@@ -130,7 +130,7 @@ class Parser:
             hint=(f"{begin} fields that hold the delimiter, or name another one with ", option("delimiter"), "."),
         )
 
-    def _not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
+    def _raise_not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
         row, column, text = texts[0]
         more = f" ({len(texts) - 1:,} more such cells follow nearby)" if len(texts) > 1 else ""
         name, feature = self.names[column], ""
