@@ -104,7 +104,7 @@ class Parser:
         for word in self.words:
             if _NUMBER.fullmatch(word):
                 values[values == float(word)] = np.nan
-        return Parsed(batch, lo, values, spans, texts_at)
+        return Parsed(batch, lo, values, spans, texts_at, self.words)
 
     def _resolve(
         self, batch: Batch, lo: int, odd: Any, codes: Codes, values: FloatArray
@@ -180,6 +180,8 @@ class Parsed:
         First and last byte of each text.
     texts_at
         (record, field, text) of values that are no numbers, when not strict.
+    words
+        Spellings of a missing value besides the usual ones.
     """
 
     batch: Batch
@@ -187,6 +189,7 @@ class Parsed:
     values: FloatArray
     spans: npt.NDArray[np.int64]
     texts_at: list[tuple[int, int, str]]
+    words: tuple[str, ...] = ()
 
     def texts(self, k: int) -> list[str]:
         """Texts of the ``k``-th text field."""
