@@ -61,10 +61,10 @@ from .rivals.comparison import compare_methods as compare_methods
 from .rivals.feature_scores import FeatureScores as FeatureScores
 from .rivals.method_comparison import MethodComparison as MethodComparison
 from .rivals.pearson_neyman import pearson_neyman as pearson_neyman
-from .rivals.registry import Rival as Rival, score as score
-from .screening import screen as screen
-from .screening.fragility import fragility as fragility
-from .screening.permutations import permutations as permutations
+from .rivals.registry import score as score
+from .screening.leave_one_out import fragility as fragility
+from .screening.obf import screen as screen
+from .screening.permutation_test import permutations as permutations
 from .selection import (
     FalseDiscovery as FalseDiscovery,
     FixedSize as FixedSize,

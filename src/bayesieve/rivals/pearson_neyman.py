@@ -15,8 +15,7 @@ from bayesieve.data import Label
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, Message, OptionError, Wording
 from bayesieve.models import Degeneracy, GaussianModel
 from bayesieve.posterior import FeaturePosterior, benjamini_hochberg, null_mean, tabulated_log_null_probability
-from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.registry import Rival
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.screening import check_range, given
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, check_choice, warn

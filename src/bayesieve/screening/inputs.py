@@ -10,10 +10,22 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, ValueBlocks, checked_names, differences, in_blocks, one_each
+from bayesieve.data import (
+    LabelledMatrix,
+    ValueBlocks,
+    checked_names,
+    differences,
+    in_blocks,
+    is_sparse,
+    one_each,
+)
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
-from bayesieve.models import GaussianModel, Model
+from bayesieve.models import (
+    GaussianModel,
+    Model,
+)
 from bayesieve.stats import ClassStatistics, checked_exposures, split_blocks
+from bayesieve.utils import FloatArray, IntArray
 
 
 @functools.cache
@@ -216,3 +228,17 @@ def _checked_type(model: Model, made: Given) -> Given:
             kind="statistics",
         )
     return made
+
+
+def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]:
+    """Class of all samples, and their values of some features."""
+    codes: list[IntArray] = []
+    parts: dict[int, list[FloatArray]] = {}
+    for block in table.blocks(which):
+        if block.first == 0:
+            codes.append(block.codes)
+        dense: Any = block.values.toarray() if is_sparse(block.values) else block.values
+        parts.setdefault(block.first, []).append(np.asarray(dense, dtype=np.float64))
+    whole = [part[0] if len(part) == 1 else np.concatenate(part) for _, part in sorted(parts.items())]
+    values = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
+    return np.concatenate(codes), np.ascontiguousarray(values)
