@@ -11,7 +11,7 @@ from typing import Any
 from bayesieve.report.encoding import script_json
 from bayesieve.report.payload import payload
 from bayesieve.report.story import Story
-from bayesieve.report.telling import told
+from bayesieve.report.telling import page_text
 
 SCRIPTS = (
     "numbers", "rules", "law", "state", "commands",
@@ -38,7 +38,7 @@ def page(story: Story) -> bytes:
         style=Markup(style()),
         script=Markup(script()),
         payload=Markup(script_json(payload(story))),
-        story=told(story),
+        story=page_text(story),
     )
     return str(text).encode("utf-8", "xmlcharrefreplace")  # half a surrogate pair is no character
 

@@ -13,7 +13,7 @@ from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
 from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, Fragility
-from bayesieve.screening.degenerate import Handling, prepared
+from bayesieve.screening.degenerate import Handling, prepare
 from bayesieve.screening.inputs import Summarised
 from bayesieve.screening.removals import Removals, leave_one_out, values_of
 from bayesieve.screening.screen import screen
@@ -176,7 +176,7 @@ def _in_general(
     def log_bayes_factor(statistics: ClassStatistics) -> npt.NDArray[np.float64]:
         handling = Handling("floor", step, shorter, posterior.feature_names, aloud=False)
         try:
-            ready = prepared(model, statistics, comparison.patterns, handling)
+            ready = prepare(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
             return np.full(posterior.n_features, np.nan)
         found = Comparison(comparison.patterns, (ready.part,)).log_bayes_factor()

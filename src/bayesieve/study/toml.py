@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
 import os
@@ -15,6 +14,7 @@ from typing import Any
 from bayesieve.errors import FileError, OptionError
 from bayesieve.rivals import rival
 from bayesieve.study.design import Method, StudyDesign, parsed_rule
+from bayesieve.utils import did_you_mean
 
 _STUDY = tuple(each.name for each in fields(StudyDesign))
 _METHOD = tuple(each.name for each in fields(Method))
@@ -86,8 +86,7 @@ def _sizes(given: Any, where: str) -> Any:
 def _check_names(given: Iterable[str], known: tuple[str, ...], where: str) -> None:
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" Known are {', '.join(known)}."
+            hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
             raise OptionError(f"{where}: there is no setting {name!r}.{hint}")
 
 

@@ -126,10 +126,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         memory or free_memory() // 2, n_threads, progress,
     )  # fmt: skip
     by_total = exposures == TOTAL
+    model = _checked_model(model, paired=pairs is not None, exposed=exposures is not None)
     options = replace(options, categories=_categories(model, transform))
     said = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in said.items() if column is not None}
-    model = _checked_model(model, paired=pairs is not None, exposed=exposures is not None)
     table, labeller, found = open_samples(path, options, encoder, extras)
     try:
         return summarise(

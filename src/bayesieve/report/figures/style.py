@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import difflib
 import math
 import textwrap
 import unicodedata
@@ -17,7 +16,19 @@ import numpy.typing as npt
 from bayesieve.errors import DataError, RuleError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.selection import MinimalRisk, Selection
-from bayesieve.utils import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, FloatArray, load_matplotlib
+from bayesieve.utils import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    FloatArray,
+    did_you_mean,
+    load_matplotlib,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,8 +123,7 @@ def places_of(posterior: FeaturePosterior, features: Sequence[Any]) -> npt.NDArr
 
 
 def _like(name: str, names: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, names[:_MOST_COMPARED], n=3)
-    return f" Did you mean {', '.join(near)}?" if near else " Names are case-sensitive."
+    return did_you_mean(name, names[:_MOST_COMPARED]) or " Names are case-sensitive."
 
 
 COLUMN, PAGE = 85 / 25.4, 174 / 25.4
