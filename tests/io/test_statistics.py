@@ -239,7 +239,7 @@ def test_a_site_that_is_not_there_is_not_removed(make):
 
 
 def test_the_same_site_twice_is_refused(make):
-    with pytest.raises(bs.OptionError, match=r"1 of the sites .* 'a'.*count its patients twice.*--site"):
+    with pytest.raises(bs.OptionError, match=r"1 of the sites .* 'a'.*count its patients twice.*rename one"):
         merge_statistics([make("a"), make("b"), make("a")])
 
 
@@ -319,7 +319,7 @@ def test_features_with_a_small_class_are_held_back_whole(uneven, least, kept):
 
 
 def test_nothing_left_is_explained(uneven):
-    words = r"all 4 features have fewer than 5 .* 4 in class 'a', 4 in class 'b'\. --min-cell 5 .*Lower"
+    words = r"all 4 features have fewer than 5 .* 4 in class 'a', 4 in class 'b'\. min_cell=5 .*Lower"
     with pytest.raises(bs.DataError, match=words):
         suppress(*uneven, 5)
     with pytest.raises(bs.OptionError, match="min_cell must be a whole number"):

@@ -7,8 +7,8 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.report import Story
-from bayesieve.report.telling import method, told
-from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
+from bayesieve.report.telling import method, page_text
+from bayesieve.report.words import describe_warnings, facts, figures_of_merit, headline
 
 
 def drawn(rng, shift=1.5, n_samples=40):
@@ -18,7 +18,7 @@ def drawn(rng, shift=1.5, n_samples=40):
 
 
 def kinds(story):
-    return [each["kind"] for each in warnings_said(story)]
+    return [each["kind"] for each in describe_warnings(story)]
 
 
 def test_headline_has_the_numbers_of_the_selection(rng):
@@ -69,18 +69,18 @@ def test_warnings_are_there_where_they_belong(rng):
     posterior = bs.screen(values, labels, missing="omit")
     found = posterior.with_finding(bs.fragility(values, labels, posterior=posterior, missing="omit"))
     story = Story.of(found, described=["the table", "Left out: 2 samples."], warned=["A warning.", "A warning."])
-    said = warnings_said(story)
+    said = describe_warnings(story)
     by_kind = {each["kind"]: each["text"] for each in said}
     assert by_kind["data"] == "Left out: 2 samples."
     assert [each["text"] for each in said].count("A warning.") == 1
     assert by_kind["degenerate"].startswith("1 feature without usable variance")
     assert by_kind["missing"].startswith("1 feature of 300 lacks values")
     assert by_kind["small"].startswith("Fewer than 10 values in 0 (8) and 1 (8)")
-    counted = warnings_said(Story.of(posterior, data=values, labels=labels))
+    counted = describe_warnings(Story.of(posterior, data=values, labels=labels))
     assert any(each["text"].startswith("Fewer than 10 samples in 0 (8)") for each in counted)
     assert "would not pass without a certain sample" in by_kind["fragile"]
     robust = bs.fragility(values, labels, posterior=posterior, missing="omit").posterior()
-    texts = {each["kind"]: each["text"] for each in warnings_said(Story.of(robust))}
+    texts = {each["kind"]: each["text"] for each in describe_warnings(Story.of(robust))}
     assert "not calibrated" in texts["calibration"]
     assert "by chance" not in " ".join(headline(Story.of(robust)))
 
@@ -132,7 +132,7 @@ def test_what_is_said_of_the_prior_ratio_is_so(rng):
         first, second = (
             bs.screen(table, classes, model=bs.GaussianModel.jeffreys(ratio), **options) for ratio in (0.1, 0.001)
         )
-        said = next(each["text"] for each in warnings_said(Story.of(first)) if each["kind"] == "ratio")
+        said = next(each["text"] for each in describe_warnings(Story.of(first)) if each["kind"] == "ratio")
         assert words in said
         moved = (second.log_bayes_factor - first.log_bayes_factor) / np.log(0.01)
         wanted = 3.0 if "3 log L" in words else 1.0
@@ -168,7 +168,7 @@ def test_every_rule_and_design_has_its_method(rng):
         Story.of(bs.screen(values, labels, blocks=np.arange(40) // 20, block_model="shift")),
     ]
     for story in stories:
-        texts = told(story)
+        texts = page_text(story)
         assert all(part["paragraphs"] and all(part["paragraphs"]) for part in texts.method)
         assert "nan" not in " ".join(texts.headline)
         assert len(texts.top) == 50

@@ -12,7 +12,7 @@ from bayesieve.report.bundle import bundle
 from bayesieve.report.encoding import script_json
 from bayesieve.report.payload import payload
 from bayesieve.report.story import Story
-from bayesieve.report.telling import told
+from bayesieve.report.telling import page_text
 
 STYLES = ("tokens", "base", "layout", "controls", "table", "narrow", "print")
 
@@ -32,7 +32,7 @@ def page(story: Story) -> bytes:
         style=Markup(style()),
         script=Markup(script()),
         payload=Markup(script_json(payload(story))),
-        story=told(story),
+        story=page_text(story),
     )
     return str(text).encode("utf-8", "xmlcharrefreplace")  # half a surrogate pair is no character
 

@@ -17,16 +17,16 @@ from bayesieve.posterior import follows_lambda
 from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
 from bayesieve.report.words import (
-    compared,
+    describe_comparison,
+    describe_model,
+    describe_prior,
+    describe_ratio,
+    describe_warnings,
     facts,
     figures_of_merit,
     headline,
-    model_said,
-    prior_said,
-    ratio_said,
-    warnings_said,
 )
-from bayesieve.selection import by_chance_said, chance_unknown, results_hash
+from bayesieve.selection import chance_unknown, describe_chance, results_hash
 from bayesieve.stats import as_moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
@@ -49,9 +49,9 @@ def _prior_probability(story: Story) -> dict[str, Any]:
         formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
     return _part(
         "Probability of a feature",
-        f"A feature is a marker if its law differs between the classes, here {compared(story)}. Features are "
-        "judged one by one: before the data a feature is a marker with probability p "
-        f"({prior_said(story)}), and the data change its odds by the Bayes factor BF, the probability of its "
+        f"A feature is a marker if its law differs between the classes, here {describe_comparison(story)}. "
+        "Features are judged one by one: before the data a feature is a marker with probability p "
+        f"({describe_prior(story)}), and the data change its odds by the Bayes factor BF, the probability of its "
         "values if it is a marker over that if it is not (section 2.2, equation 2.13).",
         formula=formula,
     )
@@ -69,8 +69,8 @@ def _evidence(story: Story) -> dict[str, Any]:
     if not model.supports("moments"):
         return _part(
             "Evidence",
-            f"The model is {model_said(story)}. Its parameters are integrated out: a marker has its own in every "
-            "class (or group of classes), any other feature the same in all.",
+            f"The model is {describe_model(story)}. Its parameters are integrated out: a marker has its own in "
+            "every class (or group of classes), any other feature the same in all.",
             formula="BF = product over classes of p(values of the class) / p(all values)",
         )
     return _gaussian(story, model)
@@ -78,8 +78,8 @@ def _evidence(story: Story) -> dict[str, Any]:
 
 def _gaussian(story: Story, model: GaussianModel) -> dict[str, Any]:
     said = (
-        f"Values are Gaussian with unknown mean and variance ({model_said(story)}). They are integrated out: a "
-        f"marker {_has(story)} (section 2.3, equations 2.16 to 2.18)."
+        f"Values are Gaussian with unknown mean and variance ({describe_model(story)}). They are integrated out: "
+        f"a marker {_has(story)} (section 2.3, equations 2.16 to 2.18)."
     )
     group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
     formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
@@ -123,7 +123,7 @@ def _hyper_parameters(story: Story, model: GaussianModel) -> list[str]:
         often = f" It enters {power} times, once per block." if power > 1 else ""
         return [
             "All hyper-parameters are 0 (Jeffreys' prior), which is improper: the ratio L of its constants cannot "
-            f"be worked out and is a choice, here {ratio_said(model)}." + often
+            f"be worked out and is a choice, here {describe_ratio(model)}." + often
         ]
     priors = {"classes": model.class_priors[0], "all values": model.pooled_prior}
     if len(model.class_priors) == len(story.posterior.classes):
@@ -199,7 +199,7 @@ def _chance(story: Story) -> dict[str, Any]:
     return _part(
         "Number by chance",
         f"How many features would pass the cut if none were a marker, worked out {how}: "
-        f"{by_chance_said(story.posterior, story.by_chance, ',.3g')} "
+        f"{describe_chance(story.posterior, story.by_chance, ',.3g')} "
         + ("here." if by_law else "here, with the error of a simulation: small numbers are rough.")
         + (
             " It stands beside the expected number, which under an improper prior is not calibrated even on ideal "
@@ -215,7 +215,7 @@ _PACKAGES = ("numpy", "scipy", "numba")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PageText:
     """Texts of the page; see the head of the template."""
 
     title: str
@@ -237,16 +237,16 @@ class Told:
     is_count_like: bool
 
 
-def told(story: Story) -> Told:
+def page_text(story: Story) -> PageText:
     """Write all texts of a story."""
-    return Told(
+    return PageText(
         title=story.title,
         subtitle=story.subtitle or (story.described[0] if story.described else ""),
         created=story.created,
         headline=headline(story),
         facts=facts(story),
         figures_of_merit=figures_of_merit(story),
-        warnings=warnings_said(story),
+        warnings=describe_warnings(story),
         method=method(story),
         audit=audit(story),
         manifest=json.dumps(story.manifest, indent=1, ensure_ascii=False, default=str) if story.manifest else "",

@@ -11,7 +11,7 @@ from bayesieve.models import Model
 from bayesieve.posterior import expit
 from bayesieve.report.prior_state import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
-from bayesieve.selection import by_chance_said, flagged_lines, found_lines
+from bayesieve.selection import describe_chance, flagged_lines, found_lines
 from bayesieve.utils import join_words, plural
 
 _SMALL_CLASS = 10
@@ -27,13 +27,13 @@ def headline(story: Story) -> list[str]:
     n = selection.n_selected
     lead = (
         f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
-        f"({selection.rule}) in a comparison of {compared(story)}."
+        f"({selection.rule}) in a comparison of {describe_comparison(story)}."
     )
     sentences = [lead, *found_lines(selection, story.by_chance, if_nothing=_IF_NOTHING)]
     return [story.say(sentence) for sentence in sentences]
 
 
-def compared(story: Story) -> str:
+def describe_comparison(story: Story) -> str:
     """Name the classes with their numbers of samples, or the pairs."""
     if is_paired(story.posterior):
         label, number = next(iter(story.class_counts.items()))
@@ -53,8 +53,8 @@ def facts(story: Story) -> list[tuple[str, str]]:
         ("Pairs" if is_paired(posterior) else samples, counts),
         ("Features", f"{posterior.n_features:,}"),
         ("Transform", story.transform),
-        ("Model", model_said(story)),
-        ("Prior probability", prior_said(story)),
+        ("Model", describe_model(story)),
+        ("Prior probability", describe_prior(story)),
         ("Rule", story.selection.rule),
     ]  # fmt: skip
     if story.sites is not None:
@@ -67,7 +67,7 @@ def facts(story: Story) -> list[tuple[str, str]]:
     return found
 
 
-def model_said(story: Story) -> str:
+def describe_model(story: Story) -> str:
     """Name the model and its prior."""
     model: Any = story.posterior.model
     family = model.family or type(model).__name__
@@ -75,12 +75,12 @@ def model_said(story: Story) -> str:
         return family
     if is_paired(story.posterior):
         return f"{family} differences within pairs, Jeffreys' prior"
-    ratio = "" if model.is_proper else f", prior ratio {ratio_said(model)}"
+    ratio = "" if model.is_proper else f", prior ratio {describe_ratio(model)}"
     prior = "Jeffreys' prior" if model.is_jeffreys else "proper priors" if model.is_proper else "improper priors"
     return f"{family}, {prior}{ratio}"
 
 
-def ratio_said(model: Model) -> str:
+def describe_ratio(model: Model) -> str:
     """Say what the prior ratio is."""
     ratio = model.prior_ratio
     if isinstance(ratio, np.ndarray):
@@ -88,7 +88,7 @@ def ratio_said(model: Model) -> str:
     return "a function of the class sizes" if callable(ratio) else f"{ratio}"
 
 
-def prior_said(story: Story) -> str:
+def describe_prior(story: Story) -> str:
     """Say what was believed beforehand."""
     shared = prior_probability(story.posterior)
     if shared is not None:
@@ -103,7 +103,7 @@ def figures_of_merit(story: Story) -> dict[str, str]:
     selection = story.selection
     low, high = selection.false_positives.interval(0.9)
     share = selection.expected_false_discovery_rate
-    by_chance = "not known" if np.isnan(story.by_chance) else by_chance_said(story.posterior, story.by_chance)
+    by_chance = "not known" if np.isnan(story.by_chance) else describe_chance(story.posterior, story.by_chance)
     return {
         "List length": f"{selection.n_selected:,} of {story.posterior.n_features:,}",
         "Expected markers in it": f"{selection.expected_true_positives:,.1f}",
@@ -117,7 +117,7 @@ def figures_of_merit(story: Story) -> dict[str, str]:
     }
 
 
-def warnings_said(story: Story) -> list[dict[str, str]]:
+def describe_warnings(story: Story) -> list[dict[str, str]]:
     """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
     found: list[tuple[str, Message | str]] = [("data", line) for line in story.described[1:]]
     found += [("warning", line) for line in story.warned]
@@ -180,6 +180,6 @@ def _ratio(story: Story) -> list[str]:
     if not model.supports("prior-ratio") or is_paired(story.posterior):
         return []
     return [
-        f"The prior is improper, so that its ratio L ({ratio_said(model)}) is a choice and not a finding: "
+        f"The prior is improper, so that its ratio L ({describe_ratio(model)}) is a choice and not a finding: "
         f"{ratio_moves(story.posterior)}"
     ]

@@ -72,7 +72,7 @@ class Handling:
         check_choice("degenerate", self.policy, ("floor", "exclude", "raise"), DataError)
 
 
-def prepared(model: Any, statistics: Any, patterns: Patterns, handling: Handling) -> Prepared:
+def prepare(model: Any, statistics: Any, patterns: Patterns, handling: Handling) -> Prepared:
     """Give features without usable variance a floor, or mark them as excluded."""
     if handling.resolution is not None:
         name = type(model).__name__
@@ -145,7 +145,7 @@ def _repaired(
     return Prepared(part, model.evidences(repaired.moments), flags, repaired.excluded)
 
 
-def settled(
+def settle(
     log_bf: npt.NDArray[np.float64], ready: Prepared, names: tuple[str, ...] | None, *, alone: bool = True
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""

@@ -34,7 +34,7 @@ from bayesieve.models import (
     log_prior_ratio,
 )
 from bayesieve.posterior import BlockEvidence, Finding, Remark, within_blocks
-from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepared
+from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepare
 from bayesieve.screening.inputs import Given
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
 from bayesieve.utils import FloatArray, warn
@@ -61,15 +61,8 @@ def screen_blocks(
     contributions = np.array([log_bf - _without(comparison, k, len(ready)) for k in range(len(ready))])
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
     used = [blocked[name] for name in ready]
-    finding = BlockEvidence(
-        tuple(told_apart(list(ready))),
-        contributions,
-        pooled,
-        "own",
-        within_blocks(used),
-        unused,
-        _ratio(model, sizes),
-    )
+    names, within = tuple(told_apart(list(ready))), within_blocks(used)
+    finding = BlockEvidence(names, contributions, pooled, "own", within, unused, _ratio(model, sizes))
     return comparison, log_bf, _flags(ready), shares, finding
 
 
@@ -85,7 +78,7 @@ def _usable(
             unused.append((str(name), f"it has no sample of class {', '.join(absent)}"))
             continue
         try:
-            found = prepared(model, statistics, patterns, handling)
+            found = prepare(model, statistics, patterns, handling)
         except PriorError:
             found = None
         if found is not None and not found.excluded.all():
@@ -169,15 +162,8 @@ def screen_shift(
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
     sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]
-    finding = BlockEvidence(
-        tuple(told_apart(list(blocked))),
-        contributions,
-        pooled,
-        "shift",
-        within_blocks(tuple(blocked.values())),
-        (),
-        _ratio(model, [sizes]),
-    )
+    names, within = tuple(told_apart(list(blocked))), within_blocks(tuple(blocked.values()))
+    finding = BlockEvidence(names, contributions, pooled, "shift", within, (), _ratio(model, [sizes]))
     return comparison, log_bf, np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), np.int8(0)), finding
 
 

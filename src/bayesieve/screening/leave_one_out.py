@@ -22,7 +22,7 @@ from bayesieve.models import (
     find_thresholds,
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
-from bayesieve.screening.degenerate import Handling, prepared
+from bayesieve.screening.degenerate import Handling
 from bayesieve.screening.inputs import Summarised, values_of
 from bayesieve.screening.obf import screen
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, checked_exposures, whole_plan
@@ -338,7 +338,7 @@ def _in_general(
     def log_bayes_factor(statistics: ClassStatistics) -> npt.NDArray[np.float64]:
         handling = Handling("floor", step, shorter, posterior.feature_names, aloud=False)
         try:
-            ready = prepared(model, statistics, comparison.patterns, handling)
+            ready = prepare(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
             return np.full(posterior.n_features, np.nan)
         found = Comparison(comparison.patterns, (ready.part,)).log_bayes_factor()

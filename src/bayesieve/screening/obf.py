@@ -23,7 +23,7 @@ from bayesieve.models import (
     warn_unless_semi_proper,
 )
 from bayesieve.posterior import Differences, FeaturePosterior, Finding, checked_log_odds, expected_by_chance
-from bayesieve.screening.degenerate import Handling, prepared, settled
+from bayesieve.screening.degenerate import Handling, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import Given, checked_model, given
 from bayesieve.stats import Moments, checked_resolution, largest_counts
@@ -231,7 +231,7 @@ def _compared(
 
         return _Result(*screen_pairs(model, found, handling))
     chosen = Patterns.of(patterns, found.statistics.classes)
-    ready = prepared(model, found.statistics, chosen, handling)
+    ready = prepare(model, found.statistics, chosen, handling)
     parts: tuple[Part, ...] = (ready.part,)
     findings: tuple[Finding, ...] = ()
     if informative:
@@ -243,7 +243,7 @@ def _compared(
             log_bf, shares = compare(ready.evidences, chosen), None
     else:
         log_bf, shares = comparison.in_detail()
-    log_bf, flags = settled(log_bf, ready, found.names, alone=not informative)
+    log_bf, flags = settle(log_bf, ready, found.names, alone=not informative)
     if not found.blocked:
         return _Result(comparison, log_bf, flags, (*_of_patterns(shares), *findings))
     from bayesieve.screening.designs import screen_blocks, screen_shift  # noqa: PLC0415

@@ -17,7 +17,7 @@ from bayesieve.posterior import (
     by_chance,
     expected_by_chance,
 )
-from bayesieve.screening.degenerate import Handling, prepared
+from bayesieve.screening.degenerate import Handling, prepare
 from bayesieve.stats import (
     CentredValues,
     Moments,
@@ -110,7 +110,7 @@ class Question:
         """Log Bayes factors of a table by the way of the screen, and which columns are degenerate."""
         handling = Handling(self.policy, self._step(features), matrix, None, aloud=False)
         moments = Moments.from_labelled(matrix, missing="omit", n_threads=1)
-        ready = prepared(self._model(features), moments, self.patterns, handling)
+        ready = prepare(self._model(features), moments, self.patterns, handling)
         found = Comparison(self.patterns, (ready.part,)).log_bayes_factor()
         return np.where(ready.excluded, 0.0, found), ready.flags != 0
 

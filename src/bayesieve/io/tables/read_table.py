@@ -127,6 +127,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     if decimal == named_delimiter(delimiter):
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
+    model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
     encoder = Encoder(None if wanted is None else ClassMap.parse(wanted))
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
@@ -135,7 +136,6 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
-    model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
     table, labeller, found = open_samples(path, options, encoder, extras)
     try:
         return summarise(
