@@ -467,7 +467,7 @@ def rewrite(path, change_frame=None, change_header=None, *, sealed=False):
             patch.setattr(statistics_file, "seal", lambda _: header["sha256"])
         buffer = io.BytesIO()
         frame.write_parquet(buffer, metadata={"bayesieve": json.dumps(header)})
-        path.write_bytes(statistics_file._protected(buffer.getvalue()))
+        path.write_bytes(statistics_file._protect(buffer.getvalue()))
         return read_statistics(path)
 
 
@@ -576,7 +576,7 @@ def test_a_broken_description_is_found(written, text):
     buffer = io.BytesIO()
     metadata = {"bayesieve": text, "other": '"bayesieve-statistics"'}
     pl.read_parquet(written[0]).write_parquet(buffer, metadata=metadata)
-    written[0].write_bytes(statistics_file._protected(buffer.getvalue()))
+    written[0].write_bytes(statistics_file._protect(buffer.getvalue()))
     with pytest.raises(bs.FileError, match=r"has been changed or damaged since it was written\. Copy"):
         read_statistics(written[0])
 
