@@ -22,7 +22,7 @@ from bayesieve.models import (
     find_thresholds,
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
-from bayesieve.screening.degenerate import Handling
+from bayesieve.screening.degenerate import Handling, prepare
 from bayesieve.screening.inputs import Summarised, values_of
 from bayesieve.screening.obf import screen
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, checked_exposures, whole_plan
