@@ -75,8 +75,11 @@ def run_figures(settings: Mapping[str, Any]) -> None:
     formats = [part.strip() for part in settings["format"].split(",") if part.strip()]
     _check_folder(folder)
     _check_before(settings, None)
-    from bayesieve.report import save_all  # noqa: PLC0415 - slow to import
-    from bayesieve.utils import FORMATS, load_matplotlib  # noqa: PLC0415
+    from bayesieve.report import (  # noqa: PLC0415 - slow to import
+        FORMATS,
+        save_all,
+    )
+    from bayesieve.utils import load_matplotlib  # noqa: PLC0415
 
     odd = [name for name in formats if name.lower() not in FORMATS]
     if odd or not formats:

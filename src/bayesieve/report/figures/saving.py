@@ -23,6 +23,8 @@ from bayesieve.report.figures.style import STYLE, as_selection, on_paper, places
 from bayesieve.selection import Selection
 from bayesieve.utils import FORMATS, load_matplotlib, normalise_formats, render, write_files
 
+__all__ = ["FORMATS", "save_all"]
+
 _DPI = 300
 _OF_ALL = (effect_map, log_odds_by_rank, expected_roc, false_discovery, false_positives, probabilities)
 
