@@ -14,8 +14,8 @@ from bayesieve.data import told_apart
 from bayesieve.io import of_the_prior
 from bayesieve.models import Degeneracy, pairs_of
 from bayesieve.posterior import FeaturePosterior, Fragility, class_statistics, composition_of, predictive
+from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text, finite
-from bayesieve.report.prior_state import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
 from bayesieve.screening import SiteView
 from bayesieve.stats import Moments

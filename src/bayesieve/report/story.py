@@ -23,9 +23,9 @@ from bayesieve.posterior import (
     least_log_odds,
 )
 from bayesieve.report.commands import Commands
+from bayesieve.report.controls import RuleState, start_of_controls
 from bayesieve.report.discreet import manifest_without_samples, without_ids, without_samples
 from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
-from bayesieve.report.rule_state import RuleState, start_of_controls
 from bayesieve.screening import SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts

@@ -14,7 +14,7 @@ import numpy as np
 from bayesieve import __version__
 from bayesieve.models import PAIR_CONSTANT, GaussianModel, ShiftComparison, jeffreys_constant
 from bayesieve.posterior import follows_lambda, is_jeffreys
-from bayesieve.report.prior_state import prior_probability, ratio_state
+from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.report.story import Story, is_paired
 from bayesieve.report.words import (
     compared,

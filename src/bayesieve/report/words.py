@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import Fragility, expit, is_jeffreys
-from bayesieve.report.prior_state import prior_probability, ratio_moves
+from bayesieve.report.controls import prior_probability, ratio_moves
 from bayesieve.report.story import Story, is_paired
 from bayesieve.selection import by_chance_said, counted, flagged_lines, found_lines, listed
 

@@ -7,7 +7,7 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.report import Story
-from bayesieve.report.rule_state import RuleState, start_of_controls
+from bayesieve.report.controls import RuleState, start_of_controls
 
 
 @pytest.fixture
