@@ -171,7 +171,8 @@ def recorded_run(content: Mapping[str, Any], path: str) -> tuple[ScreenSpec, Run
     except OptionError as error:
         why = f"{path} cannot be run again, because a setting is not understood: "
         raise FileError(why, *error.message.text, hint="Give the result table instead.") from None
-    return spec, RunOptions(features=settings.get("features"))
+    features = settings.get("features")
+    return spec, RunOptions(features=None if features is None else str(features))
 
 
 def check_inputs(content: Mapping[str, Any], path: str) -> int:
