@@ -266,6 +266,9 @@ def test_python_lines_give_the_same_results(folder, monkeypatch, run, how, rule)
         ({"seed": 1}, ("seed", "permutations")),
         ({"threshold": 1.5}, ("threshold",)),
         ({"n_selected": 2.5}, ("n_selected",)),
+        ({"n_selected": "2.5"}, ("n_selected",)),
+        ({"threshold": 10**400}, ("threshold",)),
+        ({"ignore": {"a": 1}}, ("ignore",)),
         ({"robust": "perhaps"}, ("robust",)),
         ({"model": "lunar"}, ("model",)),
         ({"labels": ["a"]}, ("labels",)),
@@ -279,6 +282,12 @@ def test_contradictions_are_refused_in_the_words_of_the_reader(options, named):
         assert name in str(caught.value)
         assert f"--{name.replace('_', '-')}" in typed
     assert "--" not in str(caught.value)
+
+
+def test_numbers_may_be_written_as_texts():
+    spec = ScreenSpec(table="t.csv", criterion="cmnc", n_selected="3.0", prior_ratio="0.5", ignore="a")
+    assert (spec.n_selected, spec.prior_ratio, spec.ignore) == (3, 0.5, ("a",))
+    assert ScreenSpec(permutations=10, seed=2**60 + 1).seed == 2**60 + 1
 
 
 def test_unknown_names_and_files_are_refused(tmp_path):
