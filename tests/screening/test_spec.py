@@ -98,6 +98,7 @@ def parsed(words):
     return ScreenSpec.from_options(plain_params(context.params))
 
 
+@settings(deadline=None)
 @given(specs(), st.booleans())
 def test_toml_and_json_give_the_same_specification(spec, defaults):
     values = spec.to_dict(defaults=defaults)
@@ -106,6 +107,7 @@ def test_toml_and_json_give_the_same_specification(spec, defaults):
     assert ScreenSpec.from_dict(tomllib.loads("\n".join(lines))) == spec
 
 
+@settings(deadline=None)
 @given(specs())
 def test_the_command_line_gives_the_same_specification(spec):
     program, command, *words = shlex.split(spec.command_line())
@@ -113,6 +115,7 @@ def test_the_command_line_gives_the_same_specification(spec):
     assert parsed(words) == spec
 
 
+@settings(deadline=None)
 @given(specs())
 def test_only_what_differs_from_the_default_is_written(spec):
     for name, value in spec.to_dict().items():
