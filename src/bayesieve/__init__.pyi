@@ -11,6 +11,7 @@ from . import (
     stats as stats,
     study as study,
 )
+from .data.matrix import LabelledMatrix as LabelledMatrix
 from .errors import (
     BayesieveError as BayesieveError,
     BayesieveWarning as BayesieveWarning,
@@ -32,6 +33,7 @@ from .estimator import OBFSelector as OBFSelector
 from .io.results.read import StoredResult as StoredResult, read_result as read_result
 from .io.statistics_file import read_statistics as read_statistics, write_statistics as write_statistics
 from .io.tables.read_table import read_table as read_table
+from .io.tables.summary import Summary as Summary
 from .models import (
     GaussianModel as GaussianModel,
     Model as Model,
@@ -54,6 +56,7 @@ from .posterior import (
 )
 from .posterior.consistency import ConsistencyReport as ConsistencyReport, consistency_report as consistency_report
 from .posterior.findings.effects import Effects as Effects, effects as effects
+from .posterior.findings.finding import Finding as Finding
 from .posterior.findings.fragility import Fragility as Fragility
 from .posterior.findings.kinds import Kinds as Kinds, kinds as kinds
 from .posterior.null.permutation_null import PermutationNull as PermutationNull
@@ -73,6 +76,7 @@ from .selection import (
     NeymanPearson as NeymanPearson,
     Selection as Selection,
 )
+from .selection.rules import Rule as Rule
 from .sets.enumeration import enumerate_sets as enumerate_sets
 from .sets.known import known_markers as known_markers, screen_with_known as screen_with_known
 from .sets.priors import (

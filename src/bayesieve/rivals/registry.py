@@ -189,7 +189,7 @@ def _found_at(place: str) -> Rival:
     except Exception as error:
         raise OptionError(f"{home} cannot be loaded: {type(error).__name__}: {error}.") from error
     own = _checked(getattr(module, attribute, None), place)
-    return replace(own, run=guarded(own.run, own.name, home))
+    return replace(own, run=with_origin(own.run, own.name, home))
 
 
 def _loaded(place: str) -> Rival:
@@ -212,16 +212,16 @@ def _checked(found: Any, place: str) -> Rival:
     return found
 
 
-def guarded(run: Callable[..., Any], name: str, home: str) -> Callable[..., Any]:
+def with_origin(run: Callable[..., Any], name: str, home: str) -> Callable[..., Any]:
     """Let an error in a method of the user's own name its file."""
 
     @functools.wraps(run)
-    def told(*given: Any, **options: Any) -> Any:
+    def run_named(*arguments: Any, **options: Any) -> Any:
         try:
-            return run(*given, **options)
+            return run(*arguments, **options)
         except BayesieveError:
             raise
         except Exception as error:
             raise OptionError(f"{name} of {home} failed: {type(error).__name__}: {error}.") from error
 
-    return told
+    return run_named

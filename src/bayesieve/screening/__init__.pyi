@@ -2,7 +2,7 @@ from .degenerate import check_range as check_range
 from .inputs import (
     Summarised as Summarised,
     checked_model as checked_model,
-    given as given,
+    screen_input as screen_input,
     values_of as values_of,
 )
 from .leave_one_out import fragility as fragility

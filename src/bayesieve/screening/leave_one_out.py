@@ -22,7 +22,7 @@ from bayesieve.models import (
     find_thresholds,
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
-from bayesieve.screening.degenerate import Handling, prepare
+from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.screening.inputs import Summarised, values_of
 from bayesieve.screening.obf import screen
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, checked_exposures, whole_plan
@@ -336,7 +336,7 @@ def _in_general(
         return model.summarise(shorter, missing="omit") if labels.counts.all() else None
 
     def log_bayes_factor(statistics: ClassStatistics) -> npt.NDArray[np.float64]:
-        handling = Handling("floor", step, shorter, posterior.feature_names, aloud=False)
+        handling = DegeneratePolicy("floor", step, shorter, posterior.feature_names, warns=False)
         try:
             ready = prepare(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
