@@ -61,7 +61,7 @@ from .posterior.findings.fragility import Fragility as Fragility
 from .posterior.findings.kinds import Kinds as Kinds, kinds as kinds
 from .posterior.null.permutation_null import PermutationNull as PermutationNull
 from .rivals.comparison import compare_methods as compare_methods
-from .rivals.feature_scores import FeatureScores as FeatureScores
+from .rivals.feature_scores import FeatureScores as FeatureScores, Rival as Rival
 from .rivals.method_comparison import MethodComparison as MethodComparison
 from .rivals.pearson_neyman import pearson_neyman as pearson_neyman
 from .rivals.registry import score as score
