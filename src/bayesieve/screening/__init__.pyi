@@ -2,6 +2,12 @@ from .degenerate import check_range as check_range
 from .fragility import fragility as fragility
 from .inputs import Summarised as Summarised, checked_model as checked_model, given as given
 from .permutations import permutations as permutations
+from .record import SCHEMA_VERSION as SCHEMA_VERSION, RunRecord as RunRecord
+from .record_parts import (
+    FindingRecord as FindingRecord,
+    decode_comparison as decode_comparison,
+    decode_model as decode_model,
+)
 from .removals import values_of as values_of
 from .screen import screen as screen
 from .sites import SiteView as SiteView
