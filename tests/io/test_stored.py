@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from bayesieve.io.results.stored_statistics import class_columns, stored_prior
 from commands import gene_names, in_rows, inside
 
 import bayesieve as bs
 from bayesieve.io import StoredModel, read_manifest, read_result, write_results
-from bayesieve.io.results.stored_statistics import class_columns, stored_prior
 from bayesieve.posterior import Fragility, checked_log_odds
 
 ENDINGS = ("csv", "tsv", "parquet", "json")

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bayesieve.report.bundle import bundle
 
 from bayesieve.report import bundle as bundling
-from bayesieve.report.bundle import bundle
 from bayesieve.report.page import script
 
 SCRIPTS = Path(bundling.__file__).parent / "scripts"

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from bayesieve.report.words import facts
 
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
 from bayesieve.report import Story, ratio_state
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text, script_json
 from bayesieve.report.payload import payload
-from bayesieve.report.words import facts
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>", "<!--<script>", "'\"\\", "a\u2028b\u2029c", "\ud800", "x" * 10_000,

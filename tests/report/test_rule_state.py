@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bayesieve.report.rule_state import RuleState, start_of_controls
 
 import bayesieve as bs
 from bayesieve.report import Story
-from bayesieve.report.rule_state import RuleState, start_of_controls
 
 
 @pytest.fixture

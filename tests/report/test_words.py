@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bayesieve.report.telling import method, told
+from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
 
 import bayesieve as bs
 from bayesieve.report import Story
-from bayesieve.report.telling import method, told
-from bayesieve.report.words import facts, figures_of_merit, headline, warnings_said
 
 
 def drawn(rng, shift=1.5, n_samples=40):

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesieve.models import PairedComparison, ShiftComparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report.prior_state import prior_probability, ratio_state
+from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.screening import CANNOT, ScreenSpec, python_lines
 
 MODEL = "{model}"

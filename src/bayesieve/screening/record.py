@@ -10,8 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-
-from bayesieve import __version__
 from bayesieve.data import told_apart
 from bayesieve.errors import FileError, Message, OptionError
 from bayesieve.posterior import finding_columns
@@ -26,7 +24,7 @@ _REORDERING = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # marks that sho
 _KINDS = {
     "settings": dict, "classes": dict, "label_map": dict, "transform": str, "sites": list, "described": list,
     "warnings": list, "findings": list, "results": dict, "model": dict, "design": dict, "versions": dict,
-    "platform": str, "hidden": dict,
+    "platform": str, "inputs": list, "settings_hash": str, "hidden": dict,
 }  # fmt: skip
 
 
@@ -55,6 +53,8 @@ class RunRecord:
     ids_in
         Options that hold ids of samples, or may: ``ignore`` where samples are in columns, ``classes`` where every
         sample has a label of its own.
+    inputs, settings_hash
+        Files that were read, with sizes and hashes; SHA-256 of all settings, also of those that are not told.
     hidden
         Options that :meth:`redacted` left out: how many names each held, and their hash.
     """
@@ -74,25 +74,30 @@ class RunRecord:
     versions: Mapping[str, str] = field(default_factory=dict)
     platform: str = ""
     ids_in: tuple[str, ...] = ()
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    settings_hash: str = ""
     hidden: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, selection: Selection, **known: Any) -> Self:
-        """Make the record of a list; ``known`` are fields that the list itself does not tell."""
+    def of(cls, selection: Selection) -> Self:
+        """Make the record of a list of which nothing else is known, as of arrays."""
         posterior = selection.posterior
         counts = map(int, largest_counts(posterior.statistics))
-        columns = finding_columns(posterior)
-        known.setdefault("class_counts", dict(zip(told_apart(posterior.classes), counts, strict=True)))
-        known.setdefault("transform", "none")
-        return cls(
-            findings=tuple(map(FindingRecord.of, posterior.findings, columns)),
+        named = dict(zip(told_apart(posterior.classes), counts, strict=True))
+        return cls(class_counts=named, transform="none").with_result(selection)
+
+    def with_result(self, selection: Selection) -> Self:
+        """Return the record of a run with what came of it."""
+        posterior = selection.posterior
+        return replace(
+            self,
+            findings=tuple(map(FindingRecord.of, posterior.findings, finding_columns(posterior))),
             results=_numbers(selection),
             model=encode_model(posterior.model.take(posterior.ranking, posterior.n_features)),
             design=encode_design(posterior),
-            versions={"bayesieve": __version__, "python": platform.python_version()}
+            versions={"bayesieve": importlib.metadata.version("bayesieve"), "python": platform.python_version()}
             | {name: importlib.metadata.version(name) for name in _PACKAGES},
             platform=platform.platform(),
-            **known,
         )
 
     @property
@@ -147,7 +152,12 @@ class RunRecord:
             **{name: dict(getattr(self, name)) for name in ("results", "model", "design", "versions")},
             "platform": self.platform,
         }
-        return found | ({"hidden": dict(self.hidden)} if self.hidden else {})
+        more = {
+            "inputs": [*map(dict, self.inputs)],
+            "settings_hash": self.settings_hash,
+            "hidden": dict(self.hidden),
+        }
+        return found | {name: value for name, value in more.items() if value}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], path: str = "the record") -> Self:
@@ -174,11 +184,14 @@ class RunRecord:
                 warnings=tuple(map(Message.from_dict, plain["warnings"])),
                 findings=tuple(map(FindingRecord.from_dict, plain["findings"])),
                 sites=tuple(map(str, plain["sites"])),
+                inputs=tuple(map(dict, plain["inputs"])),
                 **{name: plain[name] for name in ("label_map", "transform", "results", "model", "design",
-                                                  "versions", "platform", "hidden")},
+                                                  "versions", "platform", "settings_hash", "hidden")},
             )  # fmt: skip
         except OptionError as error:
-            raise FileError(f"{path} cannot be used, because a setting is not understood: ", error.message) from None
+            raise FileError(
+                f"{path} cannot be used, because a setting is not understood: ", error.message
+            ) from None
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileError(f"{path} is damaged ({str(error)[:120]}). Write the result again.") from None
 

@@ -44,7 +44,8 @@ class FindingRecord:
     @classmethod
     def of(cls, finding: Finding, columns: tuple[str, ...]) -> Self:
         """Record a finding."""
-        kind, numbers = "", {}
+        kind = ""
+        numbers: dict[str, Any] = {}
         if isinstance(finding, BlockEvidence):
             kind = "blocks"
             numbers = {

@@ -367,7 +367,7 @@ def _codes(table: StoredTable) -> npt.NDArray[np.int8]:
 
 
 def _selection(table: StoredTable, posterior: FeaturePosterior, record: RunRecord | None) -> Selection:
-    """The list of the file; without a record that of the probability over one half, or the first so and so many."""
+    """The list of the file; without a record that of the probability over one half, or the first of a number."""
     plain = MinimalRisk(0.5).select(posterior)
     if "selected" not in table.columns:
         return plain

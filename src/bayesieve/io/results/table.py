@@ -376,7 +376,8 @@ class StoredStatistics:
 
 def _not_stored() -> NoReturn:
     raise DataError(
-        "A stored result holds no statistics of counts or categories but its columns. Screen the data again for that."
+        "A stored result holds no statistics of counts or categories but its columns. Screen the data again for "
+        "that."
     )
 
 
@@ -389,9 +390,7 @@ def take_columns(held: Mapping[str, Any], places: Any) -> dict[str, Any]:
     }
 
 
-def stored_statistics(
-    table: StoredTable, found: ClassColumns, names: Sequence[str]
-) -> Moments | StoredStatistics:
+def stored_statistics(table: StoredTable, found: ClassColumns, names: Sequence[str]) -> Moments | StoredStatistics:
     """Rebuild the statistics of the classes, of which ``names`` are all columns."""
     if not found.labels:
         raise FileError(

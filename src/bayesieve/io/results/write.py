@@ -54,8 +54,8 @@ def check_side_car(path: str | os.PathLike[str]) -> None:
         if isinstance(content, dict) and content.get("format") == "bayesieve-record" and "features" not in content:
             return
     raise FileError(
-        f"The record of {os.fspath(path)} would overwrite {beside}, which is something else. Name another table, or "
-        "move that file."
+        f"The record of {os.fspath(path)} would overwrite {beside}, which is something else. Name another table, "
+        "or move that file."
     )
 
 
@@ -150,6 +150,7 @@ def annotation_columns(annotation: Any, posterior: FeaturePosterior) -> dict[str
             f"{type(annotation).__name__}."
         )
     names, columns = posterior.names, {}
+    column: Any
     for name, values in annotation.items():
         if isinstance(values, Mapping):
             column = [values.get(feature) for feature in names]
