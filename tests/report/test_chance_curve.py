@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bayesieve.report.story import chance_grid
 
 import bayesieve as bs
 from bayesieve.posterior import chance_curve
+from bayesieve.report.data import chance_grid
 
 CUTS = np.array([-np.inf, -8.0, -5.0, -2.0, 0.0, 3.0, 9.0, np.inf])
 

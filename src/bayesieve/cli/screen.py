@@ -179,7 +179,8 @@ def _write_report(
     """Write the report; the values shown take one more reading of their features."""
     from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
 
-    shown = record.redacted() if run.n_values == 0 else record
+    options = {name: value for name, value in record.options.items() if name != "report"}  # the same bytes again
+    shown = replace(record.redacted() if run.n_values == 0 else record, options=options)
     report = ReportData.of(
         selection,
         rule=given.spec.make_rule(),
