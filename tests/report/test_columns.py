@@ -194,7 +194,7 @@ def test_columns_of_the_prior_are_the_same_live_and_stored(rng, blocks, tmp_path
     stored = read_result(tmp_path / "r.csv").posterior
     shown = {name for finding in stored.findings for name in finding.columns(stored)}
     left = {name for finding in stored.with_prior(0.3).findings for name in finding.columns(stored)}
-    assert shown - left == of_prior - fragile  # fragility is worked out again
+    assert shown - left == of_prior
     assert ("mean_difference_within" if blocks else "mean_difference_low") in left
 
 

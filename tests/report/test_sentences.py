@@ -102,7 +102,10 @@ def test_samples_are_counted_where_they_can_be(rng):
         report = ReportData.of(posterior, data=values, labels=labels, n_values=n_values)
         assert "0 (30 samples) with 1 (30 samples)" in headline(report)[0]
         assert report.class_counts == {"0": 30, "1": 30}
-    assert "0 (30 samples)" in headline(ReportData.of(posterior, class_counts={"0": 30, "1": 30}))[0]
+    assert (
+        "0 (30 samples)"
+        in headline(ReportData.of(posterior, record=RunRecord(class_counts={"0": 30, "1": 30})))[0]
+    )
 
 
 def test_a_simulation_without_an_event_does_not_say_nothing(rng):

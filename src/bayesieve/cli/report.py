@@ -170,12 +170,12 @@ def _decide(
         prior = ScreenSpec(prior_probability=changes["prior_probability"])
         posterior = posterior.with_prior(prior.make_prior(posterior.names, read_probabilities))
     if any(name in changes for name in ScreenSpec.names("rule")):
-        rule: Rule | None = make_rule(changes.get("criterion"), changes)
+        rule: Rule = make_rule(changes.get("criterion"), changes)
     elif posterior is not selection.posterior:
         rule = recorded or MinimalRisk(0.5)
     else:
-        rule = recorded
-    return (selection, None) if rule is None else (rule.select(posterior), rule)
+        return selection, recorded
+    return rule.select(posterior), rule
 
 
 def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePosterior:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError, Message
+from bayesieve.errors import BayesieveError, FileError, Message
 from bayesieve.io.results.table import (
     StoredTable,
     class_columns,
@@ -172,21 +172,17 @@ def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] |
     table = _in_order(table)
     record, source = _find_record(table, manifest)
     if record is not None:
-        _check_size(table, record, source)
-    log_bf, log_odds = table.present("log_bayes_factor"), table.present("log_odds")
-    if not np.isfinite(log_bf).all():
+        _check_belongs(table, record, source)
+    if not np.isfinite(table.present("log_bayes_factor")).all():
         raise FileError(f"{table.path}: log Bayes factors must be finite. Write the file again.")
-    selection = _selection(table, _posterior(table, record, log_bf, log_odds), record)
-    if record is not None:
-        arrays = (log_odds, log_bf, selection.posterior.degenerate_codes, selection.mask)
-        if hash_columns(selection.posterior.names, selection.posterior.classes, arrays) != record.results_hash:
-            raise FileError(
-                f"{source} is the record of another result than {table.path}: the hash of the results differs. "
-                "Give the file that was written together with the table, or remove it to read the table alone."
-                if source != table.path
-                else f"{table.path} has been changed since it was written: the hash of its results differs. Write "
-                "it again."
-            )
+    try:
+        selection = _selection(table, _posterior(table, record), record)
+    except BayesieveError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise FileError(
+            f"{source or table.path} is damaged ({str(error)[:120]}). Write the result again."
+        ) from None
     own, others, n_sites = _parts(table, record)
     remarks = () if record is not None else (_UNKNOWN, *_may_be_cut(table, selection))
     if record is None:
@@ -211,11 +207,21 @@ def _find_record(table: StoredTable, manifest: Any) -> tuple[RunRecord | None, s
     return None, ""
 
 
-def _check_size(table: StoredTable, record: RunRecord, source: str) -> None:
-    whole = record.results.get("n_features")
+def _check_belongs(table: StoredTable, record: RunRecord, source: str) -> None:
+    """Raise unless a record is that of a table: by the number of features and the hash of the results."""
+    whole, own = record.results.get("n_features"), source == table.path
     if whole == table.n_rows:
-        return
-    if source == table.path:
+        numbers = (table.present("log_odds"), table.present("log_bayes_factor"))
+        arrays: list[npt.NDArray[Any]] = [*numbers, _codes(table), table.flags("selected")]
+        if hash_columns(table.texts("feature"), record.design.get("classes", ()), arrays) == record.results_hash:
+            return
+        raise FileError(
+            f"{table.path} has been changed since it was written: the hash of the results differs. Write it again."
+            if own
+            else f"{source} is the record of another result than {table.path}: the hash of the results differs. "
+            "Give the file that was written together with the table, or move it to read the table alone."
+        )
+    if own:
         raise FileError(
             f"{table.path} holds {table.n_rows:,} features, but the result has {whole}: rows have been taken "
             "out. What is expected of a list needs all features; give the whole table."
@@ -249,10 +255,9 @@ def _in_order(table: StoredTable) -> StoredTable:
     return table if np.array_equal(order, np.arange(n)) else table.rows(order)
 
 
-def _posterior(
-    table: StoredTable, record: RunRecord | None, log_bf: FloatArray, log_odds: FloatArray
-) -> FeaturePosterior:
+def _posterior(table: StoredTable, record: RunRecord | None) -> FeaturePosterior:
     """Put the posterior together: from the record, or as far as columns go."""
+    log_bf, log_odds = table.present("log_bayes_factor"), table.present("log_odds")
     known = record or RunRecord()
     own, _, _ = _parts(table, record)
     recorded = [name for finding in known.findings for name in finding.columns]
