@@ -11,6 +11,7 @@ from . import (
     stats as stats,
     study as study,
 )
+from .data.matrix import LabelledMatrix as LabelledMatrix
 from .errors import (
     BayesieveError as BayesieveError,
     BayesieveWarning as BayesieveWarning,
@@ -33,6 +34,7 @@ from .io.results.read import StoredResult as StoredResult, read_result as read_r
 from .io.results.write import write_result as write_result
 from .io.statistics_file import read_statistics as read_statistics, write_statistics as write_statistics
 from .io.tables.read_table import read_table as read_table
+from .io.tables.summary import Summary as Summary
 from .models import (
     GaussianModel as GaussianModel,
     Model as Model,
@@ -55,17 +57,18 @@ from .posterior import (
 )
 from .posterior.consistency import ConsistencyReport as ConsistencyReport, consistency_report as consistency_report
 from .posterior.findings.effects import Effects as Effects, effects as effects
+from .posterior.findings.finding import Finding as Finding
 from .posterior.findings.fragility import Fragility as Fragility
 from .posterior.findings.kinds import Kinds as Kinds, kinds as kinds
 from .posterior.null.permutation_null import PermutationNull as PermutationNull
 from .rivals.comparison import compare_methods as compare_methods
-from .rivals.feature_scores import FeatureScores as FeatureScores
+from .rivals.feature_scores import FeatureScores as FeatureScores, Rival as Rival
 from .rivals.method_comparison import MethodComparison as MethodComparison
 from .rivals.pearson_neyman import pearson_neyman as pearson_neyman
-from .rivals.registry import Rival as Rival, score as score
-from .screening import screen as screen
-from .screening.fragility import fragility as fragility
-from .screening.permutations import permutations as permutations
+from .rivals.registry import score as score
+from .screening.leave_one_out import fragility as fragility
+from .screening.obf import screen as screen
+from .screening.permutation_test import permutations as permutations
 from .selection import (
     FalseDiscovery as FalseDiscovery,
     FixedSize as FixedSize,
@@ -74,6 +77,7 @@ from .selection import (
     NeymanPearson as NeymanPearson,
     Selection as Selection,
 )
+from .selection.rules import Rule as Rule
 from .sets.enumeration import enumerate_sets as enumerate_sets
 from .sets.known import known_markers as known_markers, screen_with_known as screen_with_known
 from .sets.priors import (

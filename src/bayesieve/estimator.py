@@ -223,7 +223,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = _string_columns(X) if reset else getattr(self, "_names", None)
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=False,
-            dtype=None if self.model is not None and self.model.supports("categories") else "numeric",
+            dtype=None if checked_model(self.model).supports("categories") else "numeric",
             multi_output=True, ensure_min_samples=1,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)

@@ -239,7 +239,7 @@ def test_a_site_that_is_not_there_is_not_removed(make):
 
 
 def test_the_same_site_twice_is_refused(make):
-    with pytest.raises(bs.OptionError, match=r"1 of the sites .* 'a'.*count its patients twice.*--site"):
+    with pytest.raises(bs.OptionError, match=r"1 of the sites .* 'a'.*count its patients twice.*rename one"):
         merge_statistics([make("a"), make("b"), make("a")])
 
 
@@ -319,7 +319,7 @@ def test_features_with_a_small_class_are_held_back_whole(uneven, least, kept):
 
 
 def test_nothing_left_is_explained(uneven):
-    words = r"all 4 features have fewer than 5 .* 4 in class 'a', 4 in class 'b'\. --min-cell 5 .*Lower"
+    words = r"all 4 features have fewer than 5 .* 4 in class 'a', 4 in class 'b'\. min_cell=5 .*Lower"
     with pytest.raises(bs.DataError, match=words):
         suppress(*uneven, 5)
     with pytest.raises(bs.OptionError, match="min_cell must be a whole number"):
@@ -467,7 +467,7 @@ def rewrite(path, change_frame=None, change_header=None, *, sealed=False):
             patch.setattr(statistics_file, "seal", lambda _: header["sha256"])
         buffer = io.BytesIO()
         frame.write_parquet(buffer, metadata={"bayesieve": json.dumps(header)})
-        path.write_bytes(statistics_file._protected(buffer.getvalue()))
+        path.write_bytes(statistics_file._protect(buffer.getvalue()))
         return read_statistics(path)
 
 
@@ -576,7 +576,7 @@ def test_a_broken_description_is_found(written, text):
     buffer = io.BytesIO()
     metadata = {"bayesieve": text, "other": '"bayesieve-statistics"'}
     pl.read_parquet(written[0]).write_parquet(buffer, metadata=metadata)
-    written[0].write_bytes(statistics_file._protected(buffer.getvalue()))
+    written[0].write_bytes(statistics_file._protect(buffer.getvalue()))
     with pytest.raises(bs.FileError, match=r"has been changed or damaged since it was written\. Copy"):
         read_statistics(written[0])
 

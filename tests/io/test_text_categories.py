@@ -62,7 +62,7 @@ def check(counts, here):
 @pytest.mark.parametrize("write", FORMATS)
 @pytest.mark.parametrize("memory", [1, None])
 def test_counts_of_every_format_against_numpy(tmp_path, write, memory, monkeypatch):
-    monkeypatch.setattr("bayesieve.io.formats.text_categories.samples_per_chunk", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_chunk", lambda n_features: 8)
     found = read_table(
         write(tmp_path, frame()), labels="stage", blocks="site", model=CategoricalModel(), missing="omit",
         memory=memory,
@@ -77,7 +77,7 @@ def test_counts_of_every_format_against_numpy(tmp_path, write, memory, monkeypat
 
 @pytest.mark.parametrize("write", FORMATS)
 def test_a_second_look_gives_positions_among_all_levels(tmp_path, write, monkeypatch):
-    monkeypatch.setattr("bayesieve.io.formats.text_categories.samples_per_chunk", lambda n_features: 8)
+    monkeypatch.setattr("bayesieve.io.text.reader.samples_per_chunk", lambda n_features: 8)
     found = read_table(
         write(tmp_path, frame()),
         labels="stage",

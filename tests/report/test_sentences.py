@@ -9,7 +9,7 @@ import bayesieve as bs
 from bayesieve.errors import Message
 from bayesieve.report import ReportData
 from bayesieve.report.context import make_context, method
-from bayesieve.report.sentences import facts, figures_of_merit, headline, list_warnings
+from bayesieve.report.sentences import describe_warnings, facts, figures_of_merit, headline
 from bayesieve.screening import RunRecord
 
 
@@ -20,7 +20,7 @@ def drawn(rng, shift=1.5, n_samples=40):
 
 
 def kinds(report):
-    return [each["kind"] for each in list_warnings(report)]
+    return [each["kind"] for each in describe_warnings(report)]
 
 
 def test_headline_has_the_numbers_of_the_selection(rng):
@@ -73,18 +73,18 @@ def test_warnings_are_there_where_they_belong(rng):
     said = [*map(Message.of, ("the table", "Left out: 2 samples.", "A warning.", "A warning."))]
     record = RunRecord(described=said[:2], warnings=said[2:])
     report = ReportData.of(found, record=record)
-    said = list_warnings(report)
+    said = describe_warnings(report)
     by_kind = {each["kind"]: each["text"] for each in said}
     assert by_kind["data"] == "Left out: 2 samples."
     assert [each["text"] for each in said].count("A warning.") == 1
     assert by_kind["degenerate"].startswith("1 feature without usable variance")
     assert by_kind["missing"].startswith("1 feature of 300 lacks values")
     assert by_kind["small"].startswith("Fewer than 10 values in 0 (8) and 1 (8)")
-    counted = list_warnings(ReportData.of(posterior, data=values, labels=labels))
+    counted = describe_warnings(ReportData.of(posterior, data=values, labels=labels))
     assert any(each["text"].startswith("Fewer than 10 samples in 0 (8)") for each in counted)
     assert "would not pass without a certain sample" in by_kind["fragile"]
     robust = bs.fragility(values, labels, posterior=posterior, missing="omit").posterior()
-    texts = {each["kind"]: each["text"] for each in list_warnings(ReportData.of(robust))}
+    texts = {each["kind"]: each["text"] for each in describe_warnings(ReportData.of(robust))}
     assert "not calibrated" in texts["calibration"]
     assert "by chance" not in " ".join(headline(ReportData.of(robust)))
 
@@ -139,7 +139,7 @@ def test_what_is_said_of_the_prior_ratio_is_so(rng):
         first, second = (
             bs.screen(table, classes, model=bs.GaussianModel.jeffreys(ratio), **options) for ratio in (0.1, 0.001)
         )
-        said = next(each["text"] for each in list_warnings(ReportData.of(first)) if each["kind"] == "ratio")
+        said = next(each["text"] for each in describe_warnings(ReportData.of(first)) if each["kind"] == "ratio")
         assert words in said
         moved = (second.log_bayes_factor - first.log_bayes_factor) / np.log(0.01)
         wanted = 3.0 if "3 log L" in words else 1.0

@@ -18,9 +18,9 @@ from hypothesis.extra import numpy as hnp
 import bayesieve as bs
 from bayesieve.models.gaussian.leave_one_out import turning_points
 from bayesieve.screening import fragility
-from bayesieve.screening.fragility import one_by_one
+from bayesieve.screening.leave_one_out import one_by_one
 
-SCREEN = sys.modules["bayesieve.screening.screen"]  # the module; the package gives the function
+SCREEN = sys.modules["bayesieve.screening.obf"]  # the module; the package gives the function
 RNG = np.random.default_rng(20240611)
 
 
@@ -336,7 +336,7 @@ def test_files_that_come_in_many_pieces(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
     monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_chunk", lambda n_features: 8)
-    monkeypatch.setattr("bayesieve.screening.removals._VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("bayesieve.screening.leave_one_out._VALUES_AT_ONCE", 100)
     table = bs.read_table(tmp_path / "x.npy", labels=f"{tmp_path / 'labels.csv'}:stage", samples_in="rows")
     assert len(list(table.blocks(np.arange(20)))) > 1
     check(X, y, table=table, prior_probability=0.2)

@@ -18,7 +18,7 @@ from bayesieve.posterior.null.distribution import log_null_probability
 from bayesieve.stats import Relabellings
 
 SCREEN, ENGINE, TILES = (  # the modules; the package gives the functions
-    importlib.import_module(f"bayesieve.screening.{name}") for name in ("screen", "permutations", "relabelled")
+    importlib.import_module(f"bayesieve.screening.{name}") for name in ("obf", "permutation_test", "relabelled")
 )
 TIE = 1e-8
 

@@ -98,6 +98,7 @@ def parsed(words):
     return ScreenSpec.from_options(plain_params(context.params))
 
 
+@settings(deadline=None)
 @given(specs(), st.booleans())
 def test_toml_and_json_give_the_same_specification(spec, defaults):
     values = spec.to_dict(defaults=defaults)
@@ -106,6 +107,7 @@ def test_toml_and_json_give_the_same_specification(spec, defaults):
     assert ScreenSpec.from_dict(tomllib.loads("\n".join(lines))) == spec
 
 
+@settings(deadline=None)
 @given(specs())
 def test_the_command_line_gives_the_same_specification(spec):
     program, command, *words = shlex.split(spec.command_line())
@@ -113,6 +115,7 @@ def test_the_command_line_gives_the_same_specification(spec):
     assert parsed(words) == spec
 
 
+@settings(deadline=None)
 @given(specs())
 def test_only_what_differs_from_the_default_is_written(spec):
     for name, value in spec.to_dict().items():
@@ -266,6 +269,9 @@ def test_python_lines_give_the_same_results(folder, monkeypatch, run, how, rule)
         ({"seed": 1}, ("seed", "permutations")),
         ({"threshold": 1.5}, ("threshold",)),
         ({"n_selected": 2.5}, ("n_selected",)),
+        ({"n_selected": "2.5"}, ("n_selected",)),
+        ({"threshold": 10**400}, ("threshold",)),
+        ({"ignore": {"a": 1}}, ("ignore",)),
         ({"robust": "perhaps"}, ("robust",)),
         ({"model": "lunar"}, ("model",)),
         ({"labels": ["a"]}, ("labels",)),
@@ -279,6 +285,12 @@ def test_contradictions_are_refused_in_the_words_of_the_reader(options, named):
         assert name in str(caught.value)
         assert f"--{name.replace('_', '-')}" in typed
     assert "--" not in str(caught.value)
+
+
+def test_numbers_may_be_written_as_texts():
+    spec = ScreenSpec(table="t.csv", criterion="cmnc", n_selected="3.0", prior_ratio="0.5", ignore="a")
+    assert (spec.n_selected, spec.prior_ratio, spec.ignore) == (3, 0.5, ("a",))
+    assert ScreenSpec(permutations=10, seed=2**60 + 1).seed == 2**60 + 1
 
 
 def test_unknown_names_and_files_are_refused(tmp_path):

@@ -144,7 +144,7 @@ def test_names_of_the_user_are_text(tmp_path):
 
 
 def test_a_study_on_other_data_says_so(tmp_path):
-    text, _ = texts_of(run_study(small_study(iterations=2), tmp_path, workers=1), tmp_path)
+    text, _ = texts_of(run_study(small_study(iterations=2, sizes=(20,)), tmp_path, workers=1), tmp_path)
     assert "280 features, of which 100 are markers" in text
     assert "low\\_variance\\_blocks = 5" in text
     assert "section 6" not in text

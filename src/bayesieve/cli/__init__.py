@@ -12,7 +12,7 @@ from typing import Any
 
 def command() -> None:
     """Run the command as a process of its own, which is short: it is not searched for garbage again and again."""
-    gc.set_threshold(100_000)
+    gc.set_threshold(1_000_000)
     atexit.register(gc.freeze)  # nor at the end, which would cost a tenth of a second
     main()
 

@@ -87,7 +87,8 @@ def recorded_run(record: RunRecord, path: str) -> tuple[ScreenSpec, RunOptions]:
             f"{record.versions.get('bayesieve', 'of another version')}, this is {__version__}. Give the result "
             "table instead."
         )
-    return record.spec, RunOptions(features=record.options.get("features"))
+    features = record.options.get("features")
+    return record.spec, RunOptions(features=None if features is None else str(features))
 
 
 def check_inputs(record: RunRecord, path: str) -> int:

@@ -154,7 +154,7 @@ def annotation_file(
             f"{path} (--features) names none of the features: it has ids like "
             f"{table.column(table.names[0])[:1]}, the table {names[0]!r}. Use the same ids in both."
         )
-    return {name: table.keyed(key, name) for name in table.names if name != key}
+    return {name: table.by_key(key, name) for name in table.names if name != key}
 
 
 def write_config(run: RunOptions, command: str, spec: ScreenSpec, options: Mapping[str, Any]) -> None:

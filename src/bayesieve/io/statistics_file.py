@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve import __version__
-from bayesieve.errors import BayesieveError, DataError, FileError
+from bayesieve.errors import BayesieveError, DataError, FileError, Wording
 from bayesieve.stats import Moments, SiteStatistics, StatisticsSet
 from bayesieve.utils import replacing
 
@@ -44,6 +44,7 @@ SCHEMA_VERSION = 1
 
 _FORMAT = "bayesieve-statistics"
 _KEY = "bayesieve"
+_WRITE_ONE = ("Write one with ", Wording("write_statistics", "bayesieve stats"), ".")
 _MAGIC = b"PAR1"
 _MARK = b"bayesieve-sha256"
 _NUMBERS = ("count", "mean", "residual", "centred_squares")
@@ -70,7 +71,7 @@ def write_statistics(statistics: StatisticsSet, path: str | os.PathLike[str]) ->
     buffer = io.BytesIO()
     _frame(statistics).write_parquet(buffer, metadata={_KEY: json.dumps(header)})
     with replacing(path) as file:
-        file.write(_protected(buffer.getvalue()))
+        file.write(_protect(buffer.getvalue()))
 
 
 def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
@@ -88,12 +89,12 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
     """
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    with _opened(path) as file:
+    with _open(path) as file:
         _check_kind(file, path)
         file.seek(0)
         content = file.read()
     with _intact(path):
-        content = _unprotected(content)
+        content = _unprotect(content)
         header = json.loads(pl.read_parquet_metadata(io.BytesIO(content))[_KEY])
         version, writer = header["schema_version"], header.get("bayesieve_version")
     if version != SCHEMA_VERSION:
@@ -103,7 +104,7 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
             "pip install --upgrade bayesieve"
         )
     with _intact(path):
-        statistics = _rebuilt(header, pl.read_parquet(io.BytesIO(content)))
+        statistics = _rebuild(header, pl.read_parquet(io.BytesIO(content)))
         if header != {**header, **_header(statistics), "sha256": seal(statistics)}:
             raise DataError("The contents do not match the seal.")
     return statistics
@@ -112,7 +113,7 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
 def is_statistics_file(path: str | os.PathLike[str]) -> bool:
     """Tell, from the two ends of a file, whether it is one of :func:`write_statistics`."""
     try:
-        with _opened(path) as file:
+        with _open(path) as file:
             _check_kind(file, path)
     except (FileError, ValueError, TypeError):
         return False
@@ -174,7 +175,7 @@ def _frame(statistics: StatisticsSet) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _rebuilt(header: dict[str, Any], frame: pl.DataFrame) -> StatisticsSet:
+def _rebuild(header: dict[str, Any], frame: pl.DataFrame) -> StatisticsSet:
     """Turn a table and its description into statistics, trusting neither."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
@@ -222,7 +223,7 @@ def _check_site(site: SiteStatistics) -> None:
 
 
 @contextlib.contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def _open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a plain file for reading, or say why not."""
     place = Path(path)
     try:
@@ -240,27 +241,27 @@ def _check_kind(file: IO[bytes], path: str | os.PathLike[str]) -> None:
     shown, size = os.fspath(path), file.seek(0, os.SEEK_END)
     file.seek(0)
     if size < 12 or file.read(4) != _MAGIC:
-        raise FileError(f"{shown} is not a statistics file: it is not Parquet. Write one with bayesieve stats.")
+        raise FileError(f"{shown} is not a statistics file: it is not Parquet.", hint=_WRITE_ONE)
     file.seek(size - 8)
     length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
     if magic != _MAGIC or length > size - 12:
         raise FileError(f"{shown} is cut short or damaged: its end is not that of a Parquet file. Copy it again.")
     file.seek(size - 8 - length)
     if f'"{_FORMAT}"'.encode() not in file.read():
-        raise FileError(f"{shown} is Parquet but not a statistics file. Write one with bayesieve stats.")
+        raise FileError(f"{shown} is Parquet but not a statistics file.", hint=_WRITE_ONE)
 
 
-def _protected(content: bytes) -> bytes:
+def _protect(content: bytes) -> bytes:
     """Put the hash of a Parquet file in front of its footer."""
     cut = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     return content[:cut] + _MARK + hashlib.sha256(content).digest() + content[cut:]
 
 
-def _unprotected(content: bytes) -> bytes:
-    """Undo :func:`_protected`, provided that not a bit has changed."""
+def _unprotect(content: bytes) -> bytes:
+    """Undo :func:`_protect`, provided that not a bit has changed."""
     start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     plain = content[: max(start - len(_MARK) - 32, 0)] + content[start:]
-    if _protected(plain) != content:
+    if _protect(plain) != content:
         raise DataError("Its bytes do not match their hash.")
     return plain
 

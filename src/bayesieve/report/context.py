@@ -17,16 +17,16 @@ from bayesieve.posterior import follows_lambda
 from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.report.data import ReportData, is_paired
 from bayesieve.report.sentences import (
+    describe_comparison,
     describe_model,
     describe_prior,
     describe_ratio,
+    describe_warnings,
     facts,
     figures_of_merit,
     headline,
-    list_warnings,
-    name_classes,
 )
-from bayesieve.selection import by_chance_said, chance_unknown, results_hash
+from bayesieve.selection import chance_unknown, describe_chance, results_hash
 from bayesieve.stats import as_moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
@@ -49,8 +49,9 @@ def _prior_probability(report: ReportData) -> dict[str, Any]:
         formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
     return _part(
         "Probability of a feature",
-        f"A feature is a marker if its distribution differs between the classes, here {name_classes(report)}. "
-        "Features are judged one by one: before the data a feature is a marker with probability p "
+        f"A feature is a marker if its distribution differs between the classes, here "
+        f"{describe_comparison(report)}. Features are judged one by one: before the data a feature is a marker "
+        "with probability p "
         f"({describe_prior(report)}), and the data change its odds by the Bayes factor BF, the probability of its "
         "values if it is a marker over that if it is not (section 2.2, equation 2.13).",
         formula=formula,
@@ -199,7 +200,7 @@ def _chance(report: ReportData) -> dict[str, Any]:
     return _part(
         "Number by chance",
         f"How many features would pass the cut if none were a marker, worked out {how}: "
-        f"{by_chance_said(report.posterior, report.by_chance, ',.3g')} "
+        f"{describe_chance(report.posterior, report.by_chance, ',.3g')} "
         + ("here." if by_law else "here, with the error of a simulation: small numbers are rough.")
         + (
             " It stands beside the expected number, which under an improper prior is not calibrated even on ideal "
@@ -246,7 +247,7 @@ def make_context(report: ReportData) -> Context:
         headline=headline(report),
         facts=facts(report),
         figures_of_merit=figures_of_merit(report),
-        warnings=list_warnings(report),
+        warnings=describe_warnings(report),
         method=method(report),
         audit=audit(report),
         manifest=_manifest(report),

@@ -56,7 +56,7 @@ def write(
         for a selection whatever gave it.
     data, labels
         What was screened, to show the values of the strongest features: a table with the class of every sample,
-        or what :func:`bayesieve.read_table` returned. Their means are name_classes with those of the screen.
+        or what :func:`bayesieve.read_table` returned. Their means are compared with those of the screen.
     annotation
         Columns about the features for the table: a mapping from names of columns to their values (in feature
         order, or by feature name), or a data frame.

@@ -11,7 +11,7 @@ from bayesieve.models import Model
 from bayesieve.posterior import expit
 from bayesieve.report.controls import prior_probability, ratio_moves
 from bayesieve.report.data import ReportData, is_paired
-from bayesieve.selection import by_chance_said, flagged_lines, found_lines
+from bayesieve.selection import describe_chance, flagged_lines, found_lines
 from bayesieve.utils import join_words, plural
 
 _SMALL_CLASS = 10
@@ -27,13 +27,13 @@ def headline(report: ReportData) -> list[str]:
     n = selection.n_selected
     lead = (
         f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
-        f"({selection.rule}) in a comparison of {name_classes(report)}."
+        f"({selection.rule}) in a comparison of {describe_comparison(report)}."
     )
     sentences = [lead, *found_lines(selection, report.by_chance, if_nothing=_IF_NOTHING)]
     return [report.say(sentence) for sentence in sentences]
 
 
-def name_classes(report: ReportData) -> str:
+def describe_comparison(report: ReportData) -> str:
     """Name the classes with their numbers of samples, or the pairs."""
     if is_paired(report.posterior):
         label, number = next(iter(report.class_counts.items()))
@@ -103,7 +103,7 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
     selection = report.selection
     low, high = selection.false_positives.interval(0.9)
     share = selection.expected_false_discovery_rate
-    by_chance = "not known" if np.isnan(report.by_chance) else by_chance_said(report.posterior, report.by_chance)
+    by_chance = "not known" if np.isnan(report.by_chance) else describe_chance(report.posterior, report.by_chance)
     return {
         "List length": f"{selection.n_selected:,} of {report.posterior.n_features:,}",
         "Expected markers in it": f"{selection.expected_true_positives:,.1f}",
@@ -117,7 +117,7 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
     }
 
 
-def list_warnings(report: ReportData) -> list[dict[str, str]]:
+def describe_warnings(report: ReportData) -> list[dict[str, str]]:
     """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
     found: list[tuple[str, Message | str]] = [("data", line) for line in report.record.described[1:]]
     found += [("warning", line) for line in report.record.warnings]

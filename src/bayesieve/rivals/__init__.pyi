@@ -1,10 +1,9 @@
 from .comparison import checked_methods as checked_methods, compare_methods as compare_methods
-from .feature_scores import FeatureScores as FeatureScores
+from .feature_scores import FeatureScores as FeatureScores, Rival as Rival
 from .method_comparison import MethodComparison as MethodComparison
 from .obf import OBF_MODELS as OBF_MODELS, obf_posterior as obf_posterior
 from .pearson_neyman import pearson_neyman as pearson_neyman
 from .registry import (
-    Rival as Rival,
     is_built_in as is_built_in,
     register as register,
     rival as rival,

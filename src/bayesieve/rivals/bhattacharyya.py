@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.registry import Rival
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.t_tests import TwoSamples, warn_degenerate
 from bayesieve.stats import Moments
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix
 from bayesieve.errors import BayesieveError, DataError, DegenerateFeatureWarning, OptionError
-from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.inputs import two_class_moments, two_class_values
 from bayesieve.rivals.method_comparison import (
     MethodComparison,
@@ -22,7 +22,7 @@ from bayesieve.rivals.method_comparison import (
     variance_alone,
     variance_z,
 )
-from bayesieve.rivals.registry import Rival, rival
+from bayesieve.rivals.registry import rival
 from bayesieve.screening import Summarised
 from bayesieve.stats import Moments
 from bayesieve.utils import warn

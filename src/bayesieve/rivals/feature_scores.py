@@ -1,9 +1,10 @@
-"""FeatureScores: what any filter says about every feature, the one type of result of all rivals."""
+"""Rival: a filter with a name; FeatureScores: what it says about every feature."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import checked_names
-from bayesieve.errors import DataError, Message, RuleError
+from bayesieve.errors import DataError, Message, OptionError, RuleError
 from bayesieve.posterior import FeaturePosterior, Tabular, benjamini_hochberg, check_same_features
 from bayesieve.utils import FloatArray, check_whole
 
@@ -245,3 +246,71 @@ def _column(name: str, values: Any, n_features: int | None) -> FloatArray:
         raise DataError(f"{name} must be {expected}, not of shape {column.shape}.")
     column.flags.writeable = False
     return column
+
+
+USES = ("moments", "values")
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A filter: what it is called, what it looks at and the function that scores every feature.
+
+    Parameters
+    ----------
+    name
+        Short name, on the command line and in files: lower case letters, digits and hyphens.
+    title
+        Name in tables and figures.
+    uses
+        ``"moments"`` for a method that needs means and variances only, ``"values"`` for one that needs the
+        table itself.
+    run
+        Called as ``run(moments)``, or as ``run(matrix, n_threads=None)`` with a
+        :class:`bayesieve.data.LabelledMatrix`, of two classes in both cases; returns
+        :class:`bayesieve.FeatureScores`. Options are keywords with a default.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> def gap(moments):
+    ...     return bs.FeatureScores("mean_gap", abs(moments.mean_difference))
+    >>> mean_gap = bs.Rival("mean-gap", "Difference of means", "moments", gap)
+    >>> bs.score([[0.0, 0.0], [1.0, 0.0], [5.0, 2.0], [5.0, 2.0]], [0, 0, 1, 1], method=mean_gap).score.tolist()
+    [4.5, 2.0]
+    """
+
+    name: str
+    title: str
+    uses: str
+    run: Callable[..., FeatureScores]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
+            raise OptionError(
+                f"A rival's name is made of lower case letters and digits, with single hyphens, not {self.name!r}."
+            )
+        if self.uses not in USES:
+            raise OptionError(f"A rival uses 'moments' or 'values', not {self.uses!r}.")
+        if not callable(self.run):
+            raise OptionError(f"run of the rival {self.name!r} must be a function, not {self.run!r}.")
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that ``run`` takes."""
+        named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        _, *others = inspect.signature(self.run).parameters.values()
+        return tuple(each.name for each in others if each.kind in named and each.name != "n_threads")
+
+    def check_options(self, *names: str) -> None:
+        """Raise if ``run`` does not take an option.
+
+        Examples
+        --------
+        >>> from bayesieve.rivals.registry import rival
+        >>> rival("welch").check_options("p_values")
+        """
+        *_, last = inspect.signature(self.run).parameters.values()
+        unknown = [name for name in names if name not in self.options]
+        if unknown and last.kind is not inspect.Parameter.VAR_KEYWORD:
+            offered = f"has {', '.join(self.options)}" if self.options else "has no options"
+            raise OptionError(f"The method {self.name!r} has no option {unknown[0]!r}; it {offered}.")

@@ -11,7 +11,7 @@ from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.screening import Summarised, given
+from bayesieve.screening import Summarised, screen_input
 from bayesieve.stats import ClassStatistics, Moments
 from bayesieve.utils import check_missing
 
@@ -52,7 +52,7 @@ def two_class_moments(
             raise DataError(f"{method} works on moments, not on {name}. Hand over the table.", kind="capability")
         moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
     else:
-        found = given(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
+        found = screen_input(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
         moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)
     if blocked:
         raise OptionError(f"{method} knows no blocks. Score each block by itself, or screen with blocks.")

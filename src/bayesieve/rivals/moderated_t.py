@@ -15,8 +15,7 @@ import numpy.typing as npt
 from scipy.special import digamma, polygamma
 
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError
-from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.registry import Rival
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.t_tests import TwoSamples, t_scores, warn_degenerate
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, check_choice, warn

@@ -7,9 +7,8 @@ from typing import Any
 
 from bayesieve.models import GaussianModel, PriorRatio
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.registry import Rival
-from bayesieve.screening import screen
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
+from bayesieve.screening.obf import screen
 from bayesieve.stats import Moments
 
 OBF_MODELS: dict[str, Callable[..., GaussianModel]] = {

@@ -15,9 +15,8 @@ from bayesieve.data import Label
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, Message, OptionError, Wording
 from bayesieve.models import Degeneracy, GaussianModel
 from bayesieve.posterior import FeaturePosterior, benjamini_hochberg, null_mean, tabulated_log_null_probability
-from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.registry import Rival
-from bayesieve.screening import check_range, given
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
+from bayesieve.screening import check_range, screen_input
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, check_choice, warn
 
@@ -153,7 +152,7 @@ def _moments(
             raise LabelError("A posterior already holds its classes and features; call pearson_neyman(posterior).")
         moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
     else:
-        found = given(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
+        found = screen_input(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
         moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)
     if blocked:
         raise OptionError("The Pearson-Neyman test knows no blocks. Test each block, or screen with blocks.")

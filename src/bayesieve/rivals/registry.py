@@ -5,85 +5,15 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-import inspect
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bayesieve.data import Label
 from bayesieve.errors import BayesieveError, OptionError
-from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.inputs import two_class_moments, two_class_values
-
-USES = ("moments", "values")
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """A filter: what it is called, what it looks at and the function that scores every feature.
-
-    Parameters
-    ----------
-    name
-        Short name, on the command line and in files: lower case letters, digits and hyphens.
-    title
-        Name in tables and figures.
-    uses
-        ``"moments"`` for a method that needs means and variances only, ``"values"`` for one that needs the
-        table itself.
-    run
-        Called as ``run(moments)``, or as ``run(matrix, n_threads=None)`` with a
-        :class:`bayesieve.data.LabelledMatrix`, of two classes in both cases; returns
-        :class:`bayesieve.FeatureScores`. Options are keywords with a default.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> def gap(moments):
-    ...     return bs.FeatureScores("mean_gap", abs(moments.mean_difference))
-    >>> mean_gap = bs.Rival("mean-gap", "Difference of means", "moments", gap)
-    >>> bs.score([[0.0, 0.0], [1.0, 0.0], [5.0, 2.0], [5.0, 2.0]], [0, 0, 1, 1], method=mean_gap).score.tolist()
-    [4.5, 2.0]
-    """
-
-    name: str
-    title: str
-    uses: str
-    run: Callable[..., FeatureScores]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
-            raise OptionError(
-                f"A rival's name is made of lower case letters and digits, with single hyphens, not {self.name!r}."
-            )
-        if self.uses not in USES:
-            raise OptionError(f"A rival uses 'moments' or 'values', not {self.uses!r}.")
-        if not callable(self.run):
-            raise OptionError(f"run of the rival {self.name!r} must be a function, not {self.run!r}.")
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Names of the options that ``run`` takes."""
-        named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        _, *others = inspect.signature(self.run).parameters.values()
-        return tuple(each.name for each in others if each.kind in named and each.name != "n_threads")
-
-    def check_options(self, *names: str) -> None:
-        """Raise if ``run`` does not take an option.
-
-        Examples
-        --------
-        >>> from bayesieve.rivals.registry import rival
-        >>> rival("welch").check_options("p_values")
-        """
-        *_, last = inspect.signature(self.run).parameters.values()
-        unknown = [name for name in names if name not in self.options]
-        if unknown and last.kind is not inspect.Parameter.VAR_KEYWORD:
-            offered = f"has {', '.join(self.options)}" if self.options else "has no options"
-            raise OptionError(f"The method {self.name!r} has no option {unknown[0]!r}; it {offered}.")
-
 
 _HOMES = {
     "obf-jp": "obf:JEFFREYS",
@@ -259,7 +189,7 @@ def _found_at(place: str) -> Rival:
     except Exception as error:
         raise OptionError(f"{home} cannot be loaded: {type(error).__name__}: {error}.") from error
     own = _checked(getattr(module, attribute, None), place)
-    return replace(own, run=guarded(own.run, own.name, home))
+    return replace(own, run=with_origin(own.run, own.name, home))
 
 
 def _loaded(place: str) -> Rival:
@@ -282,16 +212,16 @@ def _checked(found: Any, place: str) -> Rival:
     return found
 
 
-def guarded(run: Callable[..., Any], name: str, home: str) -> Callable[..., Any]:
+def with_origin(run: Callable[..., Any], name: str, home: str) -> Callable[..., Any]:
     """Let an error in a method of the user's own name its file."""
 
     @functools.wraps(run)
-    def told(*given: Any, **options: Any) -> Any:
+    def run_named(*arguments: Any, **options: Any) -> Any:
         try:
-            return run(*given, **options)
+            return run(*arguments, **options)
         except BayesieveError:
             raise
         except Exception as error:
             raise OptionError(f"{name} of {home} failed: {type(error).__name__}: {error}.") from error
 
-    return told
+    return run_named

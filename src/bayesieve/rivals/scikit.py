@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import LabelError, MissingValueError
-from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.log_tails import log_student_tails
-from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.t_tests import warn_degenerate
 from bayesieve.utils import check_whole
 

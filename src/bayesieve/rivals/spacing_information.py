@@ -24,8 +24,7 @@ from scipy.special import digamma
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataWarning
 from bayesieve.rivals import sorted_values as kernels
-from bayesieve.rivals.feature_scores import FeatureScores
-from bayesieve.rivals.registry import Rival
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
 from bayesieve.utils import FloatArray, IntArray, check_choice, check_whole, warn
 

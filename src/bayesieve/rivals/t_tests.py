@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError
 from bayesieve.posterior import benjamini_hochberg
-from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.log_tails import log_student_tails
-from bayesieve.rivals.registry import Rival
 from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray, check_choice, warn
 

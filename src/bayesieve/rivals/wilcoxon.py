@@ -19,9 +19,8 @@ import numpy as np
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.rivals import sorted_values as kernels
-from bayesieve.rivals.feature_scores import FeatureScores
+from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.log_tails import log_normal_tails
-from bayesieve.rivals.registry import Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
 from bayesieve.utils import FloatArray, IntArray, check_choice
 

@@ -1,15 +1,19 @@
 from .degenerate import check_range as check_range
-from .fragility import fragility as fragility
-from .inputs import Summarised as Summarised, checked_model as checked_model, given as given
-from .permutations import permutations as permutations
+from .inputs import (
+    Summarised as Summarised,
+    checked_model as checked_model,
+    screen_input as screen_input,
+    values_of as values_of,
+)
+from .leave_one_out import fragility as fragility
+from .obf import screen as screen
+from .permutation_test import permutations as permutations
 from .record import SCHEMA_VERSION as SCHEMA_VERSION, RunRecord as RunRecord
 from .record_parts import (
     FindingRecord as FindingRecord,
     decode_comparison as decode_comparison,
     decode_model as decode_model,
 )
-from .removals import values_of as values_of
-from .screen import screen as screen
 from .sites import SiteView as SiteView
 from .spec import ScreenSpec as ScreenSpec
 from .spec_text import (

@@ -39,13 +39,13 @@ class Prepared:
     excluded: BoolArray
 
     @property
-    def with_say(self) -> Part:
+    def informative(self) -> Part:
         """The data, without a say about the excluded features."""
         return replace(self.part, kept=~self.excluded) if self.excluded.any() else self.part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Handling:
+class DegeneratePolicy:
     """What the user says about features without variance.
 
     Parameters
@@ -58,7 +58,7 @@ class Handling:
         Values to look at again.
     names
         Names of the features.
-    aloud
+    warns
         Whether to warn.
     """
 
@@ -66,13 +66,13 @@ class Handling:
     resolution: Any = None
     table: ValueBlocks | None = None
     names: tuple[str, ...] | None = None
-    aloud: bool = True
+    warns: bool = True
 
     def __post_init__(self) -> None:
         check_choice("degenerate", self.policy, ("floor", "exclude", "raise"), DataError)
 
 
-def prepared(model: Any, statistics: Any, patterns: Patterns, handling: Handling) -> Prepared:
+def prepare(model: Any, statistics: Any, patterns: Patterns, handling: DegeneratePolicy) -> Prepared:
     """Give features without usable variance a floor, or mark them as excluded."""
     if handling.resolution is not None:
         name = type(model).__name__
@@ -95,7 +95,7 @@ def prepared(model: Any, statistics: Any, patterns: Patterns, handling: Handling
     return _repaired(model, statistics, used, flags, handling)
 
 
-def _too_many_levels(model: Model, statistics: Any, handling: Handling) -> npt.NDArray[np.int8]:
+def _too_many_levels(model: Model, statistics: Any, handling: DegeneratePolicy) -> npt.NDArray[np.int8]:
     """Flag ids, dates and the like: levels that were not declared and of which nearly all occur once."""
     flags = np.zeros(statistics.n_features, np.int8)
     if getattr(model, "levels", ()) is not None or not hasattr(statistics, "table"):
@@ -103,7 +103,7 @@ def _too_many_levels(model: Model, statistics: Any, handling: Handling) -> npt.N
     n_levels = (statistics.table.sum(axis=0) > 0).sum(axis=0)
     odd = (n_levels > _FEW_LEVELS) & (statistics.counts.sum(axis=0) < 2 * n_levels)
     flags[odd] = Degeneracy.TOO_MANY_LEVELS
-    if odd.any() and handling.aloud:
+    if odd.any() and handling.warns:
         shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(odd)[:5].tolist())
         warn(
             DegenerateFeatureWarning,
@@ -118,10 +118,14 @@ def _too_many_levels(model: Model, statistics: Any, handling: Handling) -> npt.N
 
 
 def _repaired(
-    model: GaussianModel, before: Moments, moments: Moments, flags: npt.NDArray[np.int8], handling: Handling
+    model: GaussianModel,
+    before: Moments,
+    moments: Moments,
+    flags: npt.NDArray[np.int8],
+    handling: DegeneratePolicy,
 ) -> Prepared:
     """Repair degenerate features; one warning counts them."""
-    if handling.table is not None and handling.aloud:
+    if handling.table is not None and handling.warns:
         _check_underflow(handling.table, moments, flags)
     found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
     if handling.policy == "raise":
@@ -137,7 +141,7 @@ def _repaired(
         )
     repaired = repair(model, moments, flags, handling.policy, handling.table)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
-    if handling.aloud:
+    if handling.warns:
         warn(DegenerateFeatureWarning, f"{found}; they are ", FLAGGED, f" and {what}.", kind="degenerate")
     part = Part(
         model, repaired.moments, None, handling.resolution, None if handling.resolution is None else before
@@ -145,7 +149,7 @@ def _repaired(
     return Prepared(part, model.evidences(repaired.moments), flags, repaired.excluded)
 
 
-def settled(
+def settle(
     log_bf: npt.NDArray[np.float64], ready: Prepared, names: tuple[str, ...] | None, *, alone: bool = True
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""

@@ -34,8 +34,8 @@ from bayesieve.models import (
     log_prior_ratio,
 )
 from bayesieve.posterior import BlockEvidence, Finding, Remark, within_blocks
-from bayesieve.screening.degenerate import Handling, Prepared, check_range, prepared
-from bayesieve.screening.inputs import Given
+from bayesieve.screening.degenerate import DegeneratePolicy, Prepared, check_range, prepare
+from bayesieve.screening.inputs import ScreenInput
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
 from bayesieve.utils import FloatArray, warn
 
@@ -46,13 +46,13 @@ def screen_blocks(
     model: Model,
     blocked: dict[Any, ClassStatistics],
     patterns: Patterns,
-    handling: Handling,
+    handling: DegeneratePolicy,
     pooled: FloatArray,
     samples: dict[Any, Any] | None,
 ) -> tuple[Comparison, FloatArray, Flags, PatternShares | None, BlockEvidence]:
     """Add up the evidence of blocks that each have their own parameters."""
-    ready, unused = _usable(model, blocked, patterns, replace(handling, aloud=False))
-    parts = [each.with_say for each in ready.values()]
+    ready, unused = _usable(model, blocked, patterns, replace(handling, warns=False))
+    parts = [each.informative for each in ready.values()]
     if samples is not None:
         parts += [absence(samples.get(name), blocked[name]) for name in ready]
     comparison = Comparison(patterns, tuple(parts))
@@ -61,20 +61,13 @@ def screen_blocks(
     contributions = np.array([log_bf - _without(comparison, k, len(ready)) for k in range(len(ready))])
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
     used = [blocked[name] for name in ready]
-    finding = BlockEvidence(
-        tuple(told_apart(list(ready))),
-        contributions,
-        pooled,
-        "own",
-        within_blocks(used),
-        unused,
-        _ratio(model, sizes),
-    )
+    names, within = tuple(told_apart(list(ready))), within_blocks(used)
+    finding = BlockEvidence(names, contributions, pooled, "own", within, unused, _ratio(model, sizes))
     return comparison, log_bf, _flags(ready), shares, finding
 
 
 def _usable(
-    model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, handling: Handling
+    model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, handling: DegeneratePolicy
 ) -> tuple[dict[Any, Prepared], tuple[tuple[str, str], ...]]:
     """Blocks that have every class in sufficient number, and why others have not."""
     ready, unused = {}, []
@@ -85,7 +78,7 @@ def _usable(
             unused.append((str(name), f"it has no sample of class {', '.join(absent)}"))
             continue
         try:
-            found = prepared(model, statistics, patterns, handling)
+            found = prepare(model, statistics, patterns, handling)
         except PriorError:
             found = None
         if found is not None and not found.excluded.all():
@@ -169,15 +162,8 @@ def screen_shift(
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
     sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]
-    finding = BlockEvidence(
-        tuple(told_apart(list(blocked))),
-        contributions,
-        pooled,
-        "shift",
-        within_blocks(tuple(blocked.values())),
-        (),
-        _ratio(model, [sizes]),
-    )
+    names, within = tuple(told_apart(list(blocked))), within_blocks(tuple(blocked.values()))
+    finding = BlockEvidence(names, contributions, pooled, "shift", within, (), _ratio(model, [sizes]))
     return comparison, log_bf, np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), np.int8(0)), finding
 
 
@@ -196,7 +182,7 @@ def _remark(n_pairs: int, n_incomplete: int) -> Remark:
 
 
 def screen_pairs(
-    model: Model, given: Given, handling: Handling
+    model: Model, found: ScreenInput, handling: DegeneratePolicy
 ) -> tuple[PairedComparison, FloatArray, PairFlags, tuple[Finding, ...]]:
     """Compare differences within pairs with differences of mean 0, block by block if there are blocks."""
     if not model.is_jeffreys:
@@ -206,10 +192,10 @@ def screen_pairs(
             " out.",
             kind="capability",
         )
-    model.check_features(given.statistics.n_features)
-    if given.n_pairs < 2:
-        raise LabelError(f"There is only {given.n_pairs} complete pair, and at least 2 that differ are needed.")
-    blocks: Any = given.blocked or {None: given.statistics}
+    model.check_features(found.statistics.n_features)
+    if found.n_pairs < 2:
+        raise LabelError(f"There is only {found.n_pairs} complete pair, and at least 2 that differ are needed.")
+    blocks: Any = found.blocked or {None: found.statistics}
     repaired = [_repaired(part, handling) for part in blocks.values()]
     step = 0.0 if handling.resolution is None else _step(handling.resolution)
     parts, kept = tuple(each[0] for each in repaired), tuple(each[1] == 0 for each in repaired)
@@ -218,16 +204,16 @@ def screen_pairs(
     log_bf = contributions.sum(axis=0)
     flags = np.min([flag for _, flag in repaired], axis=0)
     _tell(flags, handling)
-    pairing = _remark(given.n_pairs, given.n_incomplete)
-    if not given.blocked:
+    pairing = _remark(found.n_pairs, found.n_incomplete)
+    if not found.blocked:
         return comparison, log_bf, flags, (pairing,)
-    whole, silent = _repaired(cast("Moments", given.statistics), handling)
+    whole, silent = _repaired(cast("Moments", found.statistics), handling)
     pooled = PairedComparison((whole,), (silent == 0,)).log_bayes_factor()
     evidence = BlockEvidence(tuple(told_apart(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
     return comparison, log_bf, flags, (pairing, evidence)
 
 
-def _repaired(differences: Moments, handling: Handling) -> tuple[Moments, PairFlags]:
+def _repaired(differences: Moments, handling: DegeneratePolicy) -> tuple[Moments, PairFlags]:
     """Flag features without enough differences, or whose differences are all the same."""
     used = differences
     if handling.resolution is not None:
@@ -246,7 +232,7 @@ def _step(resolution: Any) -> Any:
     return np.sqrt(2.0) * np.asarray(resolution, dtype=np.float64)
 
 
-def _tell(flags: PairFlags, handling: Handling) -> None:
+def _tell(flags: PairFlags, handling: DegeneratePolicy) -> None:
     n = int((flags > 0).sum())
     if not n:
         return

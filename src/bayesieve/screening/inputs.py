@@ -10,10 +10,22 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, ValueBlocks, checked_names, differences, in_blocks, one_each
+from bayesieve.data import (
+    LabelledMatrix,
+    ValueBlocks,
+    checked_names,
+    differences,
+    in_blocks,
+    is_sparse,
+    one_each,
+)
 from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
-from bayesieve.models import GaussianModel, Model
+from bayesieve.models import (
+    GaussianModel,
+    Model,
+)
 from bayesieve.stats import ClassStatistics, checked_exposures, split_blocks
+from bayesieve.utils import FloatArray, IntArray
 
 
 @functools.cache
@@ -66,7 +78,7 @@ class Summarised(ValueBlocks, Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Given:
+class ScreenInput:
     """The data of a screen.
 
     Parameters
@@ -94,10 +106,10 @@ class Given:
     n_incomplete: int = 0
 
 
-def given(
+def screen_input(
     X: Any, y: Any, model: Model, classes: Any, feature_names: Any, missing: str, n_threads: int | None,
     blocks: Any = None, pairs: Any = None, exposures: Any = None,
-) -> Given:  # fmt: skip
+) -> ScreenInput:  # fmt: skip
     """Reduce the data to statistics, reading them once."""
     if isinstance(X, Summarised):
         if any(value is not None for value in (y, classes, feature_names, blocks, pairs, exposures)):
@@ -116,13 +128,13 @@ def given(
     labels = matrix.labels
     if blocks is None:
         whole = model.summarise(matrix, missing=missing, n_threads=n_threads)
-        return Given(matrix, whole, matrix.feature_names, samples={None: labels.counts})
+        return ScreenInput(matrix, whole, matrix.feature_names, samples={None: labels.counts})
     joint = in_blocks(matrix, blocks)
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = split_blocks(whole, labels.classes)
     counts = joint.labels.counts.reshape(len(blocked), len(labels.classes))
     samples = {None: labels.counts, **dict(zip(blocked, counts, strict=True))}
-    return Given(matrix, statistics, matrix.feature_names, blocked, samples)
+    return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples)
 
 
 def _checked_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
@@ -146,9 +158,9 @@ def _checked_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> Lab
     return matrix
 
 
-def _of_summary(summary: Summarised) -> Given:
+def _of_summary(summary: Summarised) -> ScreenInput:
     classes = summary.statistics.classes
-    made = Given(
+    made = ScreenInput(
         summary, summary.statistics, summary.feature_names, dict(summary.blocked), n_pairs=summary.n_pairs,
         n_incomplete=summary.n_incomplete,
     )  # fmt: skip
@@ -159,11 +171,11 @@ def _of_summary(summary: Summarised) -> Given:
     return made
 
 
-def _of_statistics(statistics: ClassStatistics, classes: Any, feature_names: Any, blocks: Any) -> Given:
+def _of_statistics(statistics: ClassStatistics, classes: Any, feature_names: Any, blocks: Any) -> ScreenInput:
     chosen = statistics if classes is None else statistics.pick(classes)
     if len(chosen.classes) == 1:
         raise LabelError(f"A screen compares at least two classes, but there is only {chosen.classes[0]!r}.")
-    made = Given(None, chosen, checked_names(feature_names, chosen.n_features))
+    made = ScreenInput(None, chosen, checked_names(feature_names, chosen.n_features))
     if blocks is not None:
         if not isinstance(blocks, Mapping) or not blocks:
             raise LabelError("Blocks of ready statistics are a mapping from block names to their statistics.")
@@ -188,7 +200,7 @@ def _block(name: Any, part: Any, whole: Any) -> Any:
 
 def _of_pairs(
     matrix: LabelledMatrix, model: Model, pairs: Any, blocks: Any, missing: str, n_threads: int | None
-) -> Given:
+) -> ScreenInput:
     name = type(model).__name__
     model.require("pairs", f"Pairs are compared by their differences, which {name} does not know.")
     made, incomplete, places = differences(matrix, pairs)
@@ -200,12 +212,12 @@ def _of_pairs(
         joint = in_blocks(made, np.asarray(blocks, dtype=object)[places[0]].tolist())
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = (whole, {}) if blocks is None else split_blocks(whole, made.labels.classes)
-    return Given(
+    return ScreenInput(
         made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete)
     )
 
 
-def _checked_type(model: Model, made: Given) -> Given:
+def _checked_type(model: Model, made: ScreenInput) -> ScreenInput:
     wanted = model.statistics_type
     if not isinstance(made.statistics, wanted):
         raise DataError(
@@ -216,3 +228,17 @@ def _checked_type(model: Model, made: Given) -> Given:
             kind="statistics",
         )
     return made
+
+
+def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]:
+    """Class of all samples, and their values of some features."""
+    codes: list[IntArray] = []
+    parts: dict[int, list[FloatArray]] = {}
+    for block in table.blocks(which):
+        if block.first == 0:
+            codes.append(block.codes)
+        dense: Any = block.values.toarray() if is_sparse(block.values) else block.values
+        parts.setdefault(block.first, []).append(np.asarray(dense, dtype=np.float64))
+    whole = [part[0] if len(part) == 1 else np.concatenate(part) for _, part in sorted(parts.items())]
+    values = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
+    return np.concatenate(codes), np.ascontiguousarray(values)

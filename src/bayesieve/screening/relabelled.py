@@ -17,7 +17,7 @@ from bayesieve.posterior import (
     by_chance,
     expected_by_chance,
 )
-from bayesieve.screening.degenerate import Handling, prepared
+from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.stats import (
     CentredValues,
     Moments,
@@ -64,7 +64,7 @@ class Question:
     @classmethod
     def of(cls, posterior: FeaturePosterior, cut: float, policy: str) -> Question:
         """Ask what a screen asked; the pool is of features that could be there by chance."""
-        Handling(policy)  # checks it
+        DegeneratePolicy(policy)  # checks it
         patterns = getattr(posterior.comparison, "patterns", None) or Patterns.of("any", posterior.classes)
         model: Any = posterior.model
         one_prior = not isinstance(model.prior_ratio, np.ndarray) and all(
@@ -108,9 +108,9 @@ class Question:
 
     def screened(self, matrix: LabelledMatrix, features: IntArray) -> tuple[FloatArray, BoolArray]:
         """Log Bayes factors of a table by the way of the screen, and which columns are degenerate."""
-        handling = Handling(self.policy, self._step(features), matrix, None, aloud=False)
+        handling = DegeneratePolicy(self.policy, self._step(features), matrix, None, warns=False)
         moments = Moments.from_labelled(matrix, missing="omit", n_threads=1)
-        ready = prepared(self._model(features), moments, self.patterns, handling)
+        ready = prepare(self._model(features), moments, self.patterns, handling)
         found = Comparison(self.patterns, (ready.part,)).log_bayes_factor()
         return np.where(ready.excluded, 0.0, found), ready.flags != 0
 

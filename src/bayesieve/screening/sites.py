@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayesieve.errors import BayesieveError, DataError
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, effects
-from bayesieve.screening.screen import screen
+from bayesieve.screening.obf import screen
 from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray, listed
 

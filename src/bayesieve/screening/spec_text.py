@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +25,6 @@ def spec_field(default: Any, read: Reader, to: str = "") -> Any:
 
 def text(name: str, value: Any) -> str:
     """Read a text."""
-    if isinstance(value, enum.Enum):
-        value = value.value
     if isinstance(value, (bool, list, tuple)) or not isinstance(value, (str, int, float, os.PathLike)):
         raise _not_read(name, value, "a text")
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
@@ -35,10 +32,6 @@ def text(name: str, value: Any) -> str:
 
 def texts(name: str, value: Any) -> tuple[str, ...]:
     """Read texts; a single one needs no list."""
-    if isinstance(value, Mapping) and "sha256" in value:
-        said = ". They may be samples, so that the file does not name them."
-        hint = ("Screen the table again, with ", option(name), " for each of them.")
-        raise OptionError(f"{value.get('n')} columns were left out with ", option(name), said, hint=hint)
     return tuple(text(name, each) for each in value) if isinstance(value, (list, tuple)) else (text(name, value),)
 
 
@@ -59,10 +52,9 @@ class Choice:
 
     def __call__(self, name: str, value: Any) -> str:
         """Return the word that a value is."""
-        found = value.value if isinstance(value, enum.Enum) else value
-        if not isinstance(found, str) or found not in self.words:
+        if not isinstance(value, str) or value not in self.words:
             raise _not_read(name, value, f"one of {', '.join(self.words)}")
-        return str(found)
+        return value
 
 
 def choice(*words: str) -> Reader:
@@ -98,7 +90,7 @@ def whole(low: int) -> Reader:
         found = _float(value)
         if found is None or not found.is_integer() or found < low:
             raise _not_read(name, value, f"a whole number of at least {low}")
-        return int(value)
+        return value if isinstance(value, int) else int(found)
 
     return read
 
@@ -112,7 +104,7 @@ def number_or_text(name: str, value: Any) -> float | str:
 def _float(value: Any) -> float | None:
     try:
         return None if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

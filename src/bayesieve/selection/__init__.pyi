@@ -16,8 +16,8 @@ from .rules import (
 )
 from .selection import (
     Selection as Selection,
-    by_chance_said as by_chance_said,
     chance_unknown as chance_unknown,
+    describe_chance as describe_chance,
     flagged_lines as flagged_lines,
     found_lines as found_lines,
     hash_columns as hash_columns,

@@ -102,11 +102,11 @@ def _by_chance(selection: Selection, by_chance: float | None) -> str:
     if np.isnan(by_chance):
         return f"; how many would pass this cut by chance is {chance_unknown(selection.posterior)}."
     kind = f"{selection.posterior.model.family} non-markers".strip()
-    said = by_chance_said(selection.posterior, by_chance)
+    said = describe_chance(selection.posterior, by_chance)
     return f"; {said} would pass this cut by chance if all features were {kind}."
 
 
-def by_chance_said(posterior: FeaturePosterior, by_chance: float, digits: str = ",.1f") -> str:
+def describe_chance(posterior: FeaturePosterior, by_chance: float, digits: str = ",.1f") -> str:
     """Return a number by chance; of a simulation in which nothing passed, what it cannot tell from nothing.
 
     Parameters

@@ -27,7 +27,7 @@ from bayesieve.selection import (
     within_number,
     within_share,
 )
-from bayesieve.sets import masks, masks as given
+from bayesieve.sets import masks
 from bayesieve.sets.masks import log_sums_over_sets, members, set_sizes, sums_over_sets
 from bayesieve.sets.priors import as_prior
 from bayesieve.utils import BoolArray, FloatArray, IntArray, check_whole
@@ -201,8 +201,8 @@ class SetPosterior(Marginals):
     log_odds: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        likelihood = given.given_for_sets(self.log_likelihood, "log likelihood", DataError)
-        prior = given.given_for_sets(self.log_prior, "log prior", PriorError)
+        likelihood = masks.given_for_sets(self.log_likelihood, "log likelihood", DataError)
+        prior = masks.given_for_sets(self.log_prior, "log prior", PriorError)
         if likelihood.size != prior.size:
             raise DataError(f"There are {likelihood.size} log likelihoods and {prior.size} log priors of sets.")
         weights = prior + likelihood
@@ -245,7 +245,7 @@ class SetPosterior(Marginals):
         """
         if not isinstance(posterior, FeaturePosterior):
             raise DataError(f"A screen is needed, as screen() returns it, not {type(posterior).__name__}.")
-        given.check_number(posterior.n_features)
+        masks.check_number(posterior.n_features)
         log_likelihood = masks.sums_over_sets(posterior.log_bayes_factor)
         return cls.of_log_likelihood(log_likelihood, prior, feature_names=posterior.feature_names)
 
@@ -281,11 +281,11 @@ class SetPosterior(Marginals):
         if isinstance(feature_names, Iterable) and not isinstance(feature_names, str):
             feature_names = tuple(feature_names)
         if callable(log_likelihood):
-            n = given.number_of_features(feature_names, n_features)
-            values = given.asked_of_sets(log_likelihood, n, "likelihood", DataError)
+            n = masks.number_of_features(feature_names, n_features)
+            values = masks.asked_of_sets(log_likelihood, n, "likelihood", DataError)
         else:
-            values = given.given_for_sets(log_likelihood, "log likelihood", DataError)
-            n = given.number_of_features(feature_names, n_features, values.size.bit_length() - 1)
+            values = masks.given_for_sets(log_likelihood, "log likelihood", DataError)
+            n = masks.number_of_features(feature_names, n_features, values.size.bit_length() - 1)
         return cls(values, as_prior(prior).log_probability(n), checked_names(feature_names, n))
 
     def with_prior(self, prior: Any) -> SetPosterior:

@@ -6,7 +6,7 @@ from .checks import (
     is_number as is_number,
     is_whole as is_whole,
 )
-from .compiled import compiled as compiled
+from .compilation import compiled as compiled
 from .files import (
     check_file as check_file,
     check_writable as check_writable,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bayesieve.errors import BayesieveError, FileError
+from bayesieve.utils.messages import nearest
 
 
 @contextlib.contextmanager
@@ -179,11 +180,9 @@ def check_file(path: str | os.PathLike[str]) -> Path:
 
 
 def _alike(file: Path) -> str | None:
-    import difflib  # noqa: PLC0415 - only when something is wrong
-
     try:
         here = [entry.name for entry in file.parent.iterdir()]
     except OSError:
         return None
-    found = difflib.get_close_matches(file.name, here, 1)
-    return os.fspath(file.with_name(found[0])) if found else None
+    found = nearest(file.name, here)
+    return os.fspath(file.with_name(found)) if found else None

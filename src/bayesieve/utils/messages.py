@@ -14,13 +14,19 @@ _MOST_LISTED = 8
 _OURS = ("bayesieve", "sklearn", "joblib")  # a selector is often called by a pipeline
 
 
-def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return a question that names the most similar choice, or nothing."""
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the most similar choice, whatever its case; None if there is none."""
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.casefold(), choice)
     found = difflib.get_close_matches(word.casefold(), folded, 1)
-    return f" Did you mean {folded[found[0]]!r}?" if found else ""
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return a question that names the most similar choice, or nothing."""
+    found = nearest(word, choices)
+    return f" Did you mean {found!r}?" if found is not None else ""
 
 
 def listed(names: Sequence[Any], most: int = _MOST_LISTED, *, quote: bool = True) -> str:

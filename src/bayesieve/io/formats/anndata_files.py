@@ -58,7 +58,7 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
             hint=("Leave ", option("samples_in"), " out."),
         )
     check_file(path)
-    with _survived(name):
+    with _survive_crash(name):
         read_elem, h5py = _packages(name)
     with _reading(name):
         file = h5py.File(path, "r")
@@ -91,7 +91,7 @@ _DEATHS = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}
 
 
 @contextmanager
-def _survived(path: str) -> Iterator[None]:
+def _survive_crash(path: str) -> Iterator[None]:
     """Look through a file in another process meanwhile: damaged structures can crash the HDF5 library.
 
     Only a crash is told here; whatever can be caught is met again, and explained, when the file is opened.

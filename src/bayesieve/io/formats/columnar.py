@@ -39,6 +39,7 @@ from bayesieve.io.tables.table import (
     take_samples,
     without_words,
 )
+from bayesieve.io.text.reader import encode_texts
 from bayesieve.utils import IntArray, check_file, wrap_read_errors
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
@@ -324,13 +325,11 @@ class _SamplesInRows(FeatureTable):
 @dataclass(slots=True)
 class _CategoriesInRows(_SamplesInRows):
     def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
-        from bayesieve.io.formats.text_categories import encoded  # noqa: PLC0415 - most tables hold numbers
-
         size = features_per_chunk(self.n_samples, self.options, _MOST_BYTES)
         for part in cut(len(self.features), size, self.options):
             names = self.features[part]
             columns = [list(map(id_text, column)) for column in self.file.objects(names)]
-            values, levels = encoded(columns, self.options.missing_words)
+            values, levels = encode_texts(columns, self.options.missing_words)
             yield FeatureChunk(names, take_samples(values, samples), levels)
 
 

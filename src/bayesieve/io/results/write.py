@@ -122,7 +122,7 @@ def ranked_columns(selection: Selection, transform: str, annotation: Any = None)
     def columns(rows: IntArray) -> dict[str, Any]:
         part = selection.take(rows).to_dict()
         part |= {"rank": rank[rows], "transform": [transform] * rows.size}
-        for name, values in _taken(others, rows).items():
+        for name, values in _take(others, rows).items():
             part[name if name not in part else f"annotation_{name}"] = values
         return part
 
@@ -221,9 +221,9 @@ def write_results(
     ending = check_ending(path)
     with replacing(path) as file:
         if ending == ".parquet":
-            _parquet(file, _taken(columns, order), about())
+            _parquet(file, _take(columns, order), about())
         elif ending == ".json":
-            file.write(_json(_taken(columns, order), about()).encode("utf-8", "surrogatepass"))
+            file.write(_json(_take(columns, order), about()).encode("utf-8", "surrogatepass"))
         else:
             for chunk in text_chunks(columns, "," if ending == ".csv" else "\t", order):
                 file.write(chunk)
@@ -236,9 +236,9 @@ def text_chunks(columns: Columns | Part, delimiter: str = ",", order: IntArray |
         order = np.arange(max((len(column) for column in columns.values()), default=0))
     write = _python_rows if order.size <= _FEW else _polars_rows
     for lo in range(0, max(order.size, 1), _CHUNK):
-        part = _taken(columns, order[lo : lo + _CHUNK])
+        part = _take(columns, order[lo : lo + _CHUNK])
         if not lo:
-            yield delimiter.join(_quoted(list(part), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
+            yield delimiter.join(_quote_all(list(part), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
         yield write(list(part.values()), delimiter)
 
 
@@ -250,7 +250,7 @@ def number_bytes(values: FloatArray, delimiter: bytes) -> bytes:
     return texts[:-1].replace(b"\n", delimiter)
 
 
-def _taken(columns: Columns | Part, rows: IntArray | None) -> Columns:
+def _take(columns: Columns | Part, rows: IntArray | None) -> Columns:
     if callable(columns):
         assert rows is not None
         return columns(rows)
@@ -287,7 +287,7 @@ def _polars_rows(columns: Sequence[Any], delimiter: str) -> bytes:
 def _texts(column: Any, delimiter: str) -> Sequence[str]:
     array = np.asarray(column) if isinstance(column, np.ndarray) or _numeric(column) else None
     if array is None or array.dtype.kind not in "fbiu":
-        return _quoted(["" if cell is None else str(cell) for cell in column], delimiter)
+        return _quote_all(["" if cell is None else str(cell) for cell in column], delimiter)
     if array.dtype.kind == "f":
         return ["" if math.isnan(value) else repr(value) for value in array.tolist()]
     if array.dtype.kind == "b":
@@ -299,7 +299,7 @@ def _numeric(column: Any) -> bool:
     return len(column) > 0 and all(isinstance(cell, (int, float)) for cell in column)
 
 
-def _quoted(texts: Sequence[str], delimiter: str) -> Sequence[str]:
+def _quote_all(texts: Sequence[str], delimiter: str) -> Sequence[str]:
     """Quote texts where they need it; most tables have none that do."""
     everything = "".join(texts)
     if not any(mark in everything for mark in (delimiter, '"', "\n", "\r")):

@@ -46,7 +46,7 @@ class Chunk:
         names = tuple(self.roles.units) or None
         return LabelledMatrix(self.values, labels, tuple(self.features), names, self.roles.exposures, self.levels)
 
-    def recoded(self, declared: Sequence[Any] | None) -> Chunk:
+    def recode(self, declared: Sequence[Any] | None) -> Chunk:
         """Bring texts to declared levels, if there are any; raise if a text is none of them."""
         if self.levels is None or declared is None:
             return self
@@ -232,7 +232,7 @@ def sum_chunks(
     for chunk in chunks.walk(samples, missing):
         if sums is None:
             if chunks.whole_features:
-                samples.checked_order(chunks.table.path, chunk.roles.cells)
+                samples.check_order(chunks.table.path, chunk.roles.cells)
             sums = _Stream(model, n_threads, chunks.whole_features, tuple(chunk.features))
         sums.add(chunk, samples)
         keep -= _size(chunk.values)
@@ -296,7 +296,7 @@ class _Stream:
         if isinstance(self.moments, MomentStream):
             return self.moments.moments(samples.cells(complete=True))
         if self.whole_features:
-            return self.parts[0] if len(self.parts) == 1 else _joined(self.parts)
+            return self.parts[0] if len(self.parts) == 1 else _join_parts(self.parts)
         known = self.parts[0].classes if self.parts else ()
         absent = tuple(cell for cell in samples.cells(complete=True) if cell not in known)
         if absent and self.parts:  # as of a sample without values
@@ -307,7 +307,7 @@ class _Stream:
 
     def _summary(self, chunk: Chunk, labels: Labels) -> ClassStatistics:
         assert self.model is not None
-        matrix = chunk.recoded(getattr(self.model, "levels", None)).matrix(labels)
+        matrix = chunk.recode(getattr(self.model, "levels", None)).matrix(labels)
         return self.model.summarise(matrix, missing="omit", n_threads=self.n_threads)
 
     def _merge(self, part: Any) -> None:
@@ -316,10 +316,10 @@ class _Stream:
     def _join(self, part: ClassStatistics) -> None:
         self.parts.append(part)
         while len(self.parts) > 1 and self.parts[-1].n_features >= self.parts[-2].n_features:
-            self.parts[-2:] = [_joined(self.parts[-2:])]
+            self.parts[-2:] = [_join_parts(self.parts[-2:])]
 
 
-def _joined(parts: Sequence[ClassStatistics]) -> ClassStatistics:
+def _join_parts(parts: Sequence[ClassStatistics]) -> ClassStatistics:
     kind: Any = type(parts[0])
     whole: ClassStatistics = kind.join(list(parts))
     return whole

@@ -64,7 +64,7 @@ class Columns:
             )
         return best[0], most
 
-    def keyed(self, key: str, name: str) -> dict[str, str | None]:
+    def by_key(self, key: str, name: str) -> dict[str, str | None]:
         """Return one column as a mapping from the ids in another."""
         ids = [text for text in self.column(key) if text is not None]
         check_distinct(self.path, ids, f"ids in column {key!r}")
@@ -165,7 +165,7 @@ def numbers_by_feature(
             f"table has {feature_ids[0]!r}. Use the same ids in both."
         )
     column = column or _other(table, key)
-    values = table.keyed(key, column)
+    values = table.by_key(key, column)
     absent = [name for name in feature_ids if values.get(name) is None]
     if absent:
         raise FileError(

@@ -127,6 +127,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     if decimal == named_delimiter(delimiter):
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
+    model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
     encoder = Encoder(None if wanted is None else ClassMap.parse(wanted))
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
@@ -135,7 +136,6 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
-    model = _checked_model(model, paired=pairs is not None, exposed=exposures is not None)
     table, labeller, found = open_samples(path, options, encoder, extras)
     try:
         return summarise(
@@ -147,7 +147,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         raise
 
 
-def _checked_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:
+def _check_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:
     """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
     if model is not None and not isinstance(model, Model):
         raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), not {model!r}.")
@@ -287,7 +287,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
             f"No id of {file.path} is a sample of {table.path}.{did_you_mean(ids[0] if ids else '', known.ids)}",
             hint="Check that both files write their ids alike.",
         )
-    raw = file.keyed(key, known.column)
+    raw = file.by_key(key, known.column)
     by_id = {name: label_from_text(text, words) for name, text in raw.items()}
     ids_in = f"column {key!r} of {file.path}" if key != file.names[0] else ""
     return Labeller(encoder, by_id, file.path, ids_in=ids_in)

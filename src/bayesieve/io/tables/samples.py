@@ -36,7 +36,7 @@ def no_ids(path: str, source: str) -> LabelError:
     )
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return name.strip().casefold().partition(".0")[0].lstrip("0").replace(" ", "").replace("_", "-")
 
 
@@ -95,7 +95,7 @@ class Labeller:
             return labels, None
         if self.by_id is None:
             if labels is None:
-                raise self._unnamed(path)
+                raise self._no_labels(path)
             return labels, None
         if ids is None:
             raise no_ids(path, self.source)
@@ -106,7 +106,7 @@ class Labeller:
         known = np.array([key is not None for key in keys], dtype=bool)
         return [None if key is None else by_id[key] for key in keys], known
 
-    def _unnamed(self, path: str) -> LabelError:
+    def _no_labels(self, path: str) -> LabelError:
         listing = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
         return LabelError(
             f"Which class each sample of {path} belongs to was not said.",
@@ -122,8 +122,8 @@ class Labeller:
     def finish(self, path: str, left_out: Sequence[str] = ()) -> None:
         """Raise if labels are left over at the end of the table; warn if ids differ in their spelling only."""
         if self.by_id is not None:
-            unknown = {_folded(name): name for name in (*self.unmatched, *left_out)}
-            unused = {_folded(name): name for name in self.by_id if name not in self.matched}
+            unknown = {_fold(name): name for name in (*self.unmatched, *left_out)}
+            unused = {_fold(name): name for name in self.by_id if name not in self.matched}
             alike = [key for key in unknown if key in unused]
             if alike:
                 warn(
@@ -144,7 +144,7 @@ class Labeller:
             "Without ids, labels are taken in order, so there must be one for every sample."
         )
 
-    def afresh(self) -> Labeller:
+    def restart(self) -> Labeller:
         """Return a labeller that has not counted anything yet."""
         return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source, in_order=self.in_order)
 
@@ -350,7 +350,7 @@ class Samples:
             labels = [label[1] for label in labels if isinstance(label, tuple)]
         return np.array([order.index(label) for label in labels], np.int64)[cells]
 
-    def checked_order(self, path: str, cells: IntArray) -> list[Label]:
+    def check_order(self, path: str, cells: IntArray) -> list[Label]:
         """Return the classes in their final order; raise if one of them, or all, have no samples."""
         order = self.order()
         if not cells.size:
@@ -370,10 +370,10 @@ class Samples:
         for labeller in self.extras.values():
             labeller.finish(path)
 
-    def afresh(self) -> Samples:
+    def restart(self) -> Samples:
         """Return the same for another reading of the table."""
-        extras = {role: labeller.afresh() for role, labeller in self.extras.items()}
-        return Samples(self.labeller.afresh(), extras, self.names, self.totals)
+        extras = {role: labeller.restart() for role, labeller in self.extras.items()}
+        return Samples(self.labeller.restart(), extras, self.names, self.totals)
 
 
 def number(text: str) -> float:

@@ -220,7 +220,7 @@ class Summary:
 
     def blocks(self, which: npt.NDArray[np.int64]) -> Iterator[Block]:
         """Yield the values of some features, kept ones or read again; pairs come as differences."""
-        samples = self.samples if self.kept is not None else self.samples.afresh()
+        samples = self.samples if self.kept is not None else self.samples.restart()
         chunks = self.kept if self.kept is not None else self.chunks.walk(samples, Missing())
         done = 0
         for chunk in chunks:
@@ -271,13 +271,13 @@ def summarise(
     """
     path, absent = chunks.table.path, Missing()
     if by_total:
-        samples.totals = sample_totals(chunks, samples.afresh())
+        samples.totals = sample_totals(chunks, samples.restart())
     keep = min(chunks.memory // 2, _MOST_KEPT) if keep_values else 0
     sums = sum_chunks(chunks, samples, absent, model, n_threads, keep)
     samples.finish(path, chunks.table.left_out.get("not in the label file", ()))
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)
-    order = samples.checked_order(path, sums.cells)
+    order = samples.check_order(path, sums.cells)
     check_distinct(path, sums.units, "sample")
     check_distinct(path, sums.features, "feature")
     if as_moments(sums.statistics):

@@ -1,4 +1,4 @@
-"""Bytes of a text file: decompressed, as UTF-8, without a byte-order mark, lines ended by a newline."""
+"""Bytes of a text file: decompress, as UTF-8, without a byte-order mark, lines ended by a newline."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAGIC = {
 ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
 
-def decompressed(path: Path, name: str, start: bytes, source: Any) -> Any:
+def decompress(path: Path, name: str, start: bytes, source: Any) -> Any:
     """Return a stream of plain bytes; what the first bytes say and what the name says must agree."""
     kind = next((kind for kind, magic in _MAGIC.items() if start.startswith(magic)), None)
     promised = ENDINGS.get(path.suffix.lower())
@@ -120,7 +120,7 @@ class TextBytes:
             raise FileError(f"{self.name} cannot be read: {error.strerror or error}.") from error
         self._ahead, self._returns, self._decoder = b"", False, None
         try:
-            self._file = decompressed(self.path, self.name, start, self._raw)
+            self._file = decompress(self.path, self.name, start, self._raw)
             self._decoder = self._begin(encoding)
         except BaseException:
             self._raw.close()
@@ -186,13 +186,13 @@ class TextBytes:
         try:
             return bytes(self._file.read(size))
         except TROUBLE as error:
-            raise self._damaged(error) from error
+            raise self._damage_error(error) from error
         except Exception as error:
             if type(error).__name__ == "ZstdError":
-                raise self._damaged(error) from error
+                raise self._damage_error(error) from error
             raise
 
-    def _damaged(self, error: Exception) -> FileError:
+    def _damage_error(self, error: Exception) -> FileError:
         return FileError(
             f"{self.name} is damaged or cut short: its compressed data cannot be read to the end "
             f"({str(error).rstrip('.')}). Download or copy it again."

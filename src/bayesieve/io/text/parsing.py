@@ -96,15 +96,15 @@ class Parser:
         for_each(work, share(n, threads), threads)
         bad = min((bad for bad, _ in found if bad >= 0), default=-1)
         if bad >= 0:
-            self._ragged(batch, lo + bad)
+            self._raise_ragged(batch, lo + bad)
         odd = np.concatenate([rows for _, rows in found])
         texts_at = self._resolve(batch, lo, odd[np.lexsort((odd[:, 1], odd[:, 0]))], codes, values)
         if strict and texts_at:
-            self._not_numbers(batch, lo, texts_at)
+            self._raise_not_numbers(batch, lo, texts_at)
         for word in self.words:
             if _NUMBER.fullmatch(word):
                 values[values == float(word)] = np.nan
-        return Parsed(batch, lo, values, spans, texts_at)
+        return Parsed(batch, lo, values, spans, texts_at, self.words)
 
     def _resolve(
         self, batch: Batch, lo: int, odd: Any, codes: Codes, values: FloatArray
@@ -120,7 +120,7 @@ class Parser:
                 texts.append((row, column, text))
         return texts
 
-    def _ragged(self, batch: Batch, record: int) -> None:
+    def _raise_ragged(self, batch: Batch, record: int) -> None:
         found = len(split(batch.record(record), self.delimiter))
         what = f"{found:,} field{'' if found == 1 else 's'} where the header has {len(self.names):,}"
         cut_short = record == len(batch) - 1 and found < len(self.names)
@@ -130,7 +130,7 @@ class Parser:
             hint=(f"{begin} fields that hold the delimiter, or name another one with ", option("delimiter"), "."),
         )
 
-    def _not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
+    def _raise_not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
         row, column, text = texts[0]
         more = f" ({len(texts) - 1:,} more such cells follow nearby)" if len(texts) > 1 else ""
         name, feature = self.names[column], ""
@@ -180,6 +180,8 @@ class Parsed:
         First and last byte of each text.
     texts_at
         (record, field, text) of values that are no numbers, when not strict.
+    words
+        Spellings of a missing value besides the usual ones.
     """
 
     batch: Batch
@@ -187,6 +189,7 @@ class Parsed:
     values: FloatArray
     spans: npt.NDArray[np.int64]
     texts_at: list[tuple[int, int, str]]
+    words: tuple[str, ...] = ()
 
     def texts(self, k: int) -> list[str]:
         """Texts of the ``k``-th text field."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import FileError, option
+from bayesieve.errors import DataError, FileError, option
 from bayesieve.io.tables.table import (
     FeatureChunk,
     FeatureTable,
@@ -29,6 +29,8 @@ from bayesieve.utils import IntArray
 _HEAD = 2**20
 _LONGEST_HEAD = 2**28
 _SURVEY = 2**22
+_MOST_LEVELS = 2**15 - 1
+_NO_CATEGORY = (".", "?")  # "-" and "none" may be categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +118,9 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     layout = find_layout(Survey.of(source.path, first, source.parser), source.options)
     names = source.form.names
     chosen = tuple(names[f] for f in layout.values)
-    samples_class, features_class = TextSamples, TextFeatures
-    if layout.categories:
-        module = importlib.import_module("bayesieve.io.formats.text_categories")  # it builds on this one
-        samples_class, features_class = module.CategorySamples, module.CategoryFeatures
     if layout.samples_in == "rows":
-        return samples_class(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
-    return features_class(
+        return TextSamples(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
+    return TextFeatures(
         source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.rows,
         source=source, layout=layout,
     )  # fmt: skip
@@ -137,20 +135,13 @@ class TextSamples(SampleTable):
 
     def chunks(self, features: slice = slice(None)) -> Iterator[SampleChunk]:
         """Yield all samples in order, with a range of the features."""
-        codes, parser = self._codes(features), self.source.parser
+        parser, values, texts = self.source.parser, self.layout.values[features], self._text_fields()
+        codes = _codes(self.source, texts, values, self.layout)
         group = samples_per_chunk(len(self.layout.values))
         for batch in self.source.batches(group):
             for lo in range(0, len(batch), group):
                 parsed = parser.parse(batch, lo, min(lo + group, len(batch)), codes)
-                yield SampleChunk(*self._texts(parsed), parsed.values)
-
-    def _codes(self, features: slice) -> Codes:
-        codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
-        chosen = self.layout.values[features]
-        codes[chosen] = np.arange(len(chosen))
-        for k, place in enumerate(self._text_fields()):
-            codes[place] = SKIP - 1 - k
-        return codes
+                yield SampleChunk(*self._texts(parsed), *_values(parsed, len(texts), len(values), self.layout))
 
     def _text_fields(self) -> list[int]:
         """Fields that are read as texts, each once: the ids and what describes the samples."""
@@ -176,9 +167,7 @@ class TextFeatures(FeatureTable):
     def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         """Yield all features in order, with the values of chosen samples."""
         assert self.layout.ids is not None
-        codes: Codes = np.full(len(self.source.form.names), SKIP, dtype=np.int32)
-        codes[np.asarray(self.layout.values)[samples]] = np.arange(len(samples))
-        codes[self.layout.ids] = SKIP - 1
+        codes = _codes(self.source, [self.layout.ids], np.asarray(self.layout.values)[samples], self.layout)
         parser, done = replace(self.source.parser, features_in=self.layout.ids), 0
         only_ids: Codes = np.where(codes == SKIP - 1, codes, SKIP).astype(np.int32)
         ignored = set(self.source.options.ignore)
@@ -187,9 +176,9 @@ class TextFeatures(FeatureTable):
             if ignored:
                 names = parser.parse(batch, 0, len(batch), only_ids).texts(0)
                 holes |= {k for k, name in enumerate(names) if name in ignored}
-            for lo, hi in runs_between(len(batch), holes):
+            for lo, hi in _runs_between(len(batch), holes):
                 parsed = parser.parse(batch, lo, hi, codes)
-                yield FeatureChunk(parsed.texts(0), parsed.values)
+                yield FeatureChunk(parsed.texts(0), *_values(parsed, 1, len(samples), self.layout))
             done += len(batch)
         if self.n_declared is not None and done != self.n_declared:
             raise FileError(
@@ -198,7 +187,49 @@ class TextFeatures(FeatureTable):
             )
 
 
-def runs_between(n: int, holes: set[int]) -> Iterator[tuple[int, int]]:
+def _codes(source: Source, texts: Sequence[int], values: Sequence[int] | IntArray, layout: Layout) -> Codes:
+    """Say what each field is read as: a text, a value (categories are texts too), or nothing."""
+    codes: Codes = np.full(len(source.form.names), SKIP, dtype=np.int32)
+    places = np.arange(len(values))
+    codes[values] = SKIP - 1 - len(texts) - places if layout.categories else places
+    codes[texts] = SKIP - 1 - np.arange(len(texts))
+    return codes
+
+
+def _values(parsed: Parsed, first: int, n_values: int, layout: Layout) -> tuple[Any, tuple[str, ...] | None]:
+    """Values of some records: numbers, or codes of categories and the levels they stand for."""
+    if not layout.categories:
+        return parsed.values, None
+    codes, levels = encode_texts([parsed.texts(first + k) for k in range(n_values)], parsed.words)
+    return np.ascontiguousarray(codes.T), levels
+
+
+def encode_texts(
+    columns: Sequence[Sequence[str]], words: tuple[str, ...] = ()
+) -> tuple[Any, tuple[str, ...] | None]:
+    """Turn columns of texts into a table of codes, one row per column, and the sorted levels they stand for.
+
+    A missing value has code -1: besides the spellings of a missing label, a point and a question mark.
+    Where no column has any value, they are NaN and have no levels.
+    """
+    met: dict[str, int] = {}
+    raw = np.array([[met.setdefault(text, len(met)) for text in column] for column in columns], np.int64)
+    names = [label_from_text(text, (*_NO_CATEGORY, *words)) for text in met]
+    levels = tuple(sorted({name for name in names if name is not None}))
+    if len(levels) > _MOST_LEVELS:
+        raise DataError(
+            f"The values take {len(levels):,} different forms, for example {levels[0]!r} and {levels[-1]!r}: they "
+            "look like measurements or names, not categories.",
+            hint=("Leave such columns out with ", option("ignore"), "."),
+        )
+    if not levels:
+        return np.full(raw.shape, np.nan), None
+    position = {name: k for k, name in enumerate(levels)}
+    codes = np.array([-1 if name is None else position[name] for name in names], np.int16)
+    return codes[raw], levels
+
+
+def _runs_between(n: int, holes: set[int]) -> Iterator[tuple[int, int]]:
     """Ranges of ``range(n)`` between the holes."""
     lo = 0
     for hole in sorted(hole for hole in holes if 0 <= hole < n):

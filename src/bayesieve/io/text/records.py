@@ -97,13 +97,13 @@ def batches(
                 data += b"\n"
             starts, ends, whole, n_lines = _records(data, ord(delimiter))
             if ended and whole < len(data):
-                _unfinished(stream.name, data, whole, first_line)
+                _raise_unfinished(stream.name, data, whole, first_line)
             keep = len(starts) if ended else len(starts) - len(starts) % group
             cut = whole if keep == len(starts) else int(starts[keep])
             if not keep:
                 cut, n_lines = 0, 0
                 if len(data) - (int(starts[-1]) if len(starts) else 0) > _LONGEST:
-                    _unfinished(stream.name, data, whole, first_line)
+                    _raise_unfinished(stream.name, data, whole, first_line)
             if not ended:
                 n_rest = len(data) - cut
                 ahead = pool.submit(stream.read, block if keep else max(block, len(data)), data[cut:])
@@ -148,7 +148,7 @@ def _records(data: bytes | bytearray, delimiter: int) -> tuple[Any, Any, int, in
         size *= 4
 
 
-def _unfinished(name: str, data: bytes | bytearray, whole: int, first_line: int) -> None:
+def _raise_unfinished(name: str, data: bytes | bytearray, whole: int, first_line: int) -> None:
     line = first_line + data.count(b"\n", 0, whole)
     raise FileError(
         f"{name}, line {line}: a quotation mark is opened and never closed, so that the record has no end. "

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import DataError, PriorError, Wording
-from bayesieve.models.counts.terms import (
+from bayesieve.models.counts.poisson import (
     check_lengths,
     checked_hyperparameter,
     deviance,

@@ -50,7 +50,7 @@ class Fragility:
     Examples
     --------
     >>> import bayesieve as bs
-    >>> from bayesieve.screening.fragility import fragility
+    >>> from bayesieve.screening.leave_one_out import fragility
     >>> X = [[0.1, 0.2], [-0.4, 0.1], [0.3, -0.3], [0.2, 0.4], [-0.1, 0.3],
     ...      [6.8, 0.1], [7.7, 0.2], [8.1, -0.2], [7.1, 0.0], [7.5, 9.0]]
     >>> found = fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1)
@@ -94,7 +94,7 @@ class Fragility:
         Examples
         --------
         >>> import bayesieve as bs
-        >>> from bayesieve.screening.fragility import fragility
+        >>> from bayesieve.screening.leave_one_out import fragility
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [7.5]]
         >>> found = fragility(X, ["a"] * 5 + ["b"] * 5)
         >>> bs.MinimalRisk(0.5).select(found.posterior()).names
@@ -107,7 +107,7 @@ class Fragility:
 
         Examples
         --------
-        >>> from bayesieve.screening.fragility import fragility
+        >>> from bayesieve.screening.leave_one_out import fragility
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [0.2], [0.3], [-0.1], [0.0], [9.9]]
         >>> fragility(X, ["a"] * 5 + ["b"] * 5).culprit_names()
         ['9']
@@ -124,7 +124,7 @@ class Fragility:
 
         Examples
         --------
-        >>> from bayesieve.screening.fragility import fragility
+        >>> from bayesieve.screening.leave_one_out import fragility
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
         >>> found = fragility(X, ["a"] * 5 + ["b"] * 5)
         >>> list(found.columns(found.full))
@@ -156,7 +156,7 @@ class Fragility:
         Examples
         --------
         >>> import bayesieve as bs
-        >>> from bayesieve.screening.fragility import fragility
+        >>> from bayesieve.screening.leave_one_out import fragility
         >>> X = [[0.1, 3.0], [-0.4, 1.0], [0.3, 2.0], [6.8, 2.5], [7.7, 1.5], [8.1, 0.0]]
         >>> fragility(X, ["a"] * 3 + ["b"] * 3, bs.GaussianModel.proper()).take([1]).full.names
         ('x1',)
@@ -171,7 +171,7 @@ class Fragility:
 
         Examples
         --------
-        >>> from bayesieve.screening.fragility import fragility
+        >>> from bayesieve.screening.leave_one_out import fragility
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [-0.1], [0.1], [0.2], [-0.2], [0.0], [9.0]]
         >>> print(fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1).notes()[0])
         1 of 1 feature over the cut would not pass without a certain sample, most often sample 9, counting from 0

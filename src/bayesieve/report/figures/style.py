@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import difflib
 import math
 import textwrap
 import unicodedata
@@ -28,6 +27,7 @@ from bayesieve.utils import (
     SKY,
     VERMILION,
     FloatArray,
+    did_you_mean,
     load_matplotlib,
 )
 
@@ -124,8 +124,7 @@ def places_of(posterior: FeaturePosterior, features: Sequence[Any]) -> npt.NDArr
 
 
 def _like(name: str, names: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, names[:_MOST_COMPARED], n=3)
-    return f" Did you mean {', '.join(near)}?" if near else " Names are case-sensitive."
+    return did_you_mean(name, names[:_MOST_COMPARED]) or " Names are case-sensitive."
 
 
 COLUMN, PAGE = 85 / 25.4, 174 / 25.4

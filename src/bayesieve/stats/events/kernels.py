@@ -13,7 +13,15 @@ import numpy.typing as npt
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.errors import TABLE, DataError, Wording
 from bayesieve.stats.moments.accumulate import RowPlan, tile_width
-from bayesieve.utils import FloatArray, IntArray, check_missing, compiled, for_each, n_threads_for, share
+from bayesieve.utils import (
+    FloatArray,
+    IntArray,
+    check_missing,
+    compiled,
+    for_each,
+    n_threads_for,
+    share,
+)
 
 Totals = tuple[IntArray, FloatArray, FloatArray]  # count, total, exposure
 

@@ -18,7 +18,16 @@ from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.errors import DataError
 from bayesieve.stats.moments import kernels
 from bayesieve.stats.moments.kernels import merge
-from bayesieve.utils import FloatArray, IntArray, check_missing, compiled, for_each, n_threads_for, run, share
+from bayesieve.utils import (
+    FloatArray,
+    IntArray,
+    check_missing,
+    compiled,
+    for_each,
+    n_threads_for,
+    run,
+    share,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

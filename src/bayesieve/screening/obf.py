@@ -23,9 +23,9 @@ from bayesieve.models import (
     warn_unless_semi_proper,
 )
 from bayesieve.posterior import Differences, FeaturePosterior, Finding, checked_log_odds, expected_by_chance
-from bayesieve.screening.degenerate import Handling, prepared, settled
+from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
-from bayesieve.screening.inputs import Given, checked_model, given
+from bayesieve.screening.inputs import ScreenInput, checked_model, screen_input
 from bayesieve.stats import Moments, checked_resolution, largest_counts
 from bayesieve.utils import check_choice, warn
 
@@ -197,9 +197,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     ('x1', 'x0')
     """
     model = checked_model(model)
-    found = given(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
+    found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
     prior_log_odds = checked_log_odds(prior_probability, found.statistics.n_features)
-    handling = Handling(degenerate, resolution, found.table, found.names)
+    handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
     result = _compared(model, found, patterns, block_model, informative_missing, handling)
     step = 0.0 if resolution is None else checked_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
@@ -222,7 +222,12 @@ class _Result:
 
 
 def _compared(
-    model: Model, found: Given, patterns: Any, block_model: str, informative: bool, handling: Handling
+    model: Model,
+    found: ScreenInput,
+    patterns: Any,
+    block_model: str,
+    informative: bool,
+    handling: DegeneratePolicy,
 ) -> _Result:
     """Compare classes, blocks of classes, or pairs."""
     _check_options(found, patterns, block_model, informative, handling)
@@ -231,11 +236,11 @@ def _compared(
 
         return _Result(*screen_pairs(model, found, handling))
     chosen = Patterns.of(patterns, found.statistics.classes)
-    ready = prepared(model, found.statistics, chosen, handling)
+    ready = prepare(model, found.statistics, chosen, handling)
     parts: tuple[Part, ...] = (ready.part,)
     findings: tuple[Finding, ...] = ()
     if informative:
-        parts = (ready.with_say, absence(found.samples.get(None), found.statistics))
+        parts = (ready.informative, absence(found.samples.get(None), found.statistics))
         findings = (of_absence(found.statistics, parts[1]),)
     comparison = Comparison(chosen, parts)
     if len(parts) == 1 and len(chosen.classes) == 2:
@@ -243,7 +248,7 @@ def _compared(
             log_bf, shares = compare(ready.evidences, chosen), None
     else:
         log_bf, shares = comparison.in_detail()
-    log_bf, flags = settled(log_bf, ready, found.names, alone=not informative)
+    log_bf, flags = settle(log_bf, ready, found.names, alone=not informative)
     if not found.blocked:
         return _Result(comparison, log_bf, flags, (*_of_patterns(shares), *findings))
     from bayesieve.screening.designs import screen_blocks, screen_shift  # noqa: PLC0415
@@ -258,7 +263,9 @@ def _compared(
     return _Result(blocked, log_bf, flags, (*_of_patterns(shares), finding, *findings))
 
 
-def _check_options(found: Given, patterns: Any, block_model: str, informative: bool, handling: Handling) -> None:
+def _check_options(
+    found: ScreenInput, patterns: Any, block_model: str, informative: bool, handling: DegeneratePolicy
+) -> None:
     """Raise if options contradict each other."""
     check_choice("block_model", block_model, BLOCK_MODELS)
     if block_model != "own" and not found.blocked:

@@ -13,10 +13,9 @@ from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.errors import CalibrationWarning, DataError, LabelError, OptionError
 from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
-from bayesieve.screening.inputs import Summarised, checked_model
+from bayesieve.screening.inputs import Summarised, checked_model, values_of
+from bayesieve.screening.obf import screen
 from bayesieve.screening.relabelled import Counts, Lot, Question
-from bayesieve.screening.removals import values_of
-from bayesieve.screening.screen import screen
 from bayesieve.stats import ClassStatistics, Relabellings, as_moments
 from bayesieve.utils import check_whole, n_threads_for, warn
 
