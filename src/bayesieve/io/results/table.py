@@ -352,33 +352,19 @@ class StoredStatistics:
         del labels
         return dict(self.held)
 
-    def pool(self, classes: Sequence[Label] | None = None) -> NoReturn:
-        """Raise: sums of other classes are not known."""
-        _not_stored()
+    def pick(self, *parts: Any, **named: Any) -> NoReturn:
+        """Raise: sums of other classes, or of other samples, are not known."""
+        raise DataError(
+            "A stored result holds no statistics of counts or categories but its columns. Screen the data again "
+            "for that."
+        )
 
-    def pick(self, classes: Sequence[Label]) -> NoReturn:
-        """Raise: the result is of all classes."""
-        _not_stored()
-
-    def merge(self, other: Any) -> NoReturn:
-        """Raise: there is nothing to merge."""
-        _not_stored()
-
-    def remove(self, other: Any) -> NoReturn:
-        """Raise: there is nothing to take away."""
-        _not_stored()
+    pool = merge = remove = pick
 
     @staticmethod
     def join(parts: Sequence[Any]) -> NoReturn:
         """Raise: a result is whole."""
-        _not_stored()
-
-
-def _not_stored() -> NoReturn:
-    raise DataError(
-        "A stored result holds no statistics of counts or categories but its columns. Screen the data again for "
-        "that."
-    )
+        raise DataError("Stored results cannot be joined.")
 
 
 def take_columns(held: Mapping[str, Any], places: Any) -> dict[str, Any]:
