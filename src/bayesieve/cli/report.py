@@ -193,7 +193,7 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
 
 
 def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
-    record, _ = read_record(path)
+    record = read_record(path)
     spec, recorded = recorded_run(record, path)
     n_inputs = check_inputs(record, path)
     spec.check_files()

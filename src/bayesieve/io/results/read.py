@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,8 +121,8 @@ class StoredResult:
         return self.selection.posterior
 
 
-def read_record(path: str | os.PathLike[str]) -> tuple[RunRecord, dict[str, Any]]:
-    """Read a side-car or a manifest: the record, and all that the file holds."""
+def read_record(path: str | os.PathLike[str]) -> RunRecord:
+    """Read the record of a run: a side-car, or a manifest."""
     content, name = read_json(path), os.fspath(path)
     if not isinstance(content, dict) or content.get("format") not in ("bayesieve-record", "bayesieve-manifest"):
         raise FileError(f"{name} is no manifest of bayesieve; name a file that screen --manifest wrote.")
@@ -139,7 +138,7 @@ def read_record(path: str | os.PathLike[str]) -> tuple[RunRecord, dict[str, Any]
     wrong = [key for key in ("settings", "results") if not isinstance(content.get(key), dict)]
     if wrong:
         raise FileError(f"{name} is not the record of a screen: {listed(wrong)} is missing.")
-    return RunRecord.from_dict(content, name), content
+    return RunRecord.from_dict(content, name)
 
 
 def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None) -> StoredResult:
@@ -198,12 +197,12 @@ def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] |
 def _find_record(table: StoredTable, manifest: Any) -> tuple[RunRecord | None, str]:
     """Return the record of a table, and where it stands: a manifest, the table itself, or its side-car."""
     if manifest is not None:
-        return read_record(manifest)[0], os.fspath(manifest)
+        return read_record(manifest), os.fspath(manifest)
     if table.about.get("format") == "bayesieve-record" and table.about.get("schema_version") == SCHEMA_VERSION:
         return RunRecord.from_dict(table.about, table.path), table.path
     beside = side_car(table.path)
     if beside is not None and os.path.isfile(beside):
-        return read_record(beside)[0], beside
+        return read_record(beside), beside
     return None, ""
 
 
@@ -275,23 +274,12 @@ def _posterior(table: StoredTable, record: RunRecord | None) -> FeaturePosterior
         decode_comparison(known.design, model, statistics, codes == 0), (), known.design.get("calibrated", True),
     )  # fmt: skip
     if record is not None:
-        findings = [_finding(table, posterior, each) for each in record.findings]
-        return _with(posterior, findings, calibrated=posterior.calibrated)
+        return replace(posterior, findings=tuple(_finding(table, posterior, each) for each in record.findings))
     taken = {name for columns in found.columns for name in columns} | {"mean_difference", "log_variance_ratio"}
     rest = [name for name in names if name not in taken] if found.kind == "moments" else names[:start]
-    return _bare_findings(table, posterior, rest)
-
-
-def _with(posterior: FeaturePosterior, findings: Sequence[Finding], *, calibrated: bool) -> FeaturePosterior:
-    return replace(posterior, findings=tuple(findings), calibrated=calibrated)
-
-
-def _bare_findings(table: StoredTable, posterior: FeaturePosterior, names: Sequence[str]) -> FeaturePosterior:
-    """Add the columns of a table without a record; a fragility is told by its columns."""
-    held = {name: table.as_it_is(name) for name in names}
-    calibrated = not np.array_equal(held.get("least_log_odds", ()), posterior.log_odds)
-    findings: list[Finding] = [StoredColumns(held)] if held else []
-    return _with(posterior, findings, calibrated=calibrated)
+    held = {name: table.as_it_is(name) for name in rest}
+    least = np.array_equal(held.get("least_log_odds", ()), log_odds)  # the least over leaving samples out
+    return replace(posterior, findings=(StoredColumns(held),) if held else (), calibrated=not least)
 
 
 def _finding(table: StoredTable, posterior: FeaturePosterior, record: FindingRecord) -> Finding:
