@@ -176,7 +176,7 @@ def test_every_rule_and_design_has_its_method(rng):
     ]
     for report in stories:
         texts = make_context(report)
-        assert all(part["paragraphs"] and all(part["paragraphs"]) for part in texts.method)
-        assert "nan" not in " ".join(texts.headline)
-        assert len(texts.top) == 50
-        assert texts.top[0]["rank"] == "1"
+        assert all(part["paragraphs"] and all(part["paragraphs"]) for part in texts["method"])
+        assert "nan" not in " ".join(texts["headline"])
+        assert len(texts["top"]) == 50
+        assert texts["top"][0]["rank"] == "1"

@@ -6,7 +6,6 @@ import importlib.metadata
 import json
 import platform
 import shlex
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -215,50 +214,27 @@ _ROWS = 50
 _PACKAGES = ("numpy", "scipy", "numba")
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """Texts of the page; see the head of the template."""
-
-    title: str
-    subtitle: str
-    created: str
-    headline: list[str]
-    facts: list[tuple[str, str]]
-    figures_of_merit: dict[str, str]
-    warnings: list[dict[str, str]]
-    method: list[dict[str, Any]]
-    audit: list[tuple[str, str]]
-    manifest: str
-    command: str
-    citation: str
-    top: list[dict[str, str]]
-    has_sites: bool
-    has_values: bool
-    has_effect: bool
-    is_count_like: bool
-
-
-def make_context(report: ReportData) -> Context:
-    """Write all texts of a report."""
-    return Context(
-        title=report.title,
-        subtitle=report.subtitle or "".join(map(report.say, report.record.described[:1])),
-        created=report.created,
-        headline=headline(report),
-        facts=facts(report),
-        figures_of_merit=figures_of_merit(report),
-        warnings=describe_warnings(report),
-        method=method(report),
-        audit=audit(report),
-        manifest=_manifest(report),
-        command=shlex.join(report.commands.run),
-        citation=CITATION,
-        top=_top(report),
-        has_sites=report.sites is not None,
-        has_values=report.values is not None,
-        has_effect=report.effect is not None,
-        is_count_like=not report.posterior.has_moments,
-    )
+def make_context(report: ReportData) -> dict[str, Any]:
+    """Return all texts of the page by name; see the head of the template."""
+    return {
+        "title": report.title,
+        "subtitle": report.subtitle or "".join(map(report.say, report.record.described[:1])),
+        "created": report.created,
+        "headline": headline(report),
+        "facts": facts(report),
+        "figures_of_merit": figures_of_merit(report),
+        "warnings": describe_warnings(report),
+        "method": method(report),
+        "audit": audit(report),
+        "manifest": _manifest(report),
+        "command": shlex.join(report.commands.run),
+        "citation": CITATION,
+        "top": _top(report),
+        "has_sites": report.sites is not None,
+        "has_values": report.values is not None,
+        "has_effect": report.effect is not None,
+        "is_count_like": not report.posterior.has_moments,
+    }
 
 
 def audit(report: ReportData) -> list[tuple[str, str]]:
