@@ -94,6 +94,7 @@ PUBLIC = [
     "screen_with_known",
     "size_factors",
     "with_size_prior",
+    "write_result",
     "write_statistics",
 ]
 

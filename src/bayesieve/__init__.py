@@ -50,5 +50,6 @@ __all__ = [
     "read_table",
     "score",
     "screen",
+    "write_result",
     "write_statistics",
 ]

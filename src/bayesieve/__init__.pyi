@@ -31,6 +31,7 @@ from .errors import (
 )
 from .estimator import OBFSelector as OBFSelector
 from .io.results.read import StoredResult as StoredResult, read_result as read_result
+from .io.results.write import write_result as write_result
 from .io.statistics_file import read_statistics as read_statistics, write_statistics as write_statistics
 from .io.tables.read_table import read_table as read_table
 from .io.tables.summary import Summary as Summary

@@ -1,4 +1,4 @@
-"""No id of a sample reaches a page without values, a manifest or a statistics file, wherever ids stand."""
+"""No id of a sample reaches a page without values, a record, a manifest or a statistics file."""
 
 from __future__ import annotations
 
@@ -121,11 +121,23 @@ def test_no_id_leaves_the_house(layout, ids, capfd, monkeypatch):
         run("screen", *common, "-p", "0.3", "--fragility", "--out", "r.csv", "--manifest", "all.json")
         run("report", "r.parquet", "-q", "--report-values", "0", "--out", "stored.html")
         run("report", "r.csv", "--manifest", "all.json", "-q", "--report-values", "0", "--out", "both.html")
+        run("report", "r.csv", "-q", "--report-values", "0", "--out", "beside.html")
+        metadata = pl.read_parquet_metadata("r.parquet")["bayesieve"].casefold()
+        assert not [who for who in ids if who.casefold() in metadata]  # only the column of culprits names samples
         run("stats", *common, "--min-cell", "0", "--out", "s.stats.parquet")
         assert any(ids[1] in text for text in everything(folder / "t.csv") + everything(folder / "who.csv"))
-        for file in ("screen.html", "stored.html", "both.html", "m.json", "all.json", "s.stats.parquet"):
+        for file in (
+            "screen.html",
+            "stored.html",
+            "both.html",
+            "m.json",
+            "all.json",
+            "s.stats.parquet",
+            "r.csv.json",
+            "beside.html",
+        ):
             held = "\n".join(everything(folder / file)).casefold()
-            assert "gene1" in held or file in {"all.json", "m.json"}
+            assert "gene1" in held or file.endswith(".json")
             leaked = [who for who in ids if who.casefold() in held]
             assert not leaked, (file, leaked)
         check_manifest(

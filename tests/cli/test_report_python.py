@@ -126,10 +126,10 @@ def test_a_prior_given_anew_is_in_both_commands(run):
         words = content["commands"]["cli"]
         assert words[words.index("--prior-probability") + 1] == "pp.csv:p"
     run("report", "r.csv", "-q", "--prior-ratio", "0.5", "--out", "b.html")
-    commands = payload("b.html")["commands"]
-    assert commands["cli"][-2:] == ["--prior-ratio", "0.5"]
-    (line,) = commands["python"]
-    assert line.startswith("# Python lines cannot repeat this result: the prior ratio of a stored result is moved")
+    content = payload("b.html")
+    check_lines(content)
+    assert content["ratio"]["value"] == 0.5
+    assert content["commands"]["cli"][:3] == ["bayesieve", "screen", "t.csv"]
 
 
 def test_priors_that_are_gone_cannot_be_repeated(run):

@@ -447,7 +447,7 @@ def test_every_output_format_holds_the_same_numbers(bayesieve):
                 assert same.tolist() == exact[name].tolist()
     about = json.loads(Path("list.json").read_text())
     assert about["classes"] == {"a": 6, "b": 6}
-    assert about["n_selected"] == int(exact["selected"].sum()) > 0
+    assert about["results"]["n_selected"] == int(exact["selected"].sum()) > 0
 
 
 def test_columns_of_the_list(bayesieve):

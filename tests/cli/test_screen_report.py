@@ -55,7 +55,7 @@ def test_the_report_holds_the_screen(bayesieve, tmp_path):
     assert content["commands"]["cli"] == ["bayesieve", "screen", "table.csv", "--labels", "stage"]
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "bayesieve screen table.csv --labels stage --prior-probability 0.02" in text
-    assert "bayesieve-manifest" in text
+    assert "bayesieve-record" in text
 
 
 def test_the_report_alone_prints_no_table(bayesieve, tmp_path):
@@ -185,7 +185,7 @@ def test_the_same_run_writes_the_same_bytes(bayesieve, tmp_path, monkeypatch):
     first, second = ((tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
     assert first == second
     assert b"2020-09-13 12:26 UTC" in first
-    assert b"bayesieve-manifest" in first
+    assert b"bayesieve-record" in first
     assert bayesieve("screen", "table.csv", "-l", "stage", "--manifest", "m.json", "-o", "l.csv").code == 0
     for name in ("c.html", "d.html"):
         assert bayesieve("report", "l.csv", "--manifest", "m.json", "--out", name).code == 0

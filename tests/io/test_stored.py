@@ -11,8 +11,9 @@ import pytest
 from commands import gene_names, in_rows, inside
 
 import bayesieve as bs
-from bayesieve.io import StoredModel, read_manifest, read_result, write_results
-from bayesieve.io.results.stored_statistics import class_columns, stored_prior
+from bayesieve.io import read_record, read_result, write_results
+from bayesieve.io.results.table import class_columns, stored_prior
+from bayesieve.models import UnknownModel
 from bayesieve.posterior import Fragility, checked_log_odds
 
 ENDINGS = ("csv", "tsv", "parquet", "json")
@@ -93,9 +94,9 @@ def test_two_classes_come_back_with_everything_that_follows_from_them(ending, ga
     assert stored.posterior.moments.mean_difference == pytest.approx(
         posterior.moments.mean_difference[posterior.ranking], rel=1e-12
     )
-    assert stored.transform == "none"
-    assert bool(stored.remarks) == (ending in ("csv", "tsv"))  # the others say their settings
-    assert bool(stored.settings) == (ending in ("parquet", "json"))
+    assert stored.record.transform == "none"
+    assert not stored.remarks
+    assert stored.record.spec.missing == "omit"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -129,43 +130,73 @@ def test_findings_and_annotation_are_columns_again(ending, run):
     assert "p_value" in reweighed
 
 
-@pytest.mark.parametrize(
-    ("options", "ratio"),
-    [
-        (["--prior-ratio", "0.37"], 0.37),
-        (["--prior-ratio", "bic"], "bic"),
-        (["--prior-ratio", "n_decay"], "n_decay"),
-        (["--prior", "proper"], None),
-    ],
-    ids=["number", "bic", "n_decay", "proper"],
-)
-def test_the_model_of_a_text_file_is_worked_out(options, ratio, run):
-    values, labels = table()
-    values = (values - 1e6) * 0.7
-    values[3, 4] = np.nan
-    write(values, labels)
-    run("screen", "t.csv", "--labels", "stage", "--missing", "omit", "-q", "--out", "r.csv", *options)
-    stored = read_result("r.csv")
-    assert stored.posterior.model.prior_ratio == (pytest.approx(ratio) if isinstance(ratio, float) else ratio)
-    assert "does not say which prior" in stored.remarks[0]
-    model = bs.GaussianModel.proper() if ratio is None else bs.GaussianModel.jeffreys(ratio)
-    selection = bs.MinimalRisk(0.5).select(bs.screen(values, labels, model=model, missing="omit"))
-    assert stored.selection.expected_by_chance == pytest.approx(selection.expected_by_chance, rel=1e-6, abs=0.05)
-
-
-def test_a_model_that_cannot_be_worked_out_leaves_chance_unknown(run):
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_a_table_without_its_record_says_what_cannot_be_known(ending, run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.csv", "--resolution", "0.8")
-    stored = read_result("r.csv")
-    assert isinstance(stored.posterior.model, StoredModel)
+    run("screen", "t.csv", "--labels", "stage", "-q", "--out", f"r.{ending}", "--n-selected", "4", "--kinds")
+    known = read_result(f"r.{ending}")
+    assert known.posterior.model.prior_ratio == 0.1
+    Path(f"r.{ending}.json").unlink()
+    stored = read_result(f"r.{ending}")
+    np.testing.assert_array_equal(stored.posterior.log_odds, known.posterior.log_odds)
+    np.testing.assert_array_equal(stored.selection.mask, known.selection.mask)
+    assert stored.posterior.to_dict()["kind"] == known.posterior.to_dict()["kind"]
+    assert isinstance(stored.posterior.model, UnknownModel)
     assert np.isnan(stored.selection.expected_by_chance)
-    assert "not known" in stored.remarks[0]
+    assert stored.remarks[0].kind == "no-record"
     assert "not known: the stored table does not hold what it takes" in stored.selection.summary()
     with pytest.raises(bs.DataError, match="Screen the data again"):
         stored.posterior.model.log_evidence(None)
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.json", "--resolution", "0.8")
-    assert read_result("r.json").posterior.resolution == 0.8
+
+
+@pytest.mark.parametrize("damage", ["features", "hash", "json", "format", "part", "setting", "version"])
+def test_a_side_car_that_does_not_belong_to_its_table_is_refused(damage, run):
+    values, labels = table()
+    write(values, labels)
+    write(values[:, :9], labels, "few.csv")
+    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv")
+    beside = Path("r.csv.json")
+    content = json.loads(beside.read_text(encoding="utf-8"))
+    said = {
+        "features": "record of another result than r.csv: of 9 features",
+        "hash": "record of another result than r.csv: the hash of the results differs",
+        "json": "damaged or cut short", "format": "is no manifest", "part": "damaged: its part 'findings'",
+        "setting": "a setting is not understood", "version": "version 9 of the format",
+    }[damage]  # fmt: skip
+    if damage in ("features", "hash"):
+        other = ("few.csv",) if damage == "features" else ("t.csv", "-p", "0.02")
+        run("screen", *other, "-l", "stage", "-q", "--out", "o.csv")
+        beside.write_bytes(Path("o.csv.json").read_bytes())
+    elif damage == "json":
+        beside.write_bytes(beside.read_bytes()[:-30])
+    else:
+        content |= {"format": {"format": "x"}, "part": {"findings": 3}, "setting": {"settings": {"model": "t"}},
+                    "version": {"schema_version": 9}}[damage]  # fmt: skip
+        beside.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(bs.FileError, match=said):
+        read_result("r.csv")
+
+
+def test_a_record_replaces_no_file_that_is_something_else(run):
+    values, labels = table()
+    write(values, labels)
+    Path("r.csv.json").write_text('{"mine": 1}', encoding="utf-8")
+    refused = run("screen", "t.csv", "-l", "stage", "--out", "r.csv", code=2)
+    assert "would overwrite r.csv.json" in refused.said
+    assert not Path("r.csv").exists()
+    assert Path("r.csv.json").read_text(encoding="utf-8") == '{"mine": 1}'
+    run("screen", "t.csv", "-l", "stage", "--out", "q.csv", "--manifest", "q.csv.json", code=2)
+
+
+def test_keys_of_a_newer_version_are_left_out(run):
+    values, labels = table()
+    write(values, labels)
+    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv")
+    before = read_result("r.csv").record
+    content = json.loads(Path("r.csv.json").read_text(encoding="utf-8"))
+    Path("r.csv.json").write_text(json.dumps(content | {"weather": "fair"}), encoding="utf-8")
+    assert read_result("r.csv").record == before
 
 
 def test_a_manifest_says_what_a_text_file_cannot(run):
@@ -173,64 +204,22 @@ def test_a_manifest_says_what_a_text_file_cannot(run):
     write(values, labels)
     arguments = ("--resolution", "0.8", "-p", "0.03", "--expected-false-positives", "0.2", "--fragility")
     run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.csv", "--manifest", "m.json", *arguments)
+    beside = read_result("r.csv").record
+    Path("r.csv.json").unlink()
     stored = read_result("r.csv", "m.json")
     assert stored.posterior.resolution == 0.8
     assert stored.posterior.model.prior_ratio == 0.1
     assert not stored.remarks
-    assert stored.settings["expected_false_positives"] == 0.2
-    assert stored.results_hash == read_manifest("m.json")["results"]["sha256"]
+    assert stored.record.spec.expected_false_positives == 0.2
+    assert stored.record.results == beside.results
     assert any("over the cut" in note for note in stored.selection.summary().splitlines())
     run("screen", "t.csv", "--labels", "stage", "-q", "--out", "other.parquet")
-    with pytest.raises(bs.FileError, match="its results have another hash"):
+    with pytest.raises(bs.FileError, match="the hash of the results differs"):
         read_result("other.parquet", "m.json")
     write(values[:, :9], labels, "few.csv")
     run("screen", "few.csv", "--labels", "stage", "-q", "--out", "few-r.csv")
-    with pytest.raises(bs.FileError, match=r"manifest of another run than few-r\.csv: of 60 features"):
+    with pytest.raises(bs.FileError, match=r"record of another result than few-r\.csv: of 60 features"):
         read_result("few-r.csv", "m.json")
-
-
-@pytest.mark.parametrize("ending", ["parquet", "json", "csv"])
-def test_notes_come_back_with_what_they_are_about(ending, run):
-    values, labels = table()
-    write(values, labels)
-    more = ("--fragility", "--kinds", "--permutations", "20", "--n-selected", "4")
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", f"r.{ending}", "--manifest", "m.json", *more)
-    recorded = json.loads(Path("m.json").read_text(encoding="utf-8"))["results"]["notes"]
-    assert {note["kind"] for note in recorded} == {"fragility", "other"}
-    stored = read_result(f"r.{ending}", "m.json" if ending == "csv" else None)
-    (fragile,) = (each for each in stored.posterior.findings if isinstance(each, Fragility))
-    (others,) = (each for each in stored.posterior.findings if not isinstance(each, Fragility))
-    assert list(map(str, fragile.notes())) == [note["text"] for note in recorded if note["kind"] == "fragility"]
-    assert list(map(str, others.notes())) == [note["text"] for note in recorded if note["kind"] == "other"]
-    assert "would not pass without a certain sample" in str(fragile.notes()[0])
-    assert any("permuted labels" in str(note) for note in others.notes())
-
-
-def with_more_notes(name, notes):
-    """Add notes to a stored result and read it: notes by finding."""
-    content = json.loads(Path(name).read_text(encoding="utf-8"))
-    content["notes"] += notes
-    Path(name).write_text(json.dumps(content), encoding="utf-8")
-    return {
-        type(finding).__name__: list(map(str, finding.notes())) for finding in read_result(name).posterior.findings
-    }
-
-
-def test_the_kind_of_a_note_is_not_guessed_from_its_words(run):
-    values, labels = table()
-    write(values, labels, batch=["p", "q"] * 10 + ["q", "p"] * 10)
-    run("screen", "t.csv", "-l", "stage", "-q", "--blocks", "batch", "--out", "b.json")
-    (first, *_) = json.loads(Path("b.json").read_text(encoding="utf-8"))["notes"]
-    assert first["kind"] == "blocks"
-    alike = first["text"][:40] + " and more."
-    notes = with_more_notes("b.json", [{"kind": "other", "text": alike}])
-    assert notes["StoredColumns"] == [alike]
-    assert len(notes["BlockEvidence"]) == 1  # made again, not repeated
-    run("screen", "t.csv", "-l", "stage", "-q", "--ignore", "batch", "--fragility", "--out", "f.json")
-    alike = "A removal over the cut."
-    notes = with_more_notes("f.json", [{"kind": "other", "text": alike}, "plain", 5, {"kind": "other"}, None])
-    assert notes["StoredColumns"] == [alike, "plain"]
-    assert len(notes["StoredFragility"]) == 1
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -245,11 +234,12 @@ def test_three_classes(ending, run):
         table_of = stored.posterior.to_dict()
         assert table_of["pattern"] == [posterior.differences.words(posterior)[i] for i in posterior.ranking]
         assert "equal_c_c_n_old" in table_of
-        known = patterns == "any" or ending == "parquet"
-        assert isinstance(stored.posterior.model, bs.GaussianModel) == known
+        assert stored.posterior.model.is_jeffreys
         chance = stored.selection.expected_by_chance
         wanted = bs.MinimalRisk(0.5).select(posterior).expected_by_chance
-        assert chance == pytest.approx(wanted, abs=0.1) if known else np.isnan(chance)
+        assert chance == wanted
+        again = bs.MinimalRisk(0.5).select(stored.posterior).expected_by_chance  # from the stored moments
+        assert again == pytest.approx(wanted, abs=0.1)
 
 
 @pytest.mark.parametrize("ending", ["tsv", "json"])
@@ -274,11 +264,9 @@ def test_blocks(ending, block_model, run):
         if name != "without_block":
             np.testing.assert_allclose(stored.posterior.to_dict()[name], np.asarray(column)[order], atol=1e-8)
     assert stored.posterior.model.prior_ratio == pytest.approx(0.1)
-    assert np.isnan(stored.selection.expected_by_chance)  # blocks cannot be drawn again
-    said = " ".join([*stored.remarks, stored.selection.summary()])
-    assert "Its log Bayes factors are those of" not in said  # true of the pooled samples only
-    assert ("from the log-odds of all samples pooled" in said) == (ending == "tsv")
-    assert "a report of the manifest of its run, which screens the data again, would" in said
+    selection = bs.MinimalRisk(0.5).select(posterior)
+    assert stored.selection.summary() == selection.summary()
+    assert np.isnan(bs.MinimalRisk(0.5).select(stored.posterior).expected_by_chance)  # no blocks to draw
 
 
 def test_pairs(run):
@@ -309,14 +297,15 @@ def test_counts_and_categories(name, ending, run):
     }  # fmt: skip
     posterior = bs.screen(values, labels, feature_names=gene_names(K), model=models[name])
     check_same(stored, posterior, posterior.log_odds > 0)
-    assert stored.class_counts == {"a_1": 20, "b": 20}
+    assert stored.record.class_counts == {"a_1": 20, "b": 20}
     column = "share_2_a_1" if name == "categorical" else "log_rate_ratio"
     np.testing.assert_allclose(
         stored.posterior.to_dict()[column], posterior.to_dict()[column][posterior.ranking], rtol=1e-9
     )
-    assert np.isnan(stored.selection.expected_by_chance)
+    again = bs.MinimalRisk(0.5).select(stored.posterior)
+    assert np.isnan(again.expected_by_chance)  # no samples, no draws
     law = {"poisson": "Poisson", "negative-binomial": "negative binomial", "categorical": ""}[name]
-    assert stored.posterior.model.law == (law if ending == "parquet" else "")
+    assert stored.posterior.model.law == law
 
 
 def test_log_odds_that_are_the_least_of_several_are_not_calibrated(run):
@@ -326,7 +315,9 @@ def test_log_odds_that_are_the_least_of_several_are_not_calibrated(run):
         run("screen", "t.csv", "--labels", "stage", "--robust", "-q", "--out", name)
         stored = read_result(name)
         assert not stored.posterior.calibrated
-        assert isinstance(stored.posterior.model, StoredModel) == (name == "r.csv")
+        assert stored.posterior.model.is_jeffreys
+    Path("r.csv.json").unlink()
+    assert not read_result("r.csv").posterior.calibrated
 
 
 @pytest.mark.parametrize("robust", [False, True])
@@ -342,8 +333,7 @@ def test_a_prior_file_that_has_gone_is_not_replaced_by_another_prior(robust, run
     assert not there.remarks
     Path("prior.toml").unlink()
     gone = read_result("r.json")
-    assert isinstance(gone.posterior.model, StoredModel)
-    assert "The priors of prior.toml" in gone.remarks[0]
+    assert gone.posterior.model.class_priors[0].variance_scale == 2.0  # the record holds the priors
     assert gone.posterior.names == there.posterior.names
 
 
@@ -525,7 +515,7 @@ def test_settings_with_control_characters_are_refused(setting, said, run):
     write(values, labels)
     run("screen", "t.csv", "-l", "stage", "-q", "--delimiter", ",", "--out", "r.json", "--manifest", "m.json",
         "--na-values", "\t")  # fmt: skip
-    assert read_result("r.json", "m.json").settings["na_values"] == ["\t"]  # a tab may be meant
+    assert read_result("r.json", "m.json").record.spec.na_values == ("\t",)  # a tab may be meant
     for name in ("r.json", "m.json"):
         content = json.loads(Path(name).read_text(encoding="utf-8"))
         content["settings"] |= setting
@@ -533,7 +523,7 @@ def test_settings_with_control_characters_are_refused(setting, said, run):
     with pytest.raises(bs.FileError, match=said):
         read_result("r.json")
     with pytest.raises(bs.FileError, match=said):
-        read_manifest("m.json")
+        read_record("m.json")
 
 
 def test_a_text_that_was_cut_is_damaged(run):
@@ -560,10 +550,10 @@ def test_the_best_rows_alone_are_doubted(rows, run):
     values, labels = table()
     write(values, labels)
     run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv", "--manifest", "m.json", "--n-selected", "4")
-    assert not any("may have been cut" in text for text in read_result("r.csv").remarks)
+    assert not read_result("r.csv").remarks
     lines = Path("r.csv").read_text().splitlines(keepends=True)
     Path("top.csv").write_text("".join(lines[: rows + 1]))
-    said = [text for text in read_result("top.csv").remarks if "may have been cut" in text]
+    said = [str(text) for text in read_result("top.csv").remarks][1:]
     why = "every row is selected" if rows <= 4 else "no row speaks against a difference"
     assert said == [
         f"top.csv may have been cut: {why}. The table must hold all features; if it was cut, every expected "
@@ -590,9 +580,9 @@ def test_a_result_that_was_cut_is_noticed_where_the_file_says_its_size(run):
         ({"format": "x"}, "no manifest of bayesieve"),
         ([1], "no manifest of bayesieve"),
         ({"format": "bayesieve-manifest", "schema_version": 9}, "version 9 of the format"),
-        ({"format": "bayesieve-manifest", "schema_version": 1, "command": "screen"}, "is missing"),
+        ({"format": "bayesieve-manifest", "schema_version": 2, "command": "screen"}, "is missing"),
         (
-            {"format": "bayesieve-manifest", "schema_version": 1, "command": "compare", "settings": {},
+            {"format": "bayesieve-manifest", "schema_version": 2, "command": "compare", "settings": {},
              "results": {}, "inputs": []},
             "it is of bayesieve compare",
         ),
@@ -602,4 +592,4 @@ def test_manifests_that_are_none(content, said, tmp_path):
     path = tmp_path / "m.json"
     path.write_text(json.dumps(content))
     with pytest.raises(bs.FileError, match=said):
-        read_manifest(path)
+        read_record(path)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bayesieve.report import bundle as bundling
-from bayesieve.report.bundle import bundle
-from bayesieve.report.page import script
+from bayesieve.report import page as bundling
+from bayesieve.report.page import bundle, script
 
 SCRIPTS = Path(bundling.__file__).parent / "scripts"
 TYPES = "types"  # holds types for the checks and nothing else

@@ -7,7 +7,7 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.posterior import chance_curve
-from bayesieve.report.story import chance_grid
+from bayesieve.report.data import chance_grid
 
 CUTS = np.array([-np.inf, -8.0, -5.0, -2.0, 0.0, 3.0, 9.0, np.inf])
 

@@ -10,7 +10,7 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.io import read_result, write_results
-from bayesieve.report import Story
+from bayesieve.report import ReportData
 from bayesieve.report.encoding import encoded_number, script_json
 from bayesieve.report.payload import column_content, payload
 
@@ -22,7 +22,7 @@ def array(content):
 
 
 def columns_of(found, **more):
-    content = json.loads(script_json(payload(Story.of(found, **more))))
+    content = json.loads(script_json(payload(ReportData.of(found, **more))))
     keys = [column["key"] for column in content["columns"]]
     assert len(set(keys)) == len(keys)
     return dict(zip(keys, content["columns"], strict=True))
@@ -194,7 +194,7 @@ def test_columns_of_the_prior_are_the_same_live_and_stored(rng, blocks, tmp_path
     stored = read_result(tmp_path / "r.csv").posterior
     shown = {name for finding in stored.findings for name in finding.columns(stored)}
     left = {name for finding in stored.with_prior(0.3).findings for name in finding.columns(stored)}
-    assert shown - left == of_prior - fragile  # fragility is worked out again
+    assert shown - left == of_prior
     assert ("mean_difference_within" if blocks else "mean_difference_low") in left
 
 
@@ -237,6 +237,6 @@ def test_ids_that_recur_in_an_annotation_are_refused(rng):
     posterior = bs.screen(rng.normal(size=(20, 4)), [0, 1] * 10, feature_names=list("abcd"))
     frame = pd.DataFrame({"gene": list("wxyz")}, index=["a", "b", "b", "c"])
     with pytest.raises(bs.DataError, match=r"1 id of the annotation stands in more than one row.*'b'"):
-        Story.of(posterior, annotation=frame)
+        ReportData.of(posterior, annotation=frame)
     with pytest.raises(bs.DataError, match="more than one row"):
-        Story.of(posterior, annotation=frame["gene"].to_frame().set_axis(["a", "q", "q", "c"]))
+        ReportData.of(posterior, annotation=frame["gene"].to_frame().set_axis(["a", "q", "q", "c"]))

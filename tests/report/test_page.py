@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.report import Story, page as pages
+from bayesieve.errors import Message
+from bayesieve.report import ReportData, page as pages
 from bayesieve.report.page import STYLES, page
+from bayesieve.screening import RunRecord, ScreenSpec
 
 ROOM = Path(pages.__file__).parent
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -64,7 +66,7 @@ def posterior():
 
 @pytest.fixture(scope="module")
 def whole(posterior):
-    return read(page(Story.of(posterior, title="Practice")))
+    return read(page(ReportData.of(posterior, title="Practice")))
 
 
 def test_all_files_are_in_the_page_once():
@@ -118,12 +120,15 @@ def test_nothing_dangerous_is_in_the_sources():
 def test_hostile_texts_stay_texts(rng):
     values, labels = rng.normal(size=(20, 4)), [HOSTILE, "b"] * 10
     names = [HOSTILE, "'\"\u2028", "\ud800", "\u202ex" * 500]
-    story = Story.of(
-        bs.screen(values, labels, feature_names=names), title=HOSTILE, subtitle=HOSTILE, described=[HOSTILE] * 2,
-        warned=[HOSTILE], annotation={HOSTILE: [HOSTILE] * 4},
-        manifest={HOSTILE: HOSTILE, "inputs": [{"path": HOSTILE}]},
+    said = (Message.of(HOSTILE),)
+    record = RunRecord(
+        spec=ScreenSpec(table=HOSTILE), described=said * 2, warnings=said, inputs=({"path": HOSTILE},)
+    )
+    report = ReportData.of(
+        bs.screen(values, labels, feature_names=names), title=HOSTILE, subtitle=HOSTILE,
+        annotation={HOSTILE: [HOSTILE] * 4}, record=record,
     )  # fmt: skip
-    content = page(story)
+    content = page(report)
     reader = read(content)
     assert b"<img" not in content
     assert "img" not in [tag for tag, _ in reader.tags]
@@ -149,8 +154,8 @@ def test_sizes_and_values_of_twenty_thousand_features():
     values, labels = rng.normal(size=(200, 20_000)), np.arange(200) % 2
     names = [f"ENSG{j:011d}" for j in range(20_000)]
     posterior = bs.screen(values, labels, feature_names=names)
-    assert len(page(Story.of(posterior))) <= 3.5e6
-    assert len(page(Story.of(posterior, data=values, labels=labels))) <= 6e6
+    assert len(page(ReportData.of(posterior))) <= 3.5e6
+    assert len(page(ReportData.of(posterior, data=values, labels=labels))) <= 6e6
 
 
 def test_sizes_with_everything_there_is():
@@ -159,5 +164,5 @@ def test_sizes_with_everything_there_is():
     posterior = bs.screen(values, labels)
     for finding in (bs.kinds(posterior), bs.effects(posterior), bs.pearson_neyman(posterior)):
         posterior = posterior.with_finding(finding)
-    story = Story.of(posterior, annotation={"chromosome": [str(j % 23) for j in range(20_000)]})
-    assert len(page(story)) <= 3.5e6
+    report = ReportData.of(posterior, annotation={"chromosome": [str(j % 23) for j in range(20_000)]})
+    assert len(page(report)) <= 3.5e6

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
-from bayesieve.report import Story, ratio_state
+from bayesieve.report import ReportData, ratio_state
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text, script_json
 from bayesieve.report.payload import payload
-from bayesieve.report.words import facts
+from bayesieve.report.sentences import facts
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>", "<!--<script>", "'\"\\", "a\u2028b\u2029c", "\ud800", "x" * 10_000,
@@ -29,9 +29,9 @@ def array(content):
     return np.frombuffer(base64.b64decode(content["data"]), kinds[content["type"]])
 
 
-def through_json(story):
+def through_json(report):
     """Payload as it comes out of the page's JSON."""
-    return json.loads(script_json(payload(story)))
+    return json.loads(script_json(payload(report)))
 
 
 def drawn(rng, n_samples=40, n_features=60, n_classes=2):
@@ -44,7 +44,7 @@ def drawn(rng, n_samples=40, n_features=60, n_classes=2):
 def test_bayes_factors_come_back_bit_for_bit(rng):
     values, labels = drawn(rng)
     posterior = bs.screen(values, labels, prior_probability=0.005)
-    content = through_json(Story.of(posterior))
+    content = through_json(ReportData.of(posterior))
     order = np.argsort(-posterior.log_odds, kind="stable")
     assert array(content["log_bayes_factor"]).tobytes() == posterior.log_bayes_factor[order].tobytes()
     assert content["names"] == [posterior.names[i] for i in order]
@@ -56,7 +56,7 @@ def test_bayes_factors_come_back_bit_for_bit(rng):
 def test_statistics_and_effects_are_in_rank_order(rng):
     values, labels = drawn(rng)
     posterior = bs.screen(values, labels)
-    content, order = through_json(Story.of(posterior)), posterior.ranking
+    content, order = through_json(ReportData.of(posterior)), posterior.ranking
     for k in (0, 1):
         group = values[labels == k][:, order]
         assert content["statistics"]["count"][k] == 20
@@ -75,7 +75,7 @@ def test_statistics_and_effects_are_in_rank_order(rng):
 def test_composition_adds_up(rng):
     """The formula of the page, put together from the payload alone, gives the log Bayes factor."""
     values, labels = drawn(rng, 41)
-    content = through_json(Story.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(0.3))))
+    content = through_json(ReportData.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(0.3))))
     n = np.array(content["statistics"]["count"], dtype=float)
     mean, sd = (np.array([array(row) for row in content["statistics"][key]], float) for key in ("mean", "sd"))
     squares = (n[:, None] - 1) * sd**2
@@ -93,7 +93,7 @@ def test_one_prior_per_feature(rng):
     prior = rng.uniform(0.0, 0.2, 60)
     prior[3], prior[4] = 0.0, 1.0
     posterior = bs.screen(values, labels, prior_probability=prior)
-    content = through_json(Story.of(posterior))
+    content = through_json(ReportData.of(posterior))
     assert content["prior"] == {"log_odds": None, "probability": None}
     stored = array(content["prior_log_odds"]) + array(content["log_bayes_factor"])
     np.testing.assert_array_equal(stored, np.sort(posterior.log_odds)[::-1])
@@ -104,19 +104,19 @@ def test_one_prior_per_feature(rng):
 @pytest.mark.parametrize("prior", [0.0, 1.0])
 def test_a_prior_without_odds_is_shared_all_the_same(rng, prior):
     values, labels = drawn(rng)
-    story = Story.of(bs.screen(values, labels, prior_probability=prior))
-    content = through_json(story)
+    report = ReportData.of(bs.screen(values, labels, prior_probability=prior))
+    content = through_json(report)
     assert content["prior"] == {"log_odds": None, "probability": prior}  # JSON knows no infinity
     assert content["prior_log_odds"] is None
     assert f"prior_probability={prior!r})" in content["commands"]["python"][-1]
-    assert dict(facts(story))["Prior probability"] == f"{prior:g}"
+    assert dict(facts(report))["Prior probability"] == f"{prior:g}"
 
 
 def test_hostile_names_come_back_and_cannot_leave_the_script(rng):
     values, labels = drawn(rng, n_features=len(HOSTILE))
     posterior = bs.screen(values, labels, feature_names=HOSTILE)
-    story = Story.of(posterior, annotation={"<b>": HOSTILE}, title="</script>")
-    text = script_json(payload(story))
+    report = ReportData.of(posterior, annotation={"<b>": HOSTILE}, title="</script>")
+    text = script_json(payload(report))
     assert not set("<>&\u2028\u2029") & set(text)
     assert text.isascii()
     content = json.loads(text)
@@ -153,7 +153,7 @@ def test_findings_become_columns(rng):
     full = posterior
     for finding in (bs.kinds(posterior), found, bs.pearson_neyman(posterior)):
         full = full.with_finding(finding)
-    content, order = through_json(Story.of(full)), full.ranking
+    content, order = through_json(ReportData.of(full)), full.ranking
     columns = {column["key"]: column for column in content["columns"]}
     kinds = columns["kind"]
     assert [kinds["levels"][k] for k in array(kinds["codes"])] == [bs.kinds(posterior).kind[i] for i in order]
@@ -169,7 +169,7 @@ def test_degenerate_features_have_their_reasons(rng):
     values[:, 7] = 1.0
     values[labels == 0, 8] = 2.0
     posterior = bs.screen(values, labels)
-    content = through_json(Story.of(posterior))
+    content = through_json(ReportData.of(posterior))
     said = [content["degenerate_reasons"][code] for code in array(content["degenerate"])]
     assert said == [posterior.degenerate_reason[i] for i in posterior.ranking]
     assert sum(map(bool, said)) == 2
@@ -190,7 +190,7 @@ def test_raw_values_are_those_of_the_strongest(rng, kind):
         "frame": pd.DataFrame(values[:, shuffled], list(map(str, range(40))), [names[j] for j in shuffled]),
         "matrix": bs.GaussianModel.jeffreys().matrix(values, labels, feature_names=names),
     }[kind]  # fmt: skip
-    content = through_json(Story.of(posterior, data=data, labels=labels, n_values=7))
+    content = through_json(ReportData.of(posterior, data=data, labels=labels, n_values=7))
     shown = array(content["values"]["data"]).reshape(7, 40)
     np.testing.assert_array_equal(shown, values.T[posterior.ranking[:7]].astype(np.float32))
     np.testing.assert_array_equal(array(content["values"]["class"]), labels)
@@ -204,7 +204,7 @@ def test_raw_values_keep_the_names_of_samples_whatever_the_order_of_the_classes(
     matrix = replace(LabelledMatrix.from_arrays(values, letters), sample_names=names)
     for classes in (("a", "b"), ("b", "a")):
         posterior = bs.screen(values, letters, classes=classes)
-        content = through_json(Story.of(posterior, data=matrix, n_values=3))
+        content = through_json(ReportData.of(posterior, data=matrix, n_values=3))
         assert content["values"]["samples"] == list(names)
         assert [classes[k] for k in array(content["values"]["class"])] == letters
         shown = array(content["values"]["data"]).reshape(3, 40)
@@ -223,7 +223,7 @@ def test_raw_values_of_a_file_in_either_direction_and_with_gaps(rng, tmp_path):
     for name, labelled in (("rows.csv", "stage"), ("columns.tsv", f"{tmp_path / 'pheno.csv'}:stage")):
         table = bs.read_table(tmp_path / name, labels=labelled, missing="omit")
         posterior = bs.screen(table)
-        content = through_json(Story.of(posterior, data=table, n_values=30))
+        content = through_json(ReportData.of(posterior, data=table, n_values=30))
         shown = array(content["values"]["data"]).reshape(30, 12)
         np.testing.assert_array_equal(shown, values.T[posterior.ranking].astype(np.float32))
         assert content["values"]["samples"] == [f"s{i}" for i in range(12)]
@@ -234,18 +234,18 @@ def test_data_that_do_not_fit_are_refused(rng):
     values, labels = drawn(rng)
     posterior = bs.screen(values, labels, feature_names=[f"g{j}" for j in range(60)])
     with pytest.raises(bs.LabelError, match="labels=y"):
-        Story.of(posterior, data=values)
+        ReportData.of(posterior, data=values)
     with pytest.raises(bs.DataError, match="59 features, but 60"):
-        Story.of(posterior, data=values[:, 1:], labels=labels)
+        ReportData.of(posterior, data=values[:, 1:], labels=labels)
     other = bs.GaussianModel.jeffreys().matrix(values, labels, feature_names=[f"h{j}" for j in range(60)])
     with pytest.raises(bs.DataError, match="do not hold 60 of the 60 strongest"):
-        Story.of(posterior, data=other)
+        ReportData.of(posterior, data=other)
     with pytest.raises(bs.DataError, match="not of list"):
-        Story.of([1, 2])
+        ReportData.of([1, 2])
     with pytest.raises(bs.DataError, match="59 values for 60"):
-        Story.of(posterior, annotation={"x": ["a"] * 59})
+        ReportData.of(posterior, annotation={"x": ["a"] * 59})
     with pytest.raises(bs.DataError, match="names none of the features"):
-        Story.of(posterior, annotation={"x": {"TP53": 1}})
+        ReportData.of(posterior, annotation={"x": {"TP53": 1}})
 
 
 def test_data_that_were_not_screened_are_refused(rng):
@@ -253,37 +253,37 @@ def test_data_that_were_not_screened_are_refused(rng):
     values = np.exp(values)
     posterior = bs.screen(np.log2(values), labels)
     for same in (np.log2(values), np.log2(values).astype(np.float32), sp.csr_matrix(np.log2(values))):
-        assert Story.of(posterior, data=same, labels=labels).values is not None
+        assert ReportData.of(posterior, data=same, labels=labels).values is not None
     with pytest.raises(bs.DataError, match=r"not those that were screened: feature 'x\d+' has mean .* in class 0"):
-        Story.of(posterior, data=values, labels=labels)
+        ReportData.of(posterior, data=values, labels=labels)
     with pytest.raises(bs.DataError, match="the same transform, samples and labels"):
-        Story.of(posterior, data=np.log2(values), labels=np.roll(labels, 1))
+        ReportData.of(posterior, data=np.log2(values), labels=np.roll(labels, 1))
     with pytest.raises(bs.DataError, match=r"has 19 values in class 0, the screen 20 values \(60 of 60"):
-        Story.of(posterior, data=np.log2(values)[1:], labels=labels[1:])
+        ReportData.of(posterior, data=np.log2(values)[1:], labels=labels[1:])
     spread = np.log2(values)
     best = posterior.ranking[0]
     middle = spread[labels == 0, best].mean()
     spread[labels == 0, best] = middle + 1.001 * (spread[labels == 0, best] - middle)
     with pytest.raises(bs.DataError, match=f"feature 'x{best}' has standard deviation"):
-        Story.of(posterior, data=spread, labels=labels)
+        ReportData.of(posterior, data=spread, labels=labels)
     far = bs.screen(np.log2(values) + 1e7, labels)
-    assert Story.of(far, data=np.log2(values) + 1e7, labels=labels).values is not None
+    assert ReportData.of(far, data=np.log2(values) + 1e7, labels=labels).values is not None
 
 
 def test_counts_that_were_not_screened_are_refused(rng):
     events, labels = rng.poisson(5.0, size=(30, 5)), np.arange(30) % 2
     posterior = bs.screen(events, labels, model=bs.PoissonModel())
-    assert Story.of(posterior, data=events, labels=labels).values is not None
+    assert ReportData.of(posterior, data=events, labels=labels).values is not None
     with pytest.raises(bs.DataError, match=r"has [\d.]+ events in class 0, the screen \d+ events"):
-        Story.of(posterior, data=np.log1p(events), labels=labels)
+        ReportData.of(posterior, data=np.log1p(events), labels=labels)
 
 
 def test_a_number_by_chance_that_was_drawn_says_how_finely(rng):
     values, labels = drawn(rng)
-    exact = through_json(Story.of(bs.screen(values, labels)))
+    exact = through_json(ReportData.of(bs.screen(values, labels)))
     assert "resolution" not in exact["chance"]
     proper = bs.screen(values, labels, model=bs.GaussianModel.proper())
-    content = through_json(Story.of(proper))
+    content = through_json(ReportData.of(proper))
     step = content["chance"]["resolution"]
     expected = np.exp(array(content["chance"]["log_expected"]))
     np.testing.assert_allclose(expected / step, np.round(expected / step), atol=1e-6)
@@ -293,21 +293,23 @@ def test_a_number_by_chance_that_was_drawn_says_how_finely(rng):
 def test_other_models_and_designs_have_a_payload(rng):
     labels = np.arange(30) % 3
     three = bs.screen(rng.normal(size=(30, 5)), labels)
-    content = through_json(Story.of(three))
+    content = through_json(ReportData.of(three))
     assert content["ratio"] is None
     assert "more groups" in content["ratio_reason"]
     assert len(content["predictive"]["location"]) == 4
     events = rng.poisson(5, size=(30, 5))
     counts = bs.screen(events, labels % 2, model=bs.PoissonModel())
-    content = through_json(Story.of(counts, data=events, labels=labels % 2))
+    content = through_json(ReportData.of(counts, data=events, labels=labels % 2))
     assert content["statistics"] is None
     assert content["effect"]["kind"] == "volcano"
     assert content["predictive"] is None
     categories = rng.integers(0, 3, size=(30, 5))
-    content = through_json(Story.of(bs.screen(categories, labels, model=bs.CategoricalModel()), data=categories))
+    content = through_json(
+        ReportData.of(bs.screen(categories, labels, model=bs.CategoricalModel()), data=categories)
+    )
     assert content["values"] is None
     paired = bs.screen(rng.normal(size=(30, 5)), np.arange(30) % 2, pairs=np.arange(30) // 2)
-    content = through_json(Story.of(paired))
+    content = through_json(ReportData.of(paired))
     assert content["paired"]
     assert len(content["classes"]) == 1
     assert content["class_counts"] == [15]
@@ -318,7 +320,7 @@ def test_the_prior_ratio_of_blocks_enters_once_per_block(rng):
     blocks = np.arange(60) // 20
     posterior = bs.screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.1))
     moved = bs.screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.02))
-    content = through_json(Story.of(posterior))
+    content = through_json(ReportData.of(posterior))
     shift = content["ratio"]["power"] * np.log(0.02 / content["ratio"]["value"])
     np.testing.assert_allclose(posterior.log_bayes_factor + shift, moved.log_bayes_factor, atol=1e-9)
     assert content["composition"]["kind"] == "blocks"
@@ -335,16 +337,16 @@ def test_the_prior_ratio_of_blocks_enters_once_per_block(rng):
 )
 def test_ratios_that_cannot_be_moved_say_why(rng, model):
     values, labels = drawn(rng)
-    content = through_json(Story.of(bs.screen(values, labels, model=model)))
+    content = through_json(ReportData.of(bs.screen(values, labels, model=model)))
     assert content["ratio"] is None
     assert content["ratio_reason"]
 
 
 def test_only_the_strongest_have_details(rng, monkeypatch):
-    monkeypatch.setattr("bayesieve.report.story.MOST_DETAILED", 10)
+    monkeypatch.setattr("bayesieve.report.data.MOST_DETAILED", 10)
     values, labels = drawn(rng)
     posterior = bs.screen(values, labels)
-    content = through_json(Story.of(posterior, annotation={"number": np.arange(60)}))
+    content = through_json(ReportData.of(posterior, annotation={"number": np.arange(60)}))
     assert (content["n_features"], content["n_detailed"], len(content["names"])) == (60, 10, 10)
     assert array(content["log_bayes_factor"]).size == 60
     np.testing.assert_array_equal(array(content["columns"][0]["values"]), posterior.ranking[:10])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import bayesieve as bs
 from bayesieve.errors import DataWarning, Message, SampleIds
-from bayesieve.io import StoredColumns
-from bayesieve.report import Story, manifest_without_samples
+from bayesieve.io.results.read import StoredColumns
+from bayesieve.report import ReportData
 from bayesieve.report.page import page
 from bayesieve.report.payload import payload
+from bayesieve.screening import RunRecord, ScreenSpec
 
 N = 24
 IDS = [f"Patient, most {i} (Oslo)" for i in range(N)]
@@ -33,23 +36,23 @@ def fragile():
 
 def test_culprits_are_named_unless_no_sample_is_wanted(fragile):
     posterior, *_ = fragile
-    manifest = {"results": {"notes": [{"kind": "fragility", "text": str(posterior.findings[-1].notes()[0])}]}}
-    loud, quiet = (page(Story.of(posterior, n_values=n, manifest=manifest)).decode() for n in (500, 0))
+    record = RunRecord(spec=ScreenSpec(table="t.csv")).with_result(bs.MinimalRisk(0.5).select(posterior))
+    loud, quiet = (page(ReportData.of(posterior, n_values=n, record=record)).decode() for n in (500, 0))
     assert "Patient, most 5" in loud
     assert "Patient" not in quiet
     assert "would not pass without a certain sample." in quiet
-    content = payload(Story.of(posterior, n_values=0))
+    content = payload(ReportData.of(posterior, n_values=0))
     keys = [column["key"] for column in content["columns"]]
     assert "culprit" not in keys
     assert {"least_log_odds", "n_fragile_removals"} <= set(keys)
-    assert content["fragile"] == payload(Story.of(posterior))["fragile"]
+    assert content["fragile"] == payload(ReportData.of(posterior))["fragile"]
 
 
 def test_values_and_names_are_left_out_together(fragile):
     posterior, values, labels = fragile
-    quiet = page(Story.of(posterior, data=values, labels=labels, n_values=0)).decode()
+    quiet = page(ReportData.of(posterior, data=values, labels=labels, n_values=0)).decode()
     assert "Patient" not in quiet
-    assert payload(Story.of(posterior, data=values, labels=labels, n_values=0))["values"] is None
+    assert payload(ReportData.of(posterior, data=values, labels=labels, n_values=0))["values"] is None
 
 
 def test_sentences_lose_their_ids_and_nothing_else(fragile):
@@ -60,15 +63,26 @@ def test_sentences_lose_their_ids_and_nothing_else(fragile):
     warned = DataWarning(
         "2 samples are left out", SampleIds(("P1", "p1"), ", for example "), ". Write them alike."
     )
+    record = RunRecord(warnings=(warned.message,))
     for n, words in ((500, "for example P1, p1"), (0, "2 samples are left out. Write them alike.")):
-        text = page(Story.of(posterior, n_values=n, warned=[warned.message])).decode()
+        text = page(ReportData.of(posterior, n_values=n, record=record)).decode()
         assert words in text
-    manifest = {"described": ["t.csv: 3 x 4.", "Left out: 1 sample (P7)."], "warnings": ["P1."], "inputs": []}
-    assert manifest_without_samples(manifest) == {"described": ["t.csv: 3 x 4."], "inputs": []}
+
+
+def test_a_redacted_record_names_no_sample_and_says_what_it_hides():
+    said = Message.of("2 samples are left out", SampleIds(("P1",), ", for example "), ".")
+    spec = ScreenSpec(table="t.csv", ignore=("P1", "P2"), classes="a=P3,P4; b=*")
+    record = RunRecord(
+        spec=spec, described=(said,), warnings=(said,), label_map={"P3": "a", "P4": "a", "*": "b"},
+        ids_in=("ignore", "classes"),
+    )  # fmt: skip
+    public = record.redacted()
+    assert not any(who in json.dumps(public.to_dict()) for who in ("P1", "P2", "P3", "P4"))
+    assert {name: each["n"] for name, each in public.hidden.items()} == {"ignore": 2, "classes": 2}
+    assert public.described[0].render() == "2 samples are left out."
+    assert public.redacted() == public
 
 
 def test_stored_columns_lose_a_culprit_that_stands_alone():
-    notes = Message.of("1 of 2, most often sample P1."), Message.of("3 blocks.", kind="blocks")
-    found = StoredColumns({"culprit": ["P1"], "kind": ["mean"]}, notes).without_samples()
+    found = StoredColumns({"culprit": ["P1"], "kind": ["mean"]}).without_samples()
     assert found.columns(None) == {"kind": ["mean"]}
-    assert found.notes() == [notes[1]]

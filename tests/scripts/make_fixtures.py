@@ -24,7 +24,7 @@ from scipy import special, stats
 
 import bayesieve as bs
 from bayesieve.posterior import PoissonBinomial
-from bayesieve.report import Story
+from bayesieve.report import ReportData
 from bayesieve.report.encoding import script_json
 from bayesieve.report.payload import payload
 
@@ -40,7 +40,7 @@ def write(folder: Path) -> None:
 def studies() -> list[dict[str, Any]]:
     """Screens of several kinds: payload, states of the controls and what the rules give under each."""
     return [
-        {"name": name, "payload": payload(Story.of(found)), "cases": [_case(found, each) for each in states]}
+        {"name": name, "payload": payload(ReportData.of(found)), "cases": [_case(found, each) for each in states]}
         for name, found, states in _screens()
     ]
 

@@ -97,7 +97,7 @@ def _about(found: MethodComparison, given: Input) -> dict[str, Any]:
     return {
         "table": given.spec.table,
         "classes": dict(given.class_counts),
-        "transform": given.transform,
+        "transform": given.record.transform,
         "methods": list(found.methods),
         "overlap": {str(n): found.overlap(n).tolist() for n in found.top},
         "top": list(found.top),

@@ -78,11 +78,7 @@ def run_demo(
 
 def _write_report(selection: Selection, data: SyntheticData, path: Path, seed: int) -> None:
     """Write the report, with the truth as a column beside the features."""
-    from bayesieve.report import (  # noqa: PLC0415 - slow to import
-        Commands,
-        Story,
-        write_story,
-    )
+    from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
 
     n = data.labels.size
     usual = Commands.of_arrays(selection.posterior)
@@ -98,7 +94,7 @@ def _write_report(selection: Selection, data: SyntheticData, path: Path, seed: i
         before=" ".join((*drawn, "--write-data", "practice.csv")),
     )  # fmt: skip
     truth = [Kind(int(kind)).words for kind in data.kind]
-    story = Story.of(
+    report = ReportData.of(
         selection,
         rule=MinimalRisk(0.5),
         data=data.values,
@@ -109,7 +105,7 @@ def _write_report(selection: Selection, data: SyntheticData, path: Path, seed: i
         f'{int(data.true_markers.sum())} true markers; the column "in truth" tells them.',
         commands=commands,
     )
-    write_story(story, path)
+    write_page(report, path)
 
 
 def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesieve.cli.console import Talk
-from bayesieve.errors import LabelError, OptionError, option
+from bayesieve.errors import LabelError, Message, OptionError, option
 from bayesieve.io import ClassMap, is_statistics_file, read_statistics, read_table
-from bayesieve.screening import ScreenSpec, SiteView
+from bayesieve.screening import RunRecord, ScreenSpec, SiteView
 from bayesieve.utils import check_file, plural
 
 if TYPE_CHECKING:
@@ -25,55 +25,52 @@ _OF_SAMPLES = ("informative_missing", "fragility", "robust", "permutations")
 
 @dataclass(slots=True)
 class Input:
-    """What was read, and how to speak of it.
+    """What was read.
 
     Parameters
     ----------
-    spec
-        What was asked for.
+    record
+        What is known of the run so far.
     data
         What :func:`bayesieve.screen` takes.
-    classes, class_counts, feature_ids, transform
+    classes, feature_ids
         Of the data.
-    described
-        Sentences about shape, orientation and what was left out.
-    discreet
-        The same without ids of samples.
     model
         The model whose statistics were summed; None for a Gaussian one.
-    sites, n_sites
-        Of a statistics file: names of the sites, and how many hold each feature.
+    n_sites
+        Of a statistics file: how many sites hold each feature.
     blocks
         Of a statistics file whose sites are to be blocks: moments by site.
-    label_map
-        Label in the data to class.
-    ids_in
-        Options that hold ids of samples, or may: ``ignore`` where samples are in columns, ``classes`` where every
-        sample has a label of its own.
     """
 
-    spec: ScreenSpec
+    record: RunRecord
     data: Any
     classes: Sequence[Any]
-    class_counts: dict[str, int]
     feature_ids: tuple[str, ...]
-    transform: str
-    described: list[str]
-    discreet: list[str]
     model: Model | None = None
-    sites: tuple[str, ...] = ()
     n_sites: Any = field(default_factory=list)
     blocks: dict[str, Moments] | None = None
-    label_map: dict[str, str] = field(default_factory=dict)
-    ids_in: tuple[str, ...] = ()
 
-    def describe(self, n_values: int | None) -> list[str]:
-        """Sentences for a report: without ids of samples if it is to show no values."""
-        return list(self.discreet if n_values == 0 else self.described)
+    @property
+    def spec(self) -> ScreenSpec:
+        """What was asked for."""
+        assert self.record.spec is not None
+        return self.record.spec
 
-    def public_spec(self) -> ScreenSpec:
-        """Return the specification without any id of a sample."""
-        return self.spec.redacted(ignore="ignore" in self.ids_in, classes="classes" in self.ids_in)
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Names of the sites of a statistics file."""
+        return self.record.sites
+
+    @property
+    def class_counts(self) -> Mapping[str, int]:
+        """Number of samples of every class."""
+        return self.record.class_counts
+
+    @property
+    def described(self) -> list[str]:
+        """Sentences about shape, orientation and what was left out."""
+        return [message.render(command=True) for message in self.record.described]
 
     def site_view(self, posterior: FeaturePosterior) -> SiteView | None:
         """Look at sites of a statistics file, or at blocks, one by one; None if there are not several."""
@@ -111,15 +108,13 @@ def read_input(
             progress=progress,
             keep_values=again,
         )
-    described = summary.record.messages()
     ids_in = ["ignore"] if summary.record.samples_in == "columns" else []
     ids_in += ["classes"] if summary.labels_are_ids else []
-    return Input(
-        spec, summary, summary.statistics.classes, summary.class_counts, summary.feature_names, spec.transform,
-        [message.render(command=True) for message in described],
-        [message.render(command=True, ids=False) for message in described],
-        model, label_map=summary.label_map, ids_in=tuple(ids_in),
+    record = RunRecord(
+        spec=spec, class_counts=summary.class_counts, label_map=summary.label_map, transform=spec.transform,
+        described=tuple(summary.record.messages()), ids_in=tuple(ids_in),
     )  # fmt: skip
+    return Input(record, summary, summary.statistics.classes, summary.feature_names, model)
 
 
 def check_classes(given: Input) -> None:
@@ -159,16 +154,18 @@ def _read_statistics(spec: ScreenSpec) -> Input:
         blocks = blocks and {site: part.pick(list(wanted.classes)) for site, part in blocks.items()}
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
     sites = tuple(site.site for site in found.sites)
-    described = [
+    described = Message.of(
         f"{spec.table}: statistics of {plural(len(sites), 'site')} ({_few(sites, 5)}), "
         f"{'apart' if apart else 'pooled'}; "
         f"{int(counts.sum()):,} samples x {moments.n_features:,} features, transform {found.transform}."
-    ]
+    )
     named = {str(label): int(n) for label, n in zip(moments.classes, counts, strict=True)}
+    record = RunRecord(
+        spec=spec, class_counts=named, transform=found.transform, sites=sites, described=(described,)
+    )
     return Input(
-        spec, moments, moments.classes, named, found.feature_ids, found.transform, described, described,
-        sites=sites, n_sites=found.n_sites_per_feature, blocks=blocks,
-    )  # fmt: skip
+        record, moments, moments.classes, found.feature_ids, n_sites=found.n_sites_per_feature, blocks=blocks
+    )
 
 
 def _check_for_statistics(spec: ScreenSpec, transform: str) -> None:

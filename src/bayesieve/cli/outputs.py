@@ -12,7 +12,7 @@ from typing import Any, Self
 from bayesieve import __version__
 from bayesieve.cli.console import Talk
 from bayesieve.errors import FileError, OptionError
-from bayesieve.io import check_ending, read_columns, split_reference
+from bayesieve.io import check_ending, read_columns, side_car, split_reference
 from bayesieve.screening import ScreenSpec
 from bayesieve.utils import check_writable, replacing, toml_value
 
@@ -84,7 +84,10 @@ class RunOptions:
 
     def check_targets(self, read: Mapping[str, str]) -> None:
         """Raise if an output cannot be written, or would replace a file that is read or another output."""
-        check_targets(read, {name: getattr(self, name) for name in _TARGETS})
+        targets = {name: getattr(self, name) for name in _TARGETS}
+        if self.out is not None:
+            targets["record of --out"] = side_car(self.out)
+        check_targets(read, targets)
 
 
 def files_read(spec: ScreenSpec, run: RunOptions) -> dict[str, str]:

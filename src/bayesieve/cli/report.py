@@ -18,11 +18,11 @@ from bayesieve.cli.inputs import Input
 from bayesieve.cli.manifest import check_inputs, compare_results, recorded_run
 from bayesieve.cli.outputs import RunOptions, annotation_file, check_exists, check_report, check_targets
 from bayesieve.cli.screen import read_probabilities, screen_source
-from bayesieve.errors import BayesieveError, FileError, OptionError
-from bayesieve.io import is_statistics_file, plain_suffix, read_json, read_manifest, read_result
+from bayesieve.errors import BayesieveError, FileError, Message, OptionError
+from bayesieve.io import is_statistics_file, plain_suffix, read_json, read_record, read_result
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report import Commands, manifest_without_samples, prior_probability, ratio_state
-from bayesieve.screening import CANNOT, FEATURE_NUMBERS, ScreenSpec, SiteView, prior_numbers
+from bayesieve.report import Commands, prior_probability, ratio_state
+from bayesieve.screening import CANNOT, FEATURE_NUMBERS, RunRecord, ScreenSpec, SiteView, prior_numbers
 from bayesieve.selection import MinimalRisk, Rule, Selection, make_rule
 from bayesieve.utils import check_file, check_writable, plural
 
@@ -33,16 +33,14 @@ _OF_THE_PRIOR = ("prior_probability", "prior_ratio")
 
 @dataclass(slots=True)
 class Source:
-    """What is known of a result.
+    """A result, and what is known of it.
 
     Parameters
     ----------
     selection, rule
         The list, and its rule if that is known.
-    described
-        Sentences about where it comes from.
-    class_counts, transform
-        Of the data.
+    record
+        What is known of the run, and where it was read from.
     commands
         How to get the result again.
     data
@@ -51,20 +49,19 @@ class Source:
         Columns about the features.
     sites
         The strongest features site by site.
-    manifest
-        The manifest of the run.
     """
 
     selection: Selection
     rule: Rule | None
-    described: list[str]
-    class_counts: dict[str, int]
-    transform: str
+    record: RunRecord
     commands: Commands
     data: Any = None
     annotation: dict[str, Any] = field(default_factory=dict)
     sites: SiteView | None = None
-    manifest: dict[str, Any] = field(default_factory=dict)
+
+    def describe(self, n_values: int) -> list[str]:
+        """Sentences about where it comes from; without ids of samples if no values are to be shown."""
+        return [message.render(command=True, ids=n_values > 0) for message in self.record.described]
 
 
 def read_source(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
@@ -112,32 +109,22 @@ def _is_manifest(path: str) -> bool:
 def _from_table(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
     with talk.timed("read"):
         stored = read_result(path, run.manifest)
-    spec = stored.spec
-    recorded = None if spec is None else _recorded_rule(spec, stored.selection)
+    record = stored.record
+    recorded = None if record.spec is None else _recorded_rule(record.spec, stored.selection)
     selection, rule = _decide(stored.selection, recorded, changes)
     posterior = selection.posterior
-    manifest = {} if run.manifest is None else _shown(read_manifest(run.manifest), run)
-    described = [
+    first = Message.of(
         f"{path}: a result of bayesieve screen, {plural(posterior.n_features, 'feature')}"
-        + (f", transform {stored.transform}." if stored.transform else "."),
-        *map(str, manifest.get("described", ())),
-        *stored.remarks,
-    ]
+        + (f", transform {record.transform}." if record.transform else ".")
+    )
+    record = dataclasses.replace(record, described=(first, *record.described, *stored.remarks))
     sites = stored.n_sites is not None
-    if spec is not None and spec.table:
-        known = spec.redacted(classes=False) if run.n_values == 0 else spec
-        commands = Commands.of_spec(known, posterior, statistics=sites, changes=_anew(changes))
+    if record.spec is not None and record.spec.table:
+        commands = Commands.of_spec(record.spec, posterior, statistics=sites, changes=_anew(changes))
     else:
         commands = _commands_of_table(path, changes, posterior)
     annotation: dict[str, Any] = {"n_sites": stored.n_sites, **stored.annotation} if sites else stored.annotation
-    return Source(
-        selection, rule, described, stored.class_counts, stored.transform or "none", commands,
-        annotation=dict(annotation), manifest=manifest,
-    )  # fmt: skip
-
-
-def _shown(manifest: dict[str, Any], run: RunOptions) -> dict[str, Any]:
-    return manifest_without_samples(manifest) if run.n_values == 0 else manifest
+    return Source(selection, rule, record, commands, annotation=dict(annotation))
 
 
 def _anew(changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,12 +170,12 @@ def _decide(
         prior = ScreenSpec(prior_probability=changes["prior_probability"])
         posterior = posterior.with_prior(prior.make_prior(posterior.names, read_probabilities))
     if any(name in changes for name in ScreenSpec.names("rule")):
-        rule: Rule | None = make_rule(changes.get("criterion"), changes)
+        rule: Rule = make_rule(changes.get("criterion"), changes)
     elif posterior is not selection.posterior:
         rule = recorded or MinimalRisk(0.5)
     else:
-        rule = recorded
-    return (selection, None) if rule is None else (rule.select(posterior), rule)
+        return selection, recorded
+    return rule.select(posterior), rule
 
 
 def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePosterior:
@@ -206,16 +193,15 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
 
 
 def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
-    content = read_manifest(path)
-    spec, recorded = recorded_run(content, path)
-    n_inputs = check_inputs(content, path)
+    record = read_record(path)
+    spec, recorded = recorded_run(record, path)
+    n_inputs = check_inputs(record, path)
     spec.check_files()
     given, selection = screen_source(spec, talk)
-    said = compare_results(content, path, selection, n_inputs)
+    said = Message.of(compare_results(record, path, selection, n_inputs))
     now, rule = _decide(selection, spec.make_rule(), changes)
     source = _from_input(given, now, rule, changes, run, recorded.features)
-    source.manifest = _shown(content, run)
-    source.described.append(said)
+    source.record = dataclasses.replace(record, described=(*given.record.described, said))
     return source
 
 
@@ -224,13 +210,14 @@ def _from_input(
     features: str | None = None,
 ) -> Source:  # fmt: skip
     """What was screened now, with sites if it has several."""
-    posterior, spec = selection.posterior, given.public_spec() if run.n_values == 0 else given.spec
+    record = given.record.redacted() if run.n_values == 0 else given.record
+    posterior, spec = selection.posterior, record.spec or given.spec
     commands = Commands.of_spec(spec, posterior, statistics=bool(given.sites), changes=_anew(changes))
     annotation: dict[str, Any] = {"n_sites": np.asarray(given.n_sites)} if given.sites else {}
     annotation |= annotation_file(features, posterior.names, spec.encoding)
     return Source(
-        selection, rule, given.describe(run.report_values), given.class_counts, given.transform, commands,
-        None if given.sites else given.data, annotation, given.site_view(posterior),
+        selection, rule, record, commands, None if given.sites else given.data, annotation,
+        given.site_view(posterior),
     )  # fmt: skip
 
 
@@ -247,31 +234,28 @@ def run_report(options: Mapping[str, Any], result: str, title: str | None) -> No
     check_targets({path: name for path, name in read.items() if path is not None}, {"out": out})
     source = read_source(result, changes, run, talk)
     _annotate(source, run.features)
-    from bayesieve.report import Story, write_story  # noqa: PLC0415 - slow to import
+    from bayesieve.report import ReportData, write_page  # noqa: PLC0415 - slow to import
 
     with talk.timed("report"):
-        story = Story.of(
+        warned = (*source.record.warnings, *talk.messages)
+        report = ReportData.of(
             source.selection,
             rule=source.rule,
             data=source.data,
             n_values=run.n_values,
             annotation=source.annotation,
             title=title,
-            class_counts=source.class_counts,
-            transform=source.transform,
-            described=source.described,
-            warned=talk.warned(ids=run.n_values > 0),
+            record=dataclasses.replace(source.record, warnings=warned),
             sites=source.sites,
             commands=source.commands,
-            manifest=source.manifest,
             command=True,
         )
-        write_story(story, out)
+        write_page(report, out)
     size, selection = out.stat().st_size, source.selection
     n, chosen = selection.posterior.n_features, selection.n_selected
     what = f"{chosen:,} selected of {plural(n, 'feature')} ({selection.rule})"
     last = f"Wrote the report of {what} to {out} ({size / 1e6:,.1f} MB); open it in a browser."
-    lines = _wrap([*source.described, last])
+    lines = _wrap([*source.describe(run.n_values), last])
     talk.say("report", "\n".join(lines), path=os.fspath(out), bytes=size, n_features=n, n_selected=chosen)
 
 
@@ -293,7 +277,10 @@ def run_figures(options: Mapping[str, Any], result: str, formats: str, features:
     source = read_source(result, changes, run, talk)
     with talk.timed("figures"):
         written = save_all(source.selection, folder, names, features, source.sites, data=source.data)
-    lines = [*_wrap([*source.described, f"Wrote {plural(len(written), 'file')}:"]), *(f"  {p}" for p in written)]
+    lines = [
+        *_wrap([*source.describe(run.n_values), f"Wrote {plural(len(written), 'file')}:"]),
+        *(f"  {p}" for p in written),
+    ]
     talk.say("figures", "\n".join(lines), files=[os.fspath(path) for path in written])
 
 

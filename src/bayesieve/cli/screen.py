@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,20 @@ import numpy.typing as npt
 
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
-from bayesieve.cli.manifest import manifest_content, result_settings, same_in_every_run, write_manifest
+from bayesieve.cli.manifest import make_record, with_inputs, write_manifest
 from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, check_outputs, write_config
 from bayesieve.errors import OptionError, option
 from bayesieve.io import (
     is_reference,
     numbers_by_feature,
+    ranked_columns,
     read_model,
     text_chunks,
-    write_results,
+    write_result,
 )
 from bayesieve.posterior import FeaturePosterior, class_statistics
-from bayesieve.screening import ScreenSpec, screen
-from bayesieve.selection import Selection, results_hash, summary_lines
+from bayesieve.screening import RunRecord, ScreenSpec, screen
+from bayesieve.selection import Selection, summary_lines
 from bayesieve.utils import join_words
 
 _WIDTH = 79
@@ -48,17 +50,18 @@ def run_screen(options: Mapping[str, Any]) -> None:
         spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None
     )
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
+    record = make_record(given, run, selection)
     with talk.timed("write"):
-        _write_table(run, selection, given, annotation)
+        _write_table(run, selection, given, record, annotation)
     write_config(run, "screen", spec, options)
     if run.report is not None or run.manifest is not None:
-        manifest = manifest_content(given, run, talk, selection)
-        if run.report is not None:
-            with talk.timed("report"):
-                _write_report(run, selection, given, talk, annotation, same_in_every_run(manifest))
-        if run.manifest is not None:
-            write_manifest(run.manifest, manifest, talk)
-    _tell(talk, selection, given, run)
+        record = with_inputs(record, run)
+    if run.report is not None:
+        with talk.timed("report"):
+            _write_report(run, selection, given, replace(record, warnings=tuple(talk.messages)), annotation)
+    if run.manifest is not None:
+        write_manifest(run.manifest, record, talk)
+    _tell(talk, selection, given, run, record)
 
 
 def screen_source(
@@ -74,7 +77,8 @@ def screen_source(
         given = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
     check_classes(given)
     with talk.timed("screen"):
-        return given, select_features(given, talk, threads)
+        selection = select_features(given, talk, threads)
+        return given, replace(selection, by_chance=selection.expected_by_chance)
 
 
 def select_features(given: Input, talk: Talk, threads: int | None = None) -> Selection:
@@ -152,88 +156,60 @@ def add_findings(posterior: FeaturePosterior, spec: ScreenSpec) -> FeaturePoster
     return posterior
 
 
-def _write_table(run: RunOptions, selection: Selection, given: Input, annotation: Annotations) -> None:
+def _write_table(
+    run: RunOptions, selection: Selection, given: Input, record: RunRecord, annotation: Annotations
+) -> None:
     """Write the table; to standard output if nothing else is to be written."""
     if run.out is None and run.report is not None:
         return
-    ranking, rank = selection.posterior.ranking, selection.posterior.rank
-
-    def columns(rows: npt.NDArray[np.int64]) -> dict[str, Any]:
-        part = selection.take(rows).to_dict()
-        part |= {"rank": rank[rows], "transform": [given.transform] * rows.size}
-        if given.sites:
-            part["n_sites"] = np.asarray(given.n_sites)[rows]
-        for name, values in annotation.items():
-            column = [values.get(feature) for feature in part["feature"]]
-            part[name if name not in part else f"annotation_{name}"] = column
-        return part
-
-    if run.out is None:
-        for chunk in text_chunks(columns, order=ranking):
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.flush()
+    others: dict[str, Any] = {"n_sites": np.asarray(given.n_sites)} if given.sites else {}
+    others |= {f"annotation_{name}" if name in others else name: column for name, column in annotation.items()}
+    if run.out is not None:
+        write_result(run.out, selection, record, others)
         return
-    write_results(run.out, columns, lambda: _about(selection, given, run), ranking)
-
-
-def _about(selection: Selection, given: Input, run: RunOptions) -> dict[str, Any]:
-    """What formats with a place for it say about the table."""
-    return {
-        "table": given.spec.table,
-        "classes": {str(label): count for label, count in given.class_counts.items()},
-        "transform": given.transform,
-        "rule": selection.rule,
-        "n_selected": selection.n_selected,
-        "expected_false_positives": selection.expected_false_positives,
-        "expected_by_chance": selection.expected_by_chance,
-        "results_hash": results_hash(selection),
-        **result_settings(selection, given, run),
-    }
+    columns = ranked_columns(selection, record.transform, others)
+    for chunk in text_chunks(columns, order=selection.posterior.ranking):
+        sys.stdout.buffer.write(chunk)
+    sys.stdout.flush()
 
 
 def _write_report(
-    run: RunOptions, selection: Selection, given: Input, talk: Talk, annotation: Annotations,
-    manifest: Mapping[str, Any],
-) -> None:  # fmt: skip
+    run: RunOptions, selection: Selection, given: Input, record: RunRecord, annotation: Annotations
+) -> None:
     """Write the report; the values shown take one more reading of their features."""
-    from bayesieve.report import Commands, Story, write_story  # noqa: PLC0415 - slow to import
+    from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
 
-    spec = given.public_spec() if run.n_values == 0 else given.spec
-    story = Story.of(
+    options = {name: value for name, value in record.options.items() if name != "report"}  # the same bytes again
+    shown = replace(record.redacted() if run.n_values == 0 else record, options=options)
+    report = ReportData.of(
         selection,
-        rule=spec.make_rule(),
+        rule=given.spec.make_rule(),
         data=given.data,
         n_values=run.n_values,
         annotation=annotation,
-        class_counts=given.class_counts,
-        transform=given.transform,
-        described=given.describe(run.n_values),
-        warned=talk.warned(ids=run.n_values > 0),
+        record=shown,
         sites=given.site_view(selection.posterior),
-        commands=Commands.of_spec(spec, selection.posterior, statistics=bool(given.sites)),
-        manifest=manifest,
+        commands=Commands.of_spec(shown.spec or given.spec, selection.posterior, statistics=bool(given.sites)),
         command=True,
     )
-    write_story(story, str(run.report))
+    write_page(report, str(run.report))
 
 
-def _tell(talk: Talk, selection: Selection, given: Input, run: RunOptions) -> None:
+def _tell(talk: Talk, selection: Selection, given: Input, run: RunOptions, record: RunRecord) -> None:
     lines = _summary(selection, given)
     if run.out is not None:
         lines.append(f"Wrote {selection.posterior.n_features:,} rows to {run.out}.")
     if run.report is not None:
         size = os.path.getsize(run.report) / 1e6
         lines.append(f"Wrote the report to {run.report} ({size:,.1f} MB); open it in a browser.")
-    low, high = selection.false_positives.interval(0.9)
+    names = ("n_features", "n_selected", "expected_false_positives")
     talk.say(
         "result",
         "\n".join(lines),
-        n_features=selection.posterior.n_features,
-        classes=given.class_counts,
-        n_selected=selection.n_selected,
-        expected_false_positives=selection.expected_false_positives,
-        interval=[int(low), int(high)],
+        classes=dict(given.class_counts),
+        interval=record.results["false_positives_90"],
         expected_by_chance=selection.expected_by_chance,
+        **{name: record.results[name] for name in names},
     )
 
 

@@ -1,22 +1,20 @@
 from .priors import read_model as read_model
 from .results.read import (
     StoredResult as StoredResult,
-    note_kind as note_kind,
-    read_manifest as read_manifest,
+    read_record as read_record,
     read_result as read_result,
 )
-from .results.stored_parts import (
-    StoredColumns as StoredColumns,
-    StoredModel as StoredModel,
-    Unrepeatable as Unrepeatable,
-    of_the_prior as of_the_prior,
-)
-from .results.stored_statistics import rounded_probabilities as rounded_probabilities
-from .results.stored_table import read_json as read_json
+from .results.table import read_json as read_json
 from .results.write import (
+    annotation_columns as annotation_columns,
     check_ending as check_ending,
+    check_side_car as check_side_car,
     number_bytes as number_bytes,
+    ranked_columns as ranked_columns,
+    record_bytes as record_bytes,
+    side_car as side_car,
     text_chunks as text_chunks,
+    write_result as write_result,
     write_results as write_results,
 )
 from .statistics_file import (

@@ -1,5 +1,10 @@
 from .categorical import CategoricalModel as CategoricalModel
-from .comparison import Compared as Compared, Comparison as Comparison, Part as Part
+from .comparison import (
+    Compared as Compared,
+    Comparison as Comparison,
+    Part as Part,
+    UnknownComparison as UnknownComparison,
+)
 from .counts.negative_binomial import NegativeBinomialModel as NegativeBinomialModel
 from .counts.poisson import PoissonModel as PoissonModel
 from .evidences import (
@@ -38,7 +43,7 @@ from .gaussian.prior_ratio import (
     warn_unless_semi_proper as warn_unless_semi_proper,
 )
 from .gaussian.shared_shift import ShiftComparison as ShiftComparison
-from .model import Model as Model
+from .model import Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (
     KnownBlock as KnownBlock,
     check_proper as check_proper,

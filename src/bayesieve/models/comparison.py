@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -147,6 +147,32 @@ class Comparison:
         if len(parts) < len(drawn):
             return None
         return Comparison(self.patterns, parts).log_bayes_factor()
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownComparison:
+    """A comparison that cannot be repeated on other data, so that numbers by chance are not known.
+
+    Parameters
+    ----------
+    cost
+        How much a draw did cost.
+    """
+
+    cost: int = 1
+    unknown_because: ClassVar[str] = (
+        "the stored table does not hold what it takes; a report of the manifest of its run, which screens the "
+        "data again, would"
+    )
+
+    def take(self, places: Any) -> UnknownComparison:
+        """The same for some of the features."""
+        del places
+        return self
+
+    def null_log_bayes_factor(self, rng: np.random.Generator) -> None:
+        """Not known."""
+        del rng
 
 
 def sum_of_evidences(parts: Sequence[Part]) -> Evidences:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix
-from bayesieve.errors import Message, OptionError, Piece
+from bayesieve.errors import DataError, Message, OptionError, Piece
 from bayesieve.models.evidences import Evidences, GroupEvidences
 from bayesieve.stats import ClassStatistics, Parts, side_by_side
 from bayesieve.utils import FloatArray, check_missing
@@ -290,3 +291,36 @@ def _of_features(value: Any, places: Any, n_features: int) -> Any:
     taken = {name: _of_features(each, places, n_features) for name, each in held.items()}
     changed = {name: each for name, each in taken.items() if each is not held[name]}
     return dataclasses.replace(value, **changed) if changed else value
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownModel(Model):
+    """The model of a result of which only the log Bayes factors are known.
+
+    Parameters
+    ----------
+    family, caveat
+        Distribution of the values, and a sentence that belongs into the summary; empty if not known.
+    """
+
+    family: str = ""  # type: ignore[misc]
+    caveat: str | Message = ""  # type: ignore[misc]
+
+    def statistic(self, values: Any) -> NoReturn:
+        """Raise: there are no values to sum."""
+        self._raise()
+
+    def merge(self, first: Any, second: Any) -> NoReturn:
+        """Raise: there is nothing to merge."""
+        self._raise()
+
+    def log_evidence(self, group: Any) -> NoReturn:
+        """Raise: the evidence of a group is not known."""
+        self._raise()
+
+    def _raise(self) -> NoReturn:
+        raise DataError(
+            "The model of this stored result is not known: it holds log Bayes factors and what stands in its "
+            "columns. Screen the data again for that.",
+            kind="unknown-model",
+        )

@@ -18,7 +18,11 @@ from .error_analysis import (
     as_mask as as_mask,
     expected_roc as expected_roc,
 )
-from .feature_posterior import FeaturePosterior as FeaturePosterior, class_statistics as class_statistics
+from .feature_posterior import (
+    FeaturePosterior as FeaturePosterior,
+    class_statistics as class_statistics,
+    finding_columns as finding_columns,
+)
 from .findings.effects import Effects as Effects, effects as effects
 from .findings.finding import (
     BlockEvidence as BlockEvidence,
@@ -27,6 +31,7 @@ from .findings.finding import (
     PriorRemark as PriorRemark,
     Remark as Remark,
     check_same_features as check_same_features,
+    depends_on_prior as depends_on_prior,
     within_blocks as within_blocks,
 )
 from .findings.fragility import Fragility as Fragility

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,8 +32,24 @@ def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
     }
     for columns in (*(finding.columns(posterior) for finding in posterior.findings), class_statistics(posterior)):
         for name, column in columns.items():
-            table[name if name not in table else f"{name} (2)"] = column  # odd names of classes and blocks
+            table[_free(name, table)] = column
     return table
+
+
+def finding_columns(posterior: FeaturePosterior) -> list[tuple[str, ...]]:
+    """Names that the columns of each finding have in the table of results."""
+    few = posterior.take([0])
+    taken = {"rank", "feature", "log_odds", "probability", "log_bayes_factor", "degenerate", "degenerate_reason"}
+    found = []
+    for finding in few.findings:
+        names = tuple(_free(name, taken) for name in finding.columns(few))
+        taken |= {*names}
+        found.append(names)
+    return found
+
+
+def _free(name: str, table: Collection[str]) -> str:
+    return name if name not in table else f"{name} (2)"  # odd names of classes and blocks
 
 
 def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 from . import figures as figures
 from .commands import Commands as Commands
+from .controls import prior_probability as prior_probability, ratio_state as ratio_state
+from .data import ReportData as ReportData
 from .figures.saving import save_all as save_all
-from .prior_state import prior_probability as prior_probability, ratio_state as ratio_state
-from .redact import manifest_without_samples as manifest_without_samples
-from .story import Story as Story
-from .writing import write as write, write_story as write_story
+from .page import write as write, write_page as write_page

@@ -5,6 +5,7 @@ The page appends the rule and the prior as its controls stand.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from bayesieve.models import PairedComparison, ShiftComparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.report.prior_state import prior_probability, ratio_state
+from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.screening import CANNOT, ScreenSpec, python_lines
 
 MODEL = "{model}"
@@ -122,8 +123,8 @@ def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) 
     elif isinstance(spec.prior_probability, float):
         why = "where the prior probabilities of its features come from is not known"
         return (CANNOT.format(why=why),)
-    if model is None and spec.has_prior_file and not posterior.model.supports("moments"):
-        why = f"the priors of {spec.prior!r} are not there any more or have changed"
+    if model is None and spec.has_prior_file and not os.path.isfile(spec.prior):
+        why = f"the priors of {spec.prior!r} are not there any more"
         return (CANNOT.format(why=why),)
     classes = [str(label) for label in posterior.classes]
     return python_lines(spec, classes, statistics=statistics, model=model)

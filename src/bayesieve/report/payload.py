@@ -11,12 +11,18 @@ import numpy.typing as npt
 
 from bayesieve import __version__
 from bayesieve.data import told_apart
-from bayesieve.io import of_the_prior
 from bayesieve.models import Degeneracy, pairs_of
-from bayesieve.posterior import FeaturePosterior, Fragility, class_statistics, composition_of, predictive
+from bayesieve.posterior import (
+    FeaturePosterior,
+    Fragility,
+    class_statistics,
+    composition_of,
+    depends_on_prior,
+    predictive,
+)
+from bayesieve.report.controls import prior_probability, ratio_state
+from bayesieve.report.data import ReportData, is_paired
 from bayesieve.report.encoding import encoded, encoded_number, encoded_text, finite
-from bayesieve.report.prior_state import prior_probability, ratio_state
-from bayesieve.report.story import Story, is_paired
 from bayesieve.screening import SiteView
 from bayesieve.stats import as_moments
 from bayesieve.utils import IntArray
@@ -59,7 +65,7 @@ def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[
         content |= encoded_text(array.tolist())
     if annotation:
         content["annotation"] = True
-    elif of_the_prior(name):
+    elif depends_on_prior(name):
         content["of_prior"] = True
     return content
 
@@ -194,51 +200,51 @@ SCHEMA = 1
 _WITH_LAWS = 500
 
 
-def payload(story: Story) -> dict[str, Any]:
+def payload(report: ReportData) -> dict[str, Any]:
     """Return the content of the page's JSON.
 
     Parameters
     ----------
-    story
-        What is told.
+    report
+        Data of the report.
     """
-    posterior = story.posterior
+    posterior = report.posterior
     ranking = posterior.ranking
-    order = ranking[: story.n_detailed]
+    order = ranking[: report.n_detailed]
     detailed = posterior.take(order)
     content = {
         "schema": SCHEMA,
         "version": __version__,
-        "title": story.title,
-        "created": story.created,
-        "classes": list(story.class_counts),
-        "class_counts": list(story.class_counts.values()),
+        "title": report.title,
+        "created": report.created,
+        "classes": list(report.class_counts),
+        "class_counts": list(report.class_counts.values()),
         "paired": is_paired(posterior),
         "n_features": posterior.n_features,
-        "n_detailed": story.n_detailed,
+        "n_detailed": report.n_detailed,
         "law": posterior.model.family,
         "calibrated": posterior.calibrated,
-        "rule": story.rule.content(),
+        "rule": report.rule.content(),
         "names": list(detailed.names),
-        "commands": story.commands.content(),
+        "commands": report.commands.content(),
     }
-    content |= _evidence(story, ranking)
+    content |= _evidence(report, ranking)
     content |= _flags(detailed)
     content |= {
-        "effect": _effect(story, order),
+        "effect": _effect(report, order),
         "statistics": _statistics(detailed),
-        "columns": all_columns(detailed, story.annotation, order),
-        "predictive": _predictive(story, order),
-        "values": _values(story),
+        "columns": all_columns(detailed, report.annotation, order),
+        "predictive": _predictive(report, order),
+        "values": _values(report),
         "composition": _composition(detailed),
-        "sites": None if story.sites is None else sites_payload(story.sites),
+        "sites": None if report.sites is None else sites_payload(report.sites),
     }
     return content
 
 
-def _evidence(story: Story, ranking: IntArray) -> dict[str, Any]:
+def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:
     """Bayes factors, prior and numbers by chance."""
-    posterior, chance = story.posterior, story.chance
+    posterior, chance = report.posterior, report.chance
     probability, ratio = prior_probability(posterior), ratio_state(posterior)
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
     shared = probability is not None
@@ -265,8 +271,8 @@ def _flags(detailed: FeaturePosterior) -> dict[str, Any]:
     }
 
 
-def _effect(story: Story, order: IntArray) -> dict[str, Any] | None:
-    effect = story.effect
+def _effect(report: ReportData, order: IntArray) -> dict[str, Any] | None:
+    effect = report.effect
     if effect is None:
         return None
     return {
@@ -293,17 +299,17 @@ def _statistics(detailed: FeaturePosterior) -> dict[str, Any] | None:
     }
 
 
-def _predictive(story: Story, order: IntArray) -> dict[str, Any] | None:
-    n = max(_WITH_LAWS, 0 if story.values is None else len(story.values.values))
-    laws = predictive(story.posterior, order[:n])
+def _predictive(report: ReportData, order: IntArray) -> dict[str, Any] | None:
+    n = max(_WITH_LAWS, 0 if report.values is None else len(report.values.values))
+    laws = predictive(report.posterior, order[:n])
     if laws is None:
         return None
     rows = {"dof": laws.dof, "location": laws.location, "scale": laws.scale}
     return {"n": laws.n_features} | {name: [encoded(row, "f4") for row in each] for name, each in rows.items()}
 
 
-def _values(story: Story) -> dict[str, Any] | None:
-    values = story.values
+def _values(report: ReportData) -> dict[str, Any] | None:
+    values = report.values
     if values is None:
         return None
     return {

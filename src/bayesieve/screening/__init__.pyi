@@ -8,6 +8,12 @@ from .inputs import (
 from .leave_one_out import fragility as fragility
 from .obf import screen as screen
 from .permutation_test import permutations as permutations
+from .record import SCHEMA_VERSION as SCHEMA_VERSION, RunRecord as RunRecord
+from .record_parts import (
+    FindingRecord as FindingRecord,
+    decode_comparison as decode_comparison,
+    decode_model as decode_model,
+)
 from .sites import SiteView as SiteView
 from .spec import ScreenSpec as ScreenSpec
 from .spec_text import (

@@ -20,6 +20,7 @@ from .selection import (
     describe_chance as describe_chance,
     flagged_lines as flagged_lines,
     found_lines as found_lines,
+    hash_columns as hash_columns,
     prefix as prefix,
     results_hash as results_hash,
     summary_lines as summary_lines,

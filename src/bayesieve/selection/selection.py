@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from bayesieve.posterior import (
     expected_by_chance,
     expit,
 )
-from bayesieve.stats import ClassStatistics, as_moments, largest_counts
+from bayesieve.stats import largest_counts
 from bayesieve.utils import join_words
 
 _ADVICE = Message.of(
@@ -154,6 +155,8 @@ class Selection(ErrorAnalysis, Tabular):
         Features pass with log-odds over this value (for rules that count, at least this value).
     n_tied_out
         Features left out although their log-odds equal the cut.
+    by_chance
+        Number of features that would pass by chance, where it is known from elsewhere than the posterior.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class Selection(ErrorAnalysis, Tabular):
     rule: str
     cut: float
     n_tied_out: int = 0
+    by_chance: float | None = None
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
@@ -189,7 +193,7 @@ class Selection(ErrorAnalysis, Tabular):
     @property
     def expected_by_chance(self) -> float:
         """Number of features that would pass this cut if none were a marker and all were Gaussian."""
-        return expected_by_chance(self.posterior, self.cut)
+        return expected_by_chance(self.posterior, self.cut) if self.by_chance is None else self.by_chance
 
     def summary(self) -> str:
         """Tell the result in a few lines of plain text.
@@ -262,24 +266,19 @@ def prefix(posterior: FeaturePosterior, size: int, rule: str) -> Selection:
 
 
 def results_hash(selection: Selection) -> str:
-    """SHA-256 of the results: feature ids, then log-odds, moments and the selection as little-endian bytes."""
-    posterior, digest = selection.posterior, hashlib.sha256()
+    """SHA-256 of the results in the order of the ranks; the table of results holds all that goes into it."""
+    posterior, order = selection.posterior, selection.posterior.ranking
     names = posterior.names
+    arrays = (posterior.log_odds, posterior.log_bayes_factor, posterior.degenerate_codes, selection.mask)
+    return hash_columns([names[i] for i in order.tolist()], posterior.classes, [array[order] for array in arrays])
+
+
+def hash_columns(names: Sequence[str], classes: Sequence[Any], arrays: Sequence[npt.NDArray[Any]]) -> str:
+    """SHA-256 of feature ids, class labels, and columns as little-endian bytes."""
+    digest = hashlib.sha256()
     for lo in range(0, len(names), 2**16):
         digest.update("\0".join((*names[lo : lo + 2**16], "")).encode("utf-8", "surrogatepass"))
-    digest.update("\0".join(map(str, posterior.classes)).encode("utf-8", "surrogatepass"))
-    arrays = (
-        posterior.log_odds, *_of_statistics(posterior.statistics), posterior.degenerate_codes, selection.mask,
-    )  # fmt: skip
+    digest.update("\0".join(map(str, classes)).encode("utf-8", "surrogatepass"))
     for array in arrays:
-        for row in np.atleast_2d(array):
-            digest.update(np.ascontiguousarray(row, dtype=array.dtype.newbyteorder("<")).data)
+        digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).data)
     return digest.hexdigest()
-
-
-def _of_statistics(statistics: ClassStatistics) -> list[npt.NDArray[Any]]:
-    moments = as_moments(statistics)
-    if moments is not None:
-        return [np.broadcast_to(moments.counts, moments.mean.shape), moments.mean, moments.centred_squares]
-    columns = statistics.describe([str(label) for label in statistics.classes])
-    return [np.asarray(column) for column in columns.values()]

@@ -3,128 +3,77 @@
 from __future__ import annotations
 
 import os
-import unicodedata
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError, Message, OptionError
-from bayesieve.io.results.stored_model import Origin, origin_of
-from bayesieve.io.results.stored_parts import (
-    OF_FRAGILITY,
-    StoredColumns,
-    StoredModel,
-    Unrepeatable,
-    stored_fragility,
+from bayesieve.errors import BayesieveError, FileError, Message
+from bayesieve.io.results.table import (
+    StoredTable,
+    class_columns,
+    read_json,
+    read_stored_table,
+    stored_prior,
+    stored_statistics,
+    take_columns,
 )
-from bayesieve.io.results.stored_statistics import class_columns, stored_prior, stored_statistics
-from bayesieve.io.results.stored_table import StoredTable, read_json, read_stored_table
+from bayesieve.io.results.write import side_car
 from bayesieve.io.tables.roles import check_distinct
-from bayesieve.models import Degeneracy
-from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding
-from bayesieve.screening import ScreenSpec
-from bayesieve.selection import FixedSize, MinimalRisk, Selection
-from bayesieve.stats import as_moments
+from bayesieve.models import Degeneracy, UnknownModel
+from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility, depends_on_prior
+from bayesieve.screening import SCHEMA_VERSION, FindingRecord, RunRecord, decode_comparison, decode_model
+from bayesieve.selection import FixedSize, MinimalRisk, Selection, hash_columns
 from bayesieve.utils import FloatArray, listed
-
-_TURNED = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # marks that show a text in another order
-
-
-def checked_settings(path: str, said: Any) -> dict[str, Any]:
-    r"""Return settings that were read from a file, or raise if they cannot be those of a screen.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    said
-        What it says; anything but a mapping counts as nothing.
-    """
-    if not isinstance(said, Mapping):
-        return {}
-    for name, value in said.items():
-        for part in (name, *(value if isinstance(value, list) else [value])):
-            if isinstance(part, str):
-                _check_text(path, name, part)
-            elif not (part is None or isinstance(part, (bool, int, float))):
-                raise FileError(
-                    f"{path} cannot be used: its setting {name} holds {type(part).__name__}, and settings are "
-                    "texts, numbers and lists of them. The file has been changed; write it again with bayesieve "
-                    "screen."
-                )
-    return dict(said)
-
-
-def _check_text(path: str, name: str, text: str) -> None:
-    for place, character in enumerate(text):
-        kind = unicodedata.category(character)
-        if (kind in ("Cc", "Zl", "Zp") and character != "\t") or ord(character) in _TURNED:
-            raise FileError(
-                f"{path} cannot be used: its setting {name!r} holds the control character U+{ord(character):04X} "
-                f"(at position {place + 1}), which no option of bayesieve screen has a use for. Somebody may want "
-                "to have a command run that is not the one shown. Do not use the file; write it again with "
-                "bayesieve screen."
-            )
-
-
-def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the manifest of a screen."""
-    content, name = read_json(path), os.fspath(path)
-    if not isinstance(content, dict) or content.get("format") != "bayesieve-manifest":
-        raise FileError(f"{name} is no manifest of bayesieve; name a file that screen --manifest wrote.")
-    if content.get("schema_version") != 1:
-        raise FileError(
-            f"{name} is a manifest in version {content.get('schema_version')!r} of the format, of bayesieve "
-            f"{content.get('versions', {}).get('bayesieve', 'of another version')}; this one reads version 1."
-        )
-    parts = {"settings": dict, "results": dict, "inputs": list}
-    wrong = [key for key, kind in parts.items() if not isinstance(content.get(key), kind)]
-    if wrong or content.get("command") != "screen":
-        raise FileError(
-            f"{name} is not the manifest of a screen: "
-            + (f"{listed(wrong)} is missing." if wrong else f"it is of bayesieve {content.get('command')}.")
-        )
-    checked_settings(name, content["settings"])
-    return content
-
-
-def said_by_manifest(manifest: str | os.PathLike[str], table: StoredTable) -> dict[str, Any]:
-    """Return what the manifest of a run says about its result, if it is that of this table."""
-    content, name = read_manifest(manifest), os.fspath(manifest)
-    results, hashed = content["results"], table.about.get("results_hash")
-    features = results.get("n_features")
-    if features != table.n_rows or hashed not in (None, results.get("sha256")):
-        raise FileError(
-            f"{name} is the manifest of another run than {table.path}: "
-            + (f"of {features} features" if features != table.n_rows else "its results have another hash")
-            + ". Give the manifest that was written together with the result."
-        )
-    return {
-        "n_features": features, "settings": dict(content["settings"]), "notes": list(results.get("notes", ())),
-        "results_hash": results.get("sha256", ""), "classes": dict(content.get("classes", {})),
-    }  # fmt: skip
-
-
-def note_kind(note: Message) -> str:
-    """Return under which kind a note is stored."""
-    return note.kind if note.kind in ("fragility", "blocks") else "other"
-
-
-def stored_notes(said: Any) -> dict[str, list[Message]]:
-    """Return notes by kind; notes without one are of no certain kind."""
-    found: dict[str, list[Message]] = {"fragility": [], "blocks": [], "other": []}
-    for note in said if isinstance(said, list) else ():
-        kind, text = (note.get("kind"), note.get("text")) if isinstance(note, dict) else ("", note)
-        if isinstance(text, str):
-            found[kind if kind in found else "other"].append(Message.of(text, kind=str(kind)))
-    return found
-
 
 _NEEDED = ("feature", "log_odds", "log_bayes_factor")
 _HEAD = (*_NEEDED, "rank", "probability", "selected", "degenerate", "degenerate_reason", "transform")
+_UNKNOWN = Message.of(
+    "The table came without its record, so that model and prior of the screen are not known: log-odds, list and "
+    "expected numbers are those of the columns; the number of features that would pass by chance, and everything "
+    "else that takes the model, cannot be told.",
+    kind="no-record",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredColumns:
+    """Columns of a result file, as a finding of the posterior.
+
+    Parameters
+    ----------
+    held
+        Arrays or lists by name, one cell per feature.
+    sentences
+        What was said about them.
+    """
+
+    held: dict[str, Any]
+    sentences: tuple[Message, ...] = ()
+
+    def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
+        """Columns as they were stored."""
+        del posterior
+        return dict(self.held)
+
+    def take(self, places: Any) -> StoredColumns:
+        """Some of the features."""
+        return StoredColumns(take_columns(self.held, places), self.sentences)
+
+    def without_samples(self) -> StoredColumns:
+        """Return the same without the samples on which features hang."""
+        held = {name: column for name, column in self.held.items() if name != "culprit"}
+        return StoredColumns(held, self.sentences)
+
+    def notes(self) -> list[Message]:
+        """Sentences for the summary."""
+        return list(self.sentences)
+
+    def reweighed(self, prior_log_odds: Any) -> tuple[StoredColumns, Any]:
+        """Drop the columns that hold for the stored prior only."""
+        kept = {name: column for name, column in self.held.items() if not depends_on_prior(name)}
+        return StoredColumns(kept), prior_log_odds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,16 +86,12 @@ class StoredResult:
         The file.
     selection
         The posterior and the list; features are in the order of their ranks.
-    transform
-        What was done to the values.
+    record
+        What is known of the run; of a table without a record its classes, transform and list alone.
     annotation
         Columns that came from a table of annotations.
-    settings
-        Options of the screen, as far as the file or a manifest say them.
     remarks
-        What had to be worked out, in words.
-    results_hash
-        SHA-256 of the results, empty if the file does not say it.
+        What is not known, or in doubt.
     n_sites
         How many sites hold each feature; None if the result is not of a statistics file.
 
@@ -155,24 +100,19 @@ class StoredResult:
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> import bayesieve as bs
-    >>> from bayesieve.io.results.write import write_results
-    >>> from bayesieve.io.results.read import read_result
     >>> X = np.random.default_rng(0).normal(size=(20, 50))
     >>> selection = bs.FixedSize(3).select(bs.screen(X, ["a", "b"] * 10))
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
-    >>> write_results(path, selection.to_dict(), dict)
-    >>> stored = read_result(path)
+    >>> path = bs.write_result(pathlib.Path(tempfile.mkdtemp()) / "list.csv", selection)
+    >>> stored = bs.read_result(path)
     >>> stored.selection.names == selection.names, stored.posterior.model.prior_ratio
     (True, 0.1)
     """
 
     path: str
     selection: Selection
-    transform: str
+    record: RunRecord
     annotation: dict[str, list[str | None]]
-    settings: dict[str, Any]
-    remarks: tuple[str, ...]
-    results_hash: str = ""
+    remarks: tuple[Message, ...] = ()
     n_sites: npt.NDArray[np.int64] | None = None
 
     @property
@@ -180,60 +120,115 @@ class StoredResult:
         """The screen."""
         return self.selection.posterior
 
-    @property
-    def spec(self) -> ScreenSpec | None:
-        """Specification of the screen; None if the settings do not say it."""
-        return stored_spec(self.settings)
 
-    @property
-    def class_counts(self) -> dict[str, int]:
-        """Values of every class, of the feature that has most."""
-        counts = self.posterior.statistics.counts
-        return {str(c): int(n.max()) for c, n in zip(self.posterior.classes, counts, strict=True)}
-
-
-def stored_spec(settings: Mapping[str, Any]) -> ScreenSpec | None:
-    """Return the specification that stored settings hold, None if there are none or they are not understood."""
-    try:
-        return ScreenSpec.from_options(settings) if settings else None
-    except OptionError:
-        return None
+def read_record(path: str | os.PathLike[str]) -> RunRecord:
+    """Read the record of a run: a side-car, or a manifest."""
+    content, name = read_json(path), os.fspath(path)
+    if not isinstance(content, dict) or content.get("format") not in ("bayesieve-record", "bayesieve-manifest"):
+        raise FileError(f"{name} is no manifest of bayesieve; name a file that screen --manifest wrote.")
+    if content.get("schema_version") != SCHEMA_VERSION:
+        versions = content.get("versions")
+        writer = versions.get("bayesieve") if isinstance(versions, dict) else None
+        raise FileError(
+            f"{name} is in version {content.get('schema_version')!r} of the format, of bayesieve "
+            f"{writer or 'of another version'}; this one reads version {SCHEMA_VERSION}. Screen the data again."
+        )
+    if content.get("command", "screen") != "screen":
+        raise FileError(f"{name} is not the manifest of a screen: it is of bayesieve {content['command']}.")
+    wrong = [key for key in ("settings", "results") if not isinstance(content.get(key), dict)]
+    if wrong:
+        raise FileError(f"{name} is not the record of a screen: {listed(wrong)} is missing.")
+    return RunRecord.from_dict(content, name)
 
 
 def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] | None = None) -> StoredResult:
-    """Read a table that ``bayesieve screen --out`` wrote: .csv, .tsv, .txt, .parquet or .json.
+    """Read a result that :func:`bayesieve.write_result` or ``bayesieve screen --out`` wrote.
+
+    Log-odds and the list are the same to the last bit. Of a text table the record is found beside it, as
+    ``ranked.csv.json`` for ``ranked.csv``; without it model and prior are not known.
 
     Parameters
     ----------
     path
-        The result table.
+        The result table: .csv, .tsv, .txt, .parquet or .json.
     manifest
-        The manifest of the same run, which says what a text file has no place for: model, prior and rule.
+        The manifest of the same run, to be used in place of the record of the table.
 
     Examples
     --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> import bayesieve as bs
-    >>> from bayesieve.io.results.read import read_result
-    >>> try:
-    ...     read_result("no-such-result.csv")
-    ... except bs.FileError as error:
-    ...     print(error)
-    There is no file no-such-result.csv. Check the name and the folder.
+    >>> X = np.random.default_rng(0).normal(size=(20, 50))
+    >>> selection = bs.FixedSize(3).select(bs.screen(X, ["a", "b"] * 10, prior_probability=0.1))
+    >>> path = bs.write_result(pathlib.Path(tempfile.mkdtemp()) / "list.csv", selection)
+    >>> bs.read_result(path).selection.summary() == selection.summary()
+    True
     """
     table = read_stored_table(path)
     table.check_columns(_NEEDED)
     check_distinct(table.path, table.texts("feature"), "feature")
     table = _in_order(table)
-    said = dict(table.about)
+    record, source = _find_record(table, manifest)
+    if record is not None:
+        _check_belongs(table, record, source)
+    if not np.isfinite(table.present("log_bayes_factor")).all():
+        raise FileError(f"{table.path}: log Bayes factors must be finite. Write the file again.")
+    try:
+        selection = _selection(table, _posterior(table, record), record)
+    except BayesieveError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise FileError(
+            f"{source or table.path} is damaged ({str(error)[:120]}). Write the result again."
+        ) from None
+    own, others, n_sites = _parts(table, record)
+    remarks = () if record is not None else (_UNKNOWN, *_may_be_cut(table, selection))
+    if record is None:
+        counts = selection.posterior.statistics.counts.max(axis=1)
+        record = RunRecord(
+            class_counts={str(c): int(n) for c, n in zip(selection.posterior.classes, counts, strict=True)},
+            transform=table.texts("transform")[0] if "transform" in own else "",
+        )
+    annotation = {name: table.optional_texts(name) for name in others}
+    return StoredResult(table.path, selection, record, annotation, remarks, n_sites)
+
+
+def _find_record(table: StoredTable, manifest: Any) -> tuple[RunRecord | None, str]:
+    """Return the record of a table, and where it stands: a manifest, the table itself, or its side-car."""
     if manifest is not None:
-        said |= said_by_manifest(manifest, table)
-    whole = said.get("n_features", table.n_rows)
-    if whole != table.n_rows:
+        return read_record(manifest), os.fspath(manifest)
+    if table.about.get("format") == "bayesieve-record" and table.about.get("schema_version") == SCHEMA_VERSION:
+        return RunRecord.from_dict(table.about, table.path), table.path
+    beside = side_car(table.path)
+    if beside is not None and os.path.isfile(beside):
+        return read_record(beside), beside
+    return None, ""
+
+
+def _check_belongs(table: StoredTable, record: RunRecord, source: str) -> None:
+    """Raise unless a record is that of a table: by the number of features and the hash of the results."""
+    whole, own = record.results.get("n_features"), source == table.path
+    if whole == table.n_rows:
+        numbers = (table.present("log_odds"), table.present("log_bayes_factor"))
+        arrays: list[npt.NDArray[Any]] = [*numbers, _codes(table), table.flags("selected")]
+        if hash_columns(table.texts("feature"), record.design.get("classes", ()), arrays) == record.results_hash:
+            return
+        raise FileError(
+            f"{table.path} has been changed since it was written: the hash of the results differs. Write it again."
+            if own
+            else f"{source} is the record of another result than {table.path}: the hash of the results differs. "
+            "Give the file that was written together with the table, or move it to read the table alone."
+        )
+    if own:
         raise FileError(
             f"{table.path} holds {table.n_rows:,} features, but the result has {whole}: rows have been taken "
             "out. What is expected of a list needs all features; give the whole table."
         )
-    return _rebuilt(table, said)
+    raise FileError(
+        f"{source} is the record of another result than {table.path}: of {whole} features, and the table holds "
+        f"{table.n_rows:,}. Give the whole table, and the file that was written together with it."
+    )
 
 
 def _in_order(table: StoredTable) -> StoredTable:
@@ -259,73 +254,94 @@ def _in_order(table: StoredTable) -> StoredTable:
     return table if np.array_equal(order, np.arange(n)) else table.rows(order)
 
 
-def _rebuilt(table: StoredTable, said: Mapping[str, Any]) -> StoredResult:
-    settings = checked_settings(table.path, said.get("settings"))
-    spec = stored_spec(settings)
-    own, others, n_sites = _parts(table)
+def _posterior(table: StoredTable, record: RunRecord | None) -> FeaturePosterior:
+    """Put the posterior together: from the record, or as far as columns go."""
     log_bf, log_odds = table.present("log_bayes_factor"), table.present("log_odds")
-    if not np.isfinite(log_bf).all():
-        raise FileError(f"{table.path}: log Bayes factors must be finite. Write the file again.")
-    prior = stored_prior(
-        log_odds, log_bf, _number(settings.get("prior_probability", said.get("prior_probability")))
-    )
-    found = class_columns(own, list(map(str, said.get("classes", ()))))
-    statistics, codes = stored_statistics(table, found), _codes(table)
-    taken = (
-        {*_HEAD, *(name for columns in found.columns for name in columns)} if found.kind == "moments" else {*_HEAD}
-    )
-    if found.kind == "moments" and len(found.labels) == 2:
-        taken |= {"mean_difference", "log_variance_ratio"}
-    blocks = _blocks(table, own, prior, log_bf, spec)
-    rest = [name for name in own if name not in taken and not (blocks and _is_of_blocks(name))]
-    held = {name: table.as_it_is(name) for name in rest}
-    robust = spec.robust if spec else np.array_equal(held.get("least_log_odds", ()), log_odds)
-    origin = _origin(table, statistics, log_bf, codes == 0, spec, blocks, robust=robust)
-    findings: list[Finding] = [blocks] if blocks else []
-    notes = stored_notes(said.get("notes"))
-    fragile = {name: held.pop(name) for name in OF_FRAGILITY if name in held}
-    findings.append(StoredColumns(held, (*([] if blocks else notes["blocks"]), *notes["other"])))
+    known = record or RunRecord()
+    own, _, _ = _parts(table, record)
+    recorded = [name for finding in known.findings for name in finding.columns]
+    names = [name for name in own if name not in _HEAD and name not in recorded]
+    found = class_columns(names, known.design.get("classes", ()))
+    start = names.index(found.columns[0][0]) if found.columns else 0
+    statistics, codes = stored_statistics(table, found, names[start:]), _codes(table)
+    prior: Any = known.design.get("prior_log_odds")
+    prior = stored_prior(log_odds, log_bf) if prior is None else float(prior)
+    model = UnknownModel() if record is None else decode_model(record.model)
+    step: Any = known.design.get("resolution", 0.0)
     posterior = FeaturePosterior(
-        log_bf, prior, tuple(table.texts("feature")), codes, statistics, origin.model, origin.resolution,
-        origin.comparison, tuple(findings), not robust,
+        log_bf, prior, tuple(table.texts("feature")), codes, statistics, model,
+        np.array(step) if isinstance(step, list) else step,
+        decode_comparison(known.design, model, statistics, codes == 0), (), known.design.get("calibrated", True),
     )  # fmt: skip
-    selection = _selection(table, posterior, said.get("rule"))
-    if len(fragile) == len(OF_FRAGILITY):
-        finding = stored_fragility(posterior, fragile, selection.mask, notes["fragility"])
-        selection = replace(selection, posterior=posterior.with_finding(finding))
-    transform = table.texts("transform")[0] if "transform" in own else str(said.get("transform", ""))
-    remarks = tuple(filter(None, (origin.remark, _may_be_cut(table, said, selection))))
-    return StoredResult(
-        table.path, selection, transform, {name: table.optional_texts(name) for name in others}, settings,
-        remarks, str(said.get("results_hash", "")), n_sites,
+    if record is not None:
+        return replace(posterior, findings=tuple(_finding(table, posterior, each) for each in record.findings))
+    taken = {name for columns in found.columns for name in columns} | {"mean_difference", "log_variance_ratio"}
+    rest = [name for name in names if name not in taken] if found.kind == "moments" else names[:start]
+    held = {name: table.as_it_is(name) for name in rest}
+    least = np.array_equal(held.get("least_log_odds", ()), log_odds)  # the least over leaving samples out
+    return replace(posterior, findings=(StoredColumns(held),) if held else (), calibrated=not least)
+
+
+def _finding(table: StoredTable, posterior: FeaturePosterior, record: FindingRecord) -> Finding:
+    """Make a finding again from its columns and its record."""
+    table.check_columns(record.columns)
+    numbers, prior = record.numbers, np.asarray(posterior.prior_log_odds)
+    if record.kind == "blocks":
+        n = len(numbers["names"])
+        within = record.columns[1:3] if len(record.columns) - n - 2 * (n > 1) == 3 else ()
+        return BlockEvidence(
+            tuple(numbers["names"]), np.array([table.present(name) for name in record.columns[-n:]]),
+            _without_prior(table.present(record.columns[0]), prior), str(numbers["block_model"]),
+            np.array([table.numbers(name) for name in within]) if within else np.empty((0, 0)),
+            tuple((str(name), str(why)) for name, why in numbers["unused"]), numbers["prior_ratio"],
+        )  # fmt: skip
+    if record.kind == "fragility":
+        return _fragility(table, posterior, record)
+    return StoredColumns({name: table.as_it_is(name) for name in record.columns}, record.notes)
+
+
+def _without_prior(log_odds: FloatArray, prior: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(prior), log_odds - prior, 0.0)
+
+
+def _fragility(table: StoredTable, posterior: FeaturePosterior, record: FindingRecord) -> Fragility:
+    """Put the columns of a fragility together again."""
+    least, culprit, below = record.columns
+    names, numbers = table.texts(culprit), record.numbers
+    known = {name: k for k, name in enumerate(dict.fromkeys(name for name in names if name))}
+    if not numbers["named"]:
+        known = {name: int(name) for name in known}
+    n_below = table.present(below).astype(np.int64)
+    none = np.zeros(n_below.size, dtype=np.int64)
+    return Fragility(
+        posterior, _without_prior(table.present(least), np.asarray(posterior.prior_log_odds)),
+        np.array([known.get(name, -1) for name in names], dtype=np.int64), n_below, none, none.copy(),
+        float(numbers["cut"]), tuple(known) if numbers["named"] else None,
+        totals={str(name): int(n) for name, n in numbers["totals"].items()},
     )  # fmt: skip
 
 
-def _may_be_cut(table: StoredTable, said: Mapping[str, Any], selection: Selection) -> str:
+def _may_be_cut(table: StoredTable, selection: Selection) -> list[Message]:
     """Say that rows may be missing, if nothing tells how many there were and only good ones are left."""
     every = bool(selection.mask.all())
-    if "n_features" in said or not (every or (selection.posterior.log_bayes_factor > 0.0).all()):
-        return ""
+    if not (every or (selection.posterior.log_bayes_factor > 0.0).all()):
+        return []
     why = "every row is selected" if every else "no row speaks against a difference"
-    return (
+    return [Message.of(
         f"{table.path} may have been cut: {why}. The table must hold all features; if it was cut, every expected "
         "number is wrong."
-    )
+    )]  # fmt: skip
 
 
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _parts(table: StoredTable) -> tuple[list[str], list[str], npt.NDArray[np.int64] | None]:
+def _parts(
+    table: StoredTable, record: RunRecord | None
+) -> tuple[list[str], list[str], npt.NDArray[np.int64] | None]:
     """Columns of the result, columns of an annotation (they come last), and the number of sites."""
     names = list(table.columns)
     end = names.index("transform") + 1 if "transform" in names else len(names)
     own, others, n_sites = names[:end], names[end:], None
-    if others[:1] == ["n_sites"]:
+    if others[:1] == ["n_sites"] and (record is None or record.sites):
         values = table.as_it_is("n_sites")
         if isinstance(values, np.ndarray) and values.dtype.kind == "f" and (values == np.round(values)).all():
             n_sites, others = values.astype(np.int64), others[1:]
@@ -343,54 +359,19 @@ def _codes(table: StoredTable) -> npt.NDArray[np.int8]:
     return codes
 
 
-def _is_of_blocks(name: str) -> bool:
-    fixed = ("log_odds_pooled", "mean_difference_within", "log_variance_ratio_within", "log_odds_without_a_block")
-    return name in (*fixed, "without_block") or name.startswith("block_")
-
-
-def _blocks(
-    table: StoredTable, own: Sequence[str], prior: Any, log_bf: FloatArray, spec: ScreenSpec | None
-) -> BlockEvidence | None:
-    """What every block says, if there are blocks."""
-    columns = [name for name in own if name.startswith("block_")]
-    if "log_odds_pooled" not in own or not columns:
-        return None
-    contributions = np.array([table.present(name) for name in columns])
-    within = [
-        table.numbers(name) for name in ("mean_difference_within", "log_variance_ratio_within") if name in own
-    ]
-    adds_up = np.allclose(contributions.sum(axis=0), log_bf, rtol=1e-6, atol=1e-6)
-    if spec is None:
-        model = "own" if adds_up or not within else "shift"
-    else:
-        model = "pairs" if not within and spec.pairs else spec.block_model
-    return BlockEvidence(
-        tuple(name.removeprefix("block_") for name in columns), contributions,
-        np.asarray(table.present("log_odds_pooled") - prior), model,
-        np.array(within) if within else np.empty((0, 0)),
-    )  # fmt: skip
-
-
-def _origin(
-    table: StoredTable, statistics: Any, log_bf: FloatArray, usable: npt.NDArray[np.bool_],
-    spec: ScreenSpec | None, blocks: BlockEvidence | None, *, robust: bool,
-) -> Origin:  # fmt: skip
-    if as_moments(statistics):
-        pooled, names = log_bf if blocks is None else blocks.pooled_log_bayes_factor, table.texts("feature")
-        return origin_of(statistics, pooled, usable, spec, names, blocks=blocks is not None, robust=robust)
-    return Origin(
-        spec.make_model() if spec and spec.model != "gaussian" else StoredModel(), Unrepeatable(), 0.0,
-        "A stored result of counts or categories holds no samples: the number of features that would pass by "
-        "chance is not known.",
-    )  # fmt: skip
-
-
-def _selection(table: StoredTable, posterior: FeaturePosterior, words: Any) -> Selection:
-    """The list of the file: of the probability over one half, or the first so and so many."""
+def _selection(table: StoredTable, posterior: FeaturePosterior, record: RunRecord | None) -> Selection:
+    """The list of the file; without a record that of the probability over one half, or the first of a number."""
     plain = MinimalRisk(0.5).select(posterior)
     if "selected" not in table.columns:
         return plain
     mask = table.flags("selected")
+    if record is not None:
+        results = record.results
+        mask.flags.writeable = False
+        by_chance = float(results["expected_by_chance"])
+        return Selection(
+            posterior, mask, str(results["rule"]), float(results["cut"]), int(results["n_tied_out"]), by_chance
+        )
     n = int(mask.sum())
     if not mask[:n].all():
         raise FileError(
@@ -398,6 +379,4 @@ def _selection(table: StoredTable, posterior: FeaturePosterior, words: Any) -> S
             "every rule; row "
             f"{int(np.flatnonzero(~mask[:n])[0]) + 1:,} is left out. The column 'selected' has been changed."
         )
-    found = plain if np.array_equal(mask, plain.mask) else FixedSize(n).select(posterior)
-    rule = str(words) if isinstance(words, str) and words else found.rule
-    return Selection(posterior, found.mask, rule, found.cut, found.n_tied_out)
+    return plain if np.array_equal(mask, plain.mask) else FixedSize(n).select(posterior)

@@ -1,19 +1,24 @@
-"""The ranked table of a screen as a file: CSV, TSV, Parquet or JSON."""
+"""write_result(): the ranked table of a screen with its record, as CSV, TSV, Parquet or JSON."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from bayesieve.errors import OptionError
+from bayesieve.errors import DataError, FileError, OptionError
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.screening import RunRecord
+from bayesieve.selection import Selection
 from bayesieve.utils import FloatArray, IntArray, replacing
 
 Columns = Mapping[str, Any]
@@ -32,6 +37,165 @@ def check_ending(path: str | os.PathLike[str]) -> str:
             f"Cannot tell the format of {os.fspath(path)} by its ending {ending!r}. Use {', '.join(_ENDINGS)}."
         )
     return ending
+
+
+def side_car(path: str | os.PathLike[str]) -> str | None:
+    """Return where the record of a text table stands; None for formats that hold it."""
+    return f"{os.fspath(path)}.json" if Path(path).suffix.lower() not in (".parquet", ".pq", ".json") else None
+
+
+def check_side_car(path: str | os.PathLike[str]) -> None:
+    """Raise if the record of a table would replace a file that is none."""
+    beside = side_car(path)
+    if beside is None or not os.path.lexists(beside):
+        return
+    with contextlib.suppress(OSError, ValueError):
+        content = json.loads(Path(beside).read_bytes())
+        if isinstance(content, dict) and content.get("format") == "bayesieve-record" and "features" not in content:
+            return
+    raise FileError(
+        f"The record of {os.fspath(path)} would overwrite {beside}, which is something else. Name another table, "
+        "or move that file."
+    )
+
+
+def write_result(
+    path: str | os.PathLike[str], selection: Selection, record: RunRecord | None = None, annotation: Any = None
+) -> Path:
+    """Write a result so that :func:`bayesieve.read_result` gives the same again, to the last bit of its log-odds.
+
+    The record of the run (model, prior, rule, findings) goes into a Parquet or JSON file; a text table gets it as
+    a file beside it, ``ranked.csv.json`` for ``ranked.csv``. The record names no sample; the table does so only in
+    the column ``culprit`` of a fragility.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace: .csv, .tsv, .txt, .parquet or .json.
+    selection
+        The list of a rule.
+    record
+        What is known of the run beyond the list; made of the list when not given.
+    annotation
+        Columns about the features: a mapping from names of columns to their values (in feature order, or by
+        feature name), or a data frame.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import bayesieve as bs
+    >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+    >>> selection = bs.FixedSize(1).select(bs.screen(X, ["a"] * 3 + ["b"] * 3, model=bs.GaussianModel.proper()))
+    >>> path = bs.write_result(pathlib.Path(tempfile.mkdtemp()) / "ranked.csv", selection)
+    >>> sorted(file.name for file in path.parent.iterdir())
+    ['ranked.csv', 'ranked.csv.json']
+    >>> (bs.read_result(path).posterior.log_odds == selection.posterior.log_odds).tolist()
+    [True, True]
+    """
+    check_ending(path)
+    check_side_car(path)
+    public = (record or RunRecord.of(selection)).redacted()
+    columns = ranked_columns(selection, public.transform, annotation)
+    write_results(path, columns, public.to_dict, selection.posterior.ranking)
+    beside = side_car(path)
+    if beside is not None:
+        with replacing(beside) as file:
+            file.write(record_bytes(public.to_dict()))
+    return Path(path)
+
+
+def record_bytes(content: Mapping[str, Any]) -> bytes:
+    """Return a record or a manifest as JSON."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode("utf-8", "surrogatepass")
+
+
+def ranked_columns(selection: Selection, transform: str, annotation: Any = None) -> Part:
+    """Return a function that makes the columns of the table for some features."""
+    others, rank = annotation_columns(annotation, selection.posterior), selection.posterior.rank
+
+    def columns(rows: IntArray) -> dict[str, Any]:
+        part = selection.take(rows).to_dict()
+        part |= {"rank": rank[rows], "transform": [transform] * rows.size}
+        for name, values in _take(others, rows).items():
+            part[name if name not in part else f"annotation_{name}"] = values
+        return part
+
+    return columns
+
+
+def annotation_columns(annotation: Any, posterior: FeaturePosterior) -> dict[str, list[Any]]:
+    """Bring annotation to one value per feature, in feature order.
+
+    Parameters
+    ----------
+    annotation
+        Columns by name: each a sequence in feature order, or a mapping from feature names (others are left
+        empty). A pandas frame whose index names features is matched by it, any other frame is taken in order.
+    posterior
+        The screen.
+    """
+    if annotation is None:
+        return {}
+    if hasattr(annotation, "columns") and hasattr(annotation, "dtypes"):
+        annotation = _of_frame(annotation)
+    if not isinstance(annotation, Mapping):
+        raise DataError(
+            "annotation is a mapping from names of columns to their values, or a data frame, not "
+            f"{type(annotation).__name__}."
+        )
+    names, columns = posterior.names, {}
+    column: Any
+    for name, values in annotation.items():
+        if isinstance(values, Mapping):
+            column = [values.get(feature) for feature in names]
+            if all(value is None for value in column) and values:
+                raise DataError(
+                    f"The annotation {name!r} names none of the features: it has ids like {next(iter(values))!r}, "
+                    f"the screen {names[0]!r}. Use the same ids in both."
+                )
+        else:
+            column = values if isinstance(values, np.ndarray) else list(values)
+        if len(column) != posterior.n_features:
+            raise DataError(
+                f"The annotation {name!r} has {len(column):,} values for {posterior.n_features:,} features. Give "
+                "one each, in the order of the features, or a mapping from their names."
+            )
+        columns[str(name)] = column
+    return columns
+
+
+def _of_frame(frame: Any) -> dict[str, Any]:
+    """Columns of a data frame, None where a cell is missing; by the names in its index, if it has names."""
+    if not hasattr(frame, "iloc"):
+        return {str(name): list(frame[name]) for name in frame.columns}
+    columns = {
+        str(name): [
+            None if absent else cell
+            for cell, absent in zip(frame[name].tolist(), frame[name].isna().tolist(), strict=True)
+        ]
+        for name in frame.columns
+    }
+    if frame.index.dtype.kind in "iuf":
+        return columns
+    ids = [str(name) for name in frame.index]
+    _check_once(ids)
+    return {name: dict(zip(ids, cells, strict=True)) for name, cells in columns.items()}
+
+
+def _check_once(ids: list[str]) -> None:
+    often = [name for name, n in Counter(ids).items() if n > 1]
+    if often:
+        stand = "ids of the annotation stand" if len(often) > 1 else "id of the annotation stands"
+        raise DataError(
+            f"{len(often):,} {stand} in more than one row of the frame, for example "
+            f"{', '.join(map(repr, often[:3]))}: which row is meant cannot be told. Keep one row per feature."
+        )
 
 
 def write_results(

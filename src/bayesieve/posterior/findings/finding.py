@@ -44,6 +44,18 @@ class OfThePrior(Protocol):
         ...
 
 
+_OF_THE_PRIOR = (
+    "kind", "probability_same", "probability_mean_only", "probability_variance_only", "probability_both",
+    "pattern", "pattern_probability", "log_odds_pooled", "log_odds_without_a_block", "least_log_odds",
+    "n_fragile_removals",
+)  # fmt: skip
+
+
+def depends_on_prior(name: str) -> bool:
+    """Whether a column of findings holds for the prior only under which it was worked out."""
+    return name in _OF_THE_PRIOR or name.startswith("equal_")
+
+
 def check_same_features(what: str, names: tuple[str, ...] | None, n: int, posterior: FeaturePosterior) -> None:
     """Raise if a finding is of other features than a screen, or of the same in another order."""
     if posterior.n_features != n:

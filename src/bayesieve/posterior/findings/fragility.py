@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -43,6 +44,8 @@ class Fragility:
         Names of the samples, or None.
     discreet
         Whether the table and the sentences leave out on which sample a feature hangs.
+    totals
+        Numbers of the sentences as they were recorded, where the arrays do not give them (any more).
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Fragility:
     cut: float = 0.0
     sample_names: tuple[str, ...] | None = None
     discreet: bool = False
+    totals: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -173,8 +177,8 @@ class Fragility:
         1 of 1 feature over the cut would not pass without a certain sample, most often sample 9, counting from 0
         (1 of them).
         """
-        n_passing, lost = int((self.full.log_odds > self.cut).sum()), self.culprit[self.fragile]
-        passing = plural(n_passing, "feature")
+        totals, lost = self.count_removals(), self.culprit[self.fragile]
+        passing = plural(totals["n_passing"], "feature")
         said = f"{lost.size:,} of {passing} over the cut would not pass without a certain sample"
         culprit: tuple[str, ...] = ()
         if lost.size and not self.discreet:
@@ -183,7 +187,7 @@ class Fragility:
             counted = "" if self.sample_names else ", counting from 0"
             culprit = (f"{self._name(int(numbers[most]))}{counted} ({times[most]:,} of them)",)
         notes = [Message.of(said, SampleIds(culprit, ", most often sample "), ".", kind="fragility")]
-        n_skipped, n_short = int(self.n_skipped.sum()), int((self.n_skipped > 0).sum())
+        n_skipped, n_short = totals["n_skipped"], totals["n_short"]
         if n_skipped:
             skipped = (
                 f"{n_skipped:,} removal{'s were' if n_skipped > 1 else ' was'} skipped in "
@@ -192,6 +196,24 @@ class Fragility:
             )
             notes.append(Message.of(skipped, kind="fragility"))
         return notes
+
+    def count_removals(self) -> dict[str, int]:
+        """Count features over the cut, removals that were skipped, and features with such.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
+        >>> bs.fragility(X, ["a"] * 5 + ["b"] * 5).count_removals()
+        {'n_passing': 1, 'n_skipped': 0, 'n_short': 0}
+        """
+        if self.totals is not None:
+            return dict(self.totals)
+        return {
+            "n_passing": int((self.full.log_odds > self.cut).sum()),
+            "n_skipped": int(self.n_skipped.sum()),
+            "n_short": int((self.n_skipped > 0).sum()),
+        }
 
     def _name(self, number: int) -> str:
         if number < 0:

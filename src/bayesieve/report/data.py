@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayesieve.data import told_apart
 from bayesieve.errors import DataError, Message, OptionError
+from bayesieve.io import annotation_columns
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import (
     Effect,
@@ -23,82 +23,12 @@ from bayesieve.posterior import (
     least_log_odds,
 )
 from bayesieve.report.commands import Commands
+from bayesieve.report.controls import RuleState, start_of_controls
 from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
-from bayesieve.report.redact import manifest_without_samples, without_samples
-from bayesieve.report.rule_state import RuleState, start_of_controls
-from bayesieve.screening import SiteView
+from bayesieve.screening import RunRecord, SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
 from bayesieve.utils import FloatArray
-
-
-def annotation_columns(annotation: Any, posterior: FeaturePosterior) -> dict[str, list[Any]]:
-    """Bring annotation to one value per feature, in feature order.
-
-    Parameters
-    ----------
-    annotation
-        Columns by name: each a sequence in feature order, or a mapping from feature names (others are left
-        empty). A pandas frame whose index names features is matched by it, any other frame is taken in order.
-    posterior
-        The screen.
-    """
-    if annotation is None:
-        return {}
-    if hasattr(annotation, "columns") and hasattr(annotation, "dtypes"):
-        annotation = _of_frame(annotation)
-    if not isinstance(annotation, Mapping):
-        raise DataError(
-            "annotation is a mapping from names of columns to their values, or a data frame, not "
-            f"{type(annotation).__name__}."
-        )
-    names, columns = posterior.names, {}
-    for name, values in annotation.items():
-        if isinstance(values, Mapping):
-            column = [values.get(feature) for feature in names]
-            if all(value is None for value in column) and values:
-                raise DataError(
-                    f"The annotation {name!r} names none of the features: it has ids like {next(iter(values))!r}, "
-                    f"the screen {names[0]!r}. Use the same ids in both."
-                )
-        else:
-            column = list(values)
-        if len(column) != posterior.n_features:
-            raise DataError(
-                f"The annotation {name!r} has {len(column):,} values for {posterior.n_features:,} features. Give "
-                "one each, in the order of the features, or a mapping from their names."
-            )
-        columns[str(name)] = column
-    return columns
-
-
-def _of_frame(frame: Any) -> dict[str, Any]:
-    """Columns of a data frame, None where a cell is missing; by the names in its index, if it has names."""
-    if not hasattr(frame, "iloc"):
-        return {str(name): list(frame[name]) for name in frame.columns}
-    columns = {
-        str(name): [
-            None if absent else cell
-            for cell, absent in zip(frame[name].tolist(), frame[name].isna().tolist(), strict=True)
-        ]
-        for name in frame.columns
-    }
-    if frame.index.dtype.kind in "iuf":
-        return columns
-    ids = [str(name) for name in frame.index]
-    _check_once(ids)
-    return {name: dict(zip(ids, cells, strict=True)) for name, cells in columns.items()}
-
-
-def _check_once(ids: list[str]) -> None:
-    often = [name for name, n in Counter(ids).items() if n > 1]
-    if often:
-        stand = "ids of the annotation stand" if len(often) > 1 else "id of the annotation stands"
-        raise DataError(
-            f"{len(often):,} {stand} in more than one row of the frame, for example "
-            f"{', '.join(map(repr, often[:3]))}: which row is meant cannot be told. Keep one row per feature."
-        )
-
 
 _POINTS, _MOST_KINKS, _BELOW, _ABOVE, _BEND = 140, 120, 2.0, 25.0, 8.0
 
@@ -168,29 +98,25 @@ MOST_DETAILED = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Story:
+class ReportData:
     """What the page is about; made by :meth:`of`.
 
     Parameters
     ----------
     selection, rule
         The list the report is written for, and the state of the controls that gives it.
+    record
+        What is known of the run; without ids of samples if the page is to name none.
     title, subtitle, created
         Texts for the head of the page.
     class_counts
         Number of samples of every class, or of pairs.
     counted
         Whether they were counted; otherwise they are numbers of values, of the feature that has most.
-    transform
-        How values were transformed before the screen.
     chance
         Numbers by chance at every cut; None where they are not known or mean nothing.
     effect
         Where features lie on the map of effects.
-    described
-        Sentences on what was read and what was left out.
-    warned
-        Warnings that were given on the way.
     annotation
         Columns that came with the features, in feature order.
     values
@@ -199,8 +125,6 @@ class Story:
         Site by site, see :mod:`bayesieve.screening.sites`.
     commands
         How to get the same result again.
-    manifest
-        The manifest of the run; empty if there is none.
     command
         Whether sentences are put in the words of the command line.
     discreet
@@ -209,21 +133,18 @@ class Story:
 
     selection: Selection
     rule: RuleState
+    record: RunRecord
     title: str
     subtitle: str
     created: str
     class_counts: dict[str, int]
     counted: bool
-    transform: str
     chance: ChanceGrid | None
     effect: Effect | None
-    described: tuple[str, ...]
-    warned: tuple[Message, ...]
     annotation: dict[str, list[Any]]
     values: RawValues | None
     sites: Any
     commands: Commands
-    manifest: dict[str, Any]
     command: bool = False
     discreet: bool = False
 
@@ -240,16 +161,12 @@ class Story:
         title: str | None = None,
         subtitle: str = "",
         created: str | None = None,
-        class_counts: Mapping[str, int] | None = None,
-        transform: str = "none",
-        described: Sequence[str] = (),
-        warned: Sequence[Message | str] = (),
+        record: RunRecord | None = None,
         sites: Any = None,
         commands: Commands | None = None,
-        manifest: Mapping[str, Any] | None = None,
         command: bool = False,
-    ) -> Story:
-        """Gather the story of a screen or of a selection.
+    ) -> ReportData:
+        """Gather the data of a report of a screen or of a selection.
 
         Parameters
         ----------
@@ -260,8 +177,8 @@ class Story:
         data, labels, n_values
             See :func:`bayesieve.report.raw_values.raw_values`.
         annotation
-            See :func:`bayesieve.report.story.annotation_columns`.
-        title, subtitle, created, class_counts, transform, described, warned, sites, commands, manifest, command
+            See :func:`bayesieve.write_result`.
+        title, subtitle, created, record, sites, commands, command
             See the class.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
@@ -270,30 +187,28 @@ class Story:
                 f"{type(found).__name__}."
             )
         selection, state = start_of_controls(found, rule)
+        record = record or RunRecord(transform="none")
         if n_values == 0:  # nothing about single samples
-            selection, manifest = without_samples(selection), manifest_without_samples(manifest or {})
+            selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior
         n_shown = checked_number(n_values)
         values = None if data is None else raw_values(posterior, data, labels, n_shown)
-        named, counted = _samples(posterior, sample_counts(posterior, data, labels), class_counts or {})
+        counts, counted = _samples(posterior, sample_counts(posterior, data, labels), record.class_counts)
         return cls(
             selection=selection,
             rule=state,
-            title=title or _title(list(named), paired=is_paired(posterior)),
+            record=record,
+            title=title or _title(list(counts), paired=is_paired(posterior)),
             subtitle=subtitle,
             created=created or _now(),
-            class_counts=named,
+            class_counts=counts,
             counted=counted,
-            transform=transform,
             chance=chance_grid(posterior, selection.cut) if posterior.calibrated else None,
             effect=effect_of(posterior),
-            described=tuple(described),
-            warned=tuple(map(Message.of, warned)),
             annotation=annotation_columns(annotation, posterior),
             values=values,
             sites=sites or SiteView.of_blocks(posterior),
-            commands=commands or Commands.of_arrays(posterior, transform),
-            manifest=dict(manifest or {}),
+            commands=commands or Commands.of_arrays(posterior, record.transform),
             command=command,
             discreet=n_values == 0,
         )
@@ -315,7 +230,19 @@ class Story:
     @property
     def by_chance(self) -> float:
         """Number of features over the cut by chance; NaN if it is not known."""
-        return np.nan if self.chance is None else self.chance.at_cut
+        if self.chance is None:
+            return self.selection.expected_by_chance if self.posterior.calibrated else np.nan
+        return self.chance.at_cut
+
+
+def without_samples(selection: Selection) -> Selection:
+    """Return a selection whose findings have no column of samples; :class:`ReportData` renders sentences so."""
+    posterior = selection.posterior
+    findings = tuple(
+        finding.without_samples() if hasattr(finding, "without_samples") else finding
+        for finding in posterior.findings
+    )
+    return replace(selection, posterior=replace(posterior, findings=findings))
 
 
 def _now() -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from bayesieve.errors import Message
 from bayesieve.models import Model
 from bayesieve.posterior import expit
-from bayesieve.report.prior_state import prior_probability, ratio_moves
-from bayesieve.report.story import Story, is_paired
+from bayesieve.report.controls import prior_probability, ratio_moves
+from bayesieve.report.data import ReportData, is_paired
 from bayesieve.selection import describe_chance, flagged_lines, found_lines
 from bayesieve.utils import join_words, plural
 
@@ -21,59 +21,59 @@ _IF_NOTHING = Message.of(
 )
 
 
-def headline(story: Story) -> list[str]:
+def headline(report: ReportData) -> list[str]:
     """Sentences of the headline: what was compared and selected, the errors to expect, markers among all."""
-    selection, posterior = story.selection, story.posterior
+    selection, posterior = report.selection, report.posterior
     n = selection.n_selected
     lead = (
         f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
-        f"({selection.rule}) in a comparison of {describe_comparison(story)}."
+        f"({selection.rule}) in a comparison of {describe_comparison(report)}."
     )
-    sentences = [lead, *found_lines(selection, story.by_chance, if_nothing=_IF_NOTHING)]
-    return [story.say(sentence) for sentence in sentences]
+    sentences = [lead, *found_lines(selection, report.by_chance, if_nothing=_IF_NOTHING)]
+    return [report.say(sentence) for sentence in sentences]
 
 
-def describe_comparison(story: Story) -> str:
+def describe_comparison(report: ReportData) -> str:
     """Name the classes with their numbers of samples, or the pairs."""
-    if is_paired(story.posterior):
-        label, number = next(iter(story.class_counts.items()))
-        return f"{'' if story.counted else 'up to '}{plural(number, 'pair')}, {label}"
-    what, up_to = ("sample", "") if story.counted else ("value", "up to ")
-    said = [f"{label} ({up_to}{plural(number, what)})" for label, number in story.class_counts.items()]
+    if is_paired(report.posterior):
+        label, number = next(iter(report.class_counts.items()))
+        return f"{'' if report.counted else 'up to '}{plural(number, 'pair')}, {label}"
+    what, up_to = ("sample", "") if report.counted else ("value", "up to ")
+    said = [f"{label} ({up_to}{plural(number, what)})" for label, number in report.class_counts.items()]
     return " with ".join(said) if len(said) == 2 else join_words(said)
 
 
-def facts(story: Story) -> list[tuple[str, str]]:
+def facts(report: ReportData) -> list[tuple[str, str]]:
     """Labels and values beside the headline."""
-    posterior = story.posterior
-    up_to = "" if story.counted else "up to "
-    counts = "; ".join(f"{label}: {up_to}{n:,}" for label, n in story.class_counts.items())
-    samples = "Samples" if story.counted else "Values of a feature"
+    posterior = report.posterior
+    up_to = "" if report.counted else "up to "
+    counts = "; ".join(f"{label}: {up_to}{n:,}" for label, n in report.class_counts.items())
+    samples = "Samples" if report.counted else "Values of a feature"
     found = [
         ("Pairs" if is_paired(posterior) else samples, counts),
         ("Features", f"{posterior.n_features:,}"),
-        ("Transform", story.transform),
-        ("Model", describe_model(story)),
-        ("Prior probability", describe_prior(story)),
-        ("Rule", story.selection.rule),
+        ("Transform", report.record.transform or "not known"),
+        ("Model", describe_model(report)),
+        ("Prior probability", describe_prior(report)),
+        ("Rule", report.selection.rule),
     ]  # fmt: skip
-    if story.sites is not None:
+    if report.sites is not None:
         found.append(("Sites", "shown one by one below"))
-    n_shown = 0 if story.values is None else len(story.values.values)
+    n_shown = 0 if report.values is None else len(report.values.values)
     if n_shown:
         found.append(("Values", f"of the {n_shown:,} strongest" if n_shown > 1 else "of the strongest"))
-    if story.n_detailed < posterior.n_features:
-        found.append(("Details", f"of the {story.n_detailed:,} strongest features; of others the evidence only"))
+    if report.n_detailed < posterior.n_features:
+        found.append(("Details", f"of the {report.n_detailed:,} strongest features; of others the evidence only"))
     return found
 
 
-def describe_model(story: Story) -> str:
+def describe_model(report: ReportData) -> str:
     """Name the model and its prior."""
-    model: Any = story.posterior.model
+    model: Any = report.posterior.model
     family = model.family or type(model).__name__
     if not model.supports("moments"):
         return family
-    if is_paired(story.posterior):
+    if is_paired(report.posterior):
         return f"{family} differences within pairs, Jeffreys' prior"
     ratio = "" if model.is_proper else f", prior ratio {describe_ratio(model)}"
     prior = "Jeffreys' prior" if model.is_jeffreys else "proper priors" if model.is_proper else "improper priors"
@@ -88,24 +88,24 @@ def describe_ratio(model: Model) -> str:
     return "a function of the class sizes" if callable(ratio) else f"{ratio}"
 
 
-def describe_prior(story: Story) -> str:
+def describe_prior(report: ReportData) -> str:
     """Say what was believed beforehand."""
-    shared = prior_probability(story.posterior)
+    shared = prior_probability(report.posterior)
     if shared is not None:
         return f"{shared:g}"
-    values = expit(story.posterior.prior_log_odds)
+    values = expit(report.posterior.prior_log_odds)
     ends = f"{values.min():.3g} to {values.max():.3g}"
     return f"one per feature, {ends} ({values.sum():,.1f} markers expected beforehand)"
 
 
-def figures_of_merit(story: Story) -> dict[str, str]:
+def figures_of_merit(report: ReportData) -> dict[str, str]:
     """Numbers of the list, for readers without script."""
-    selection = story.selection
+    selection = report.selection
     low, high = selection.false_positives.interval(0.9)
     share = selection.expected_false_discovery_rate
-    by_chance = "not known" if np.isnan(story.by_chance) else describe_chance(story.posterior, story.by_chance)
+    by_chance = "not known" if np.isnan(report.by_chance) else describe_chance(report.posterior, report.by_chance)
     return {
-        "List length": f"{selection.n_selected:,} of {story.posterior.n_features:,}",
+        "List length": f"{selection.n_selected:,} of {report.posterior.n_features:,}",
         "Expected markers in it": f"{selection.expected_true_positives:,.1f}",
         "Expected false positives": (
             f"{selection.expected_false_positives:,.1f} (90% interval {low:,} to {high:,})"
@@ -113,73 +113,75 @@ def figures_of_merit(story: Story) -> dict[str, str]:
         "Expected share of them": f"{100 * share:.2g}%",
         "By chance over this cut": by_chance,
         "Expected markers missed": f"{selection.expected_false_negatives:,.1f}",
-        "Expected markers among all": f"{story.posterior.expected_markers:,.1f}",
+        "Expected markers among all": f"{report.posterior.expected_markers:,.1f}",
     }
 
 
-def describe_warnings(story: Story) -> list[dict[str, str]]:
+def describe_warnings(report: ReportData) -> list[dict[str, str]]:
     """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
-    found: list[tuple[str, Message | str]] = [("data", line) for line in story.described[1:]]
-    found += [("warning", line) for line in story.warned]
-    found += [("degenerate", line) for line in flagged_lines(story.selection)]
-    found += [("missing", line) for line in _missing(story)]
-    found += [("small", line) for line in _small(story)]
-    notes = [Message.of(note) for finding in story.posterior.findings for note in finding.notes()]
+    found: list[tuple[str, Message | str]] = [("data", line) for line in report.record.described[1:]]
+    found += [("warning", line) for line in report.record.warnings]
+    found += [("degenerate", line) for line in flagged_lines(report.selection)]
+    found += [("missing", line) for line in _missing(report)]
+    found += [("small", line) for line in _small(report)]
+    notes = [Message.of(note) for finding in report.posterior.findings for note in finding.notes()]
     found += [("fragile" if note.kind == "fragility" else "note", note) for note in notes]
-    found += [("calibration", line) for line in _calibration(story)]
+    found += [("calibration", line) for line in _calibration(report)]
     found.append((
         "dependence",
         "Intervals assume that features are independent given the data. Correlated features, such as genes of one "
         "pathway, leave the expected numbers as they are and make the intervals too narrow.",
     ))  # fmt: skip
-    if story.posterior.model.caveat:
-        found.append(("model", story.posterior.model.caveat))
-    found += [("ratio", line) for line in _ratio(story)]
-    said = {story.say(text): kind for kind, text in reversed(found)}  # once each, the first kind counts
+    if report.posterior.model.caveat:
+        found.append(("model", report.posterior.model.caveat))
+    found += [("ratio", line) for line in _ratio(report)]
+    said = {report.say(text): kind for kind, text in reversed(found)}  # once each, the first kind counts
     return [{"kind": kind, "text": text} for text, kind in reversed(said.items())]
 
 
-def _missing(story: Story) -> list[str]:
-    counts = np.asarray(story.posterior.statistics.counts)
+def _missing(report: ReportData) -> list[str]:
+    counts = np.asarray(report.posterior.statistics.counts)
     short = (counts < np.max(counts, axis=1, keepdims=True)).any(axis=0)
     if counts.shape[1] < 2 or not short.any():
         return []
     return [
-        f"{plural(int(short.sum()), 'feature')} of {story.posterior.n_features:,} "
+        f"{plural(int(short.sum()), 'feature')} of {report.posterior.n_features:,} "
         f"{'lacks' if short.sum() == 1 else 'lack'} values of some samples. Every feature is judged by the values "
         "it has, which is exact if values are missing at random."
     ]
 
 
-def _small(story: Story) -> list[str]:
-    few = [f"{label} ({n})" for label, n in story.class_counts.items() if n < _SMALL_CLASS]
+def _small(report: ReportData) -> list[str]:
+    few = [f"{label} ({n})" for label, n in report.class_counts.items() if n < _SMALL_CLASS]
     if not few:
         return []
-    what = "pairs" if is_paired(story.posterior) else "samples" if story.counted else "values"
+    what = "pairs" if is_paired(report.posterior) else "samples" if report.counted else "values"
     return [
         f"Fewer than {_SMALL_CLASS} {what} in {join_words(few)}: the "
         "prior and the shape of the data weigh heavily in such small classes, and single samples may decide."
     ]
 
 
-def _calibration(story: Story) -> list[str]:
-    if not story.posterior.calibrated:
+def _calibration(report: ReportData) -> list[str]:
+    if not report.posterior.calibrated:
         return [
             "The log-odds are the least over leaving any one sample out: a cautious ranking. Expected numbers of "
             "markers and errors that follow from them are not calibrated."
         ]
-    family = story.posterior.model.family
+    family = report.posterior.model.family
+    if family != "Gaussian" or np.isnan(report.by_chance) or not report.selection.n_selected:
+        return []
     return [
         "The expected number of false positives is that of the model, the number by chance that of features none "
         f"of which is a marker: where it is the larger, trust it. Values far from {family} may raise both."
-    ] if family == "Gaussian" and not np.isnan(story.by_chance) and story.selection.n_selected else []  # fmt: skip
+    ]
 
 
-def _ratio(story: Story) -> list[str]:
-    model = story.posterior.model
-    if not model.supports("prior-ratio") or is_paired(story.posterior):
+def _ratio(report: ReportData) -> list[str]:
+    model = report.posterior.model
+    if not model.supports("prior-ratio") or is_paired(report.posterior):
         return []
     return [
         f"The prior is improper, so that its ratio L ({describe_ratio(model)}) is a choice and not a finding: "
-        f"{ratio_moves(story.posterior)}"
+        f"{ratio_moves(report.posterior)}"
     ]

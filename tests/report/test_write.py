@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.report import Story, write_story
+from bayesieve.report import ReportData, write_page
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_write_returns_the_file(posterior, tmp_path):
 
 def test_the_same_story_is_the_same_file(posterior, tmp_path):
     for name in ("a.html", "b.html"):
-        write_story(Story.of(posterior, created="2020-01-01 00:00 UTC"), tmp_path / name)
+        write_page(ReportData.of(posterior, created="2020-01-01 00:00 UTC"), tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
@@ -37,15 +37,15 @@ def test_the_date_is_that_of_the_source_where_one_is_set(posterior, tmp_path, mo
     for name in ("a.html", "b.html"):
         bs.report.write(posterior, tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-    assert Story.of(posterior).created == "2020-09-13 12:26 UTC"
-    assert Story.of(posterior, created="today").created == "today"
+    assert ReportData.of(posterior).created == "2020-09-13 12:26 UTC"
+    assert ReportData.of(posterior, created="today").created == "today"
 
 
 @pytest.mark.parametrize("value", ["", "yesterday", "1e9", "9" * 30])
 def test_a_date_of_the_source_that_is_none_is_refused(posterior, value, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
     with pytest.raises(bs.OptionError, match="SOURCE_DATE_EPOCH"):
-        Story.of(posterior)
+        ReportData.of(posterior)
 
 
 def test_a_failure_leaves_the_old_file(posterior, tmp_path, monkeypatch):
@@ -77,5 +77,5 @@ def test_other_endings_and_numbers_are_refused(posterior, tmp_path):
 
 
 def test_the_room_is_found_by_its_name():
-    assert bs.report.write.__module__ == "bayesieve.report.writing"
+    assert bs.report.write.__module__ == "bayesieve.report.page"
     assert "report" in dir(bs)

@@ -6,7 +6,6 @@ import importlib.metadata
 import json
 import platform
 import shlex
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ import numpy as np
 from bayesieve import __version__
 from bayesieve.models import PAIR_CONSTANT, GaussianModel, ShiftComparison, jeffreys_constant
 from bayesieve.posterior import follows_lambda
-from bayesieve.report.prior_state import prior_probability, ratio_state
-from bayesieve.report.story import Story, is_paired
-from bayesieve.report.words import (
+from bayesieve.report.controls import prior_probability, ratio_state
+from bayesieve.report.data import ReportData, is_paired
+from bayesieve.report.sentences import (
     describe_comparison,
     describe_model,
     describe_prior,
@@ -32,34 +31,35 @@ from bayesieve.stats import as_moments
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
 
 
-def method(story: Story) -> list[dict[str, Any]]:
+def method(report: ReportData) -> list[dict[str, Any]]:
     """Return the parts of the method: a heading, paragraphs, and a formula where one helps."""
-    return [_prior_probability(story), _evidence(story), _rule(story), _errors(), _chance(story)]
+    return [_prior_probability(report), _evidence(report), _rule(report), _errors(), _chance(report)]
 
 
 def _part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, Any]:
     return {"heading": heading, "paragraphs": list(paragraphs), "formula": formula}
 
 
-def _prior_probability(story: Story) -> dict[str, Any]:
-    shared = prior_probability(story.posterior)
+def _prior_probability(report: ReportData) -> dict[str, Any]:
+    shared = prior_probability(report.posterior)
     formula = "log-odds = log(p / (1 - p)) + log BF,   probability = 1 / (1 + exp(-log-odds))"
     if shared is not None and 0 < shared < 1:
-        odds = float(np.ravel(story.posterior.prior_log_odds)[0])
+        odds = float(np.ravel(report.posterior.prior_log_odds)[0])
         formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
     return _part(
         "Probability of a feature",
-        f"A feature is a marker if its law differs between the classes, here {describe_comparison(story)}. "
-        "Features are judged one by one: before the data a feature is a marker with probability p "
-        f"({describe_prior(story)}), and the data change its odds by the Bayes factor BF, the probability of its "
+        f"A feature is a marker if its distribution differs between the classes, here "
+        f"{describe_comparison(report)}. Features are judged one by one: before the data a feature is a marker "
+        "with probability p "
+        f"({describe_prior(report)}), and the data change its odds by the Bayes factor BF, the probability of its "
         "values if it is a marker over that if it is not (section 2.2, equation 2.13).",
         formula=formula,
     )
 
 
-def _evidence(story: Story) -> dict[str, Any]:
-    model: Any = story.posterior.model
-    if is_paired(story.posterior):
+def _evidence(report: ReportData) -> dict[str, Any]:
+    model: Any = report.posterior.model
+    if is_paired(report.posterior):
         return _part(
             "Evidence",
             "Differences within pairs are Gaussian; a marker has any mean difference, any other feature the "
@@ -69,65 +69,65 @@ def _evidence(story: Story) -> dict[str, Any]:
     if not model.supports("moments"):
         return _part(
             "Evidence",
-            f"The model is {describe_model(story)}. Its parameters are integrated out: a marker has its own in "
+            f"The model is {describe_model(report)}. Its parameters are integrated out: a marker has its own in "
             "every class (or group of classes), any other feature the same in all.",
             formula="BF = product over classes of p(values of the class) / p(all values)",
         )
-    return _gaussian(story, model)
+    return _gaussian(report, model)
 
 
-def _gaussian(story: Story, model: GaussianModel) -> dict[str, Any]:
+def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
     said = (
-        f"Values are Gaussian with unknown mean and variance ({describe_model(story)}). They are integrated out: "
-        f"a marker {_has(story)} (section 2.3, equations 2.16 to 2.18)."
+        f"Values are Gaussian with unknown mean and variance ({describe_model(report)}). They are integrated out: "
+        f"a marker {_has(report)} (section 2.3, equations 2.16 to 2.18)."
     )
     group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
     formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
-    paragraphs = [said, *_hyper_parameters(story, model)]
-    if len(story.posterior.classes) > 2:
+    paragraphs = [said, *_hyper_parameters(report, model)]
+    if len(report.posterior.classes) > 2:
         formula = f"BF = mean over patterns of L^(groups - 1) product of p(group) / p(all values),   {group}"
         paragraphs.append(
             "Of more than two classes all patterns of equal and different classes that were asked for are "
             "compared with no difference, and their evidences averaged."
         )
-    elif model.is_jeffreys and story.posterior.block_evidence is None:
+    elif model.is_jeffreys and report.posterior.block_evidence is None:
         formula = "log BF = log L + K - log lambda,   lambda: likelihood ratio of Pearson and Neyman"
-        formula += _constant(story)
-    if story.posterior.block_evidence is not None:
-        paragraphs.append(story.say(story.posterior.block_evidence.notes()[0]))
-        formula = "" if _is_shift(story) else "log BF = sum over blocks of the block's own log BF"
-    if not story.posterior.calibrated:
-        paragraphs.append("The log Bayes factor told is the least over leaving any one sample out.")
+        formula += _constant(report)
+    if report.posterior.block_evidence is not None:
+        paragraphs.append(report.say(report.posterior.block_evidence.notes()[0]))
+        formula = "" if _is_shift(report) else "log BF = sum over blocks of the block's own log BF"
+    if not report.posterior.calibrated:
+        paragraphs.append("The log Bayes factor given is the least over leaving any one sample out.")
         formula = f"least over samples of [{formula.splitlines()[0]}]" if formula else ""
     return _part("Evidence", *paragraphs, formula=formula)
 
 
-def _is_shift(story: Story) -> bool:
-    return isinstance(story.posterior.comparison, ShiftComparison)
+def _is_shift(report: ReportData) -> bool:
+    return isinstance(report.posterior.comparison, ShiftComparison)
 
 
-def _has(story: Story) -> str:
+def _has(report: ReportData) -> str:
     """What a marker has of its own."""
-    if _is_shift(story):
+    if _is_shift(report):
         return (
             "has a shift between the classes and a variance in every class that all blocks share, besides a "
             "location of every block; any other feature has no shift and one variance"
         )
-    within = " within every block" if story.posterior.block_evidence is not None else ""
+    within = " within every block" if report.posterior.block_evidence is not None else ""
     return f"has its own mean and variance in every class{within}, any other feature the same in all"
 
 
-def _hyper_parameters(story: Story, model: GaussianModel) -> list[str]:
+def _hyper_parameters(report: ReportData, model: GaussianModel) -> list[str]:
     if model.is_jeffreys:
-        power = ratio_state(story.posterior).power
+        power = ratio_state(report.posterior).power
         often = f" It enters {power} times, once per block." if power > 1 else ""
         return [
             "All hyper-parameters are 0 (Jeffreys' prior), which is improper: the ratio L of its constants cannot "
             f"be worked out and is a choice, here {describe_ratio(model)}." + often
         ]
     priors = {"classes": model.class_priors[0], "all values": model.pooled_prior}
-    if len(model.class_priors) == len(story.posterior.classes):
-        priors = dict(zip(story.class_counts, model.class_priors, strict=True))
+    if len(model.class_priors) == len(report.posterior.classes):
+        priors = dict(zip(report.class_counts, model.class_priors, strict=True))
         priors["all values"] = model.pooled_prior
     names = {"kappa": "variance_dof", "s": "variance_scale", "nu": "mean_strength", "m": "mean_location"}
     said = [
@@ -142,8 +142,8 @@ def _number(value: Any) -> str:
     return f"{values[0]:g}" if values.size == 1 else f"{values[0]:.3g} to {values[-1]:.3g}"
 
 
-def _constant(story: Story) -> str:
-    moments = as_moments(story.posterior.statistics)
+def _constant(report: ReportData) -> str:
+    moments = as_moments(report.posterior.statistics)
     if moments is None or moments.count.ndim != 1 or (moments.count < 2).any():
         return ""
     n0, n1 = moments.count.tolist()
@@ -166,12 +166,12 @@ _RULES = {
 }
 
 
-def _rule(story: Story) -> dict[str, Any]:
-    state = story.rule.content()
+def _rule(report: ReportData) -> dict[str, Any]:
+    state = report.rule.content()
     threshold = state["threshold"]
     cost = f"{threshold / (1 - threshold):.3g} times" if threshold < 1 else "infinitely"
-    cut = story.selection.cut
-    shown = f"cut at log-odds {cut:.4g}, probability {story.selection.threshold:.4g}" if np.isfinite(cut) else ""
+    cut = report.selection.cut
+    shown = f"cut at log-odds {cut:.4g}, probability {report.selection.threshold:.4g}" if np.isfinite(cut) else ""
     return _part("The list", _RULES[state["name"]].format(**state, cost=cost), formula=shown)
 
 
@@ -186,20 +186,20 @@ def _errors() -> dict[str, Any]:
     )
 
 
-def _chance(story: Story) -> dict[str, Any]:
-    if story.chance is None:
-        known, looks = story.posterior.calibrated, "left out, as the log-odds are the least over several looks"
-        why = chance_unknown(story.posterior) if known else looks
+def _chance(report: ReportData) -> dict[str, Any]:
+    if report.chance is None:
+        known, looks = report.posterior.calibrated, "left out, as the log-odds are the least over several looks"
+        why = chance_unknown(report.posterior) if known else looks
         return _part("Number by chance", f"How many features would pass the cut if none were a marker is {why}.")
-    by_law = follows_lambda(story.posterior)
+    by_law = follows_lambda(report.posterior)
     how = (
         "from the exact law of lambda" if by_law else "by drawing non-markers from every feature's own pooled law"
     )
-    improper = story.posterior.model.supports("prior-ratio")
+    improper = report.posterior.model.supports("prior-ratio")
     return _part(
         "Number by chance",
         f"How many features would pass the cut if none were a marker, worked out {how}: "
-        f"{describe_chance(story.posterior, story.by_chance, ',.3g')} "
+        f"{describe_chance(report.posterior, report.by_chance, ',.3g')} "
         + ("here." if by_law else "here, with the error of a simulation: small numbers are rough.")
         + (
             " It stands beside the expected number, which under an improper prior is not calibrated even on ideal "
@@ -214,71 +214,57 @@ _ROWS = 50
 _PACKAGES = ("numpy", "scipy", "numba")
 
 
-@dataclass(frozen=True, slots=True)
-class PageText:
-    """Texts of the page; see the head of the template."""
-
-    title: str
-    subtitle: str
-    created: str
-    headline: list[str]
-    facts: list[tuple[str, str]]
-    figures_of_merit: dict[str, str]
-    warnings: list[dict[str, str]]
-    method: list[dict[str, Any]]
-    audit: list[tuple[str, str]]
-    manifest: str
-    command: str
-    citation: str
-    top: list[dict[str, str]]
-    has_sites: bool
-    has_values: bool
-    has_effect: bool
-    is_count_like: bool
-
-
-def page_text(story: Story) -> PageText:
-    """Write all texts of a story."""
-    return PageText(
-        title=story.title,
-        subtitle=story.subtitle or (story.described[0] if story.described else ""),
-        created=story.created,
-        headline=headline(story),
-        facts=facts(story),
-        figures_of_merit=figures_of_merit(story),
-        warnings=describe_warnings(story),
-        method=method(story),
-        audit=audit(story),
-        manifest=json.dumps(story.manifest, indent=1, ensure_ascii=False, default=str) if story.manifest else "",
-        command=shlex.join(story.commands.run),
-        citation=CITATION,
-        top=_top(story),
-        has_sites=story.sites is not None,
-        has_values=story.values is not None,
-        has_effect=story.effect is not None,
-        is_count_like=not story.posterior.has_moments,
-    )
+def make_context(report: ReportData) -> dict[str, Any]:
+    """Return all texts of the page by name; see the head of the template."""
+    return {
+        "title": report.title,
+        "subtitle": report.subtitle or "".join(map(report.say, report.record.described[:1])),
+        "created": report.created,
+        "headline": headline(report),
+        "facts": facts(report),
+        "figures_of_merit": figures_of_merit(report),
+        "warnings": describe_warnings(report),
+        "method": method(report),
+        "audit": audit(report),
+        "manifest": _manifest(report),
+        "command": shlex.join(report.commands.run),
+        "citation": CITATION,
+        "top": _top(report),
+        "has_sites": report.sites is not None,
+        "has_values": report.values is not None,
+        "has_effect": report.effect is not None,
+        "is_count_like": not report.posterior.has_moments,
+    }
 
 
-def audit(story: Story) -> list[tuple[str, str]]:
+def audit(report: ReportData) -> list[tuple[str, str]]:
     """Return what a repetition needs: versions, hashes, date."""
     found = [
-        ("Written", story.created),
+        ("Written", report.created),
         ("bayesieve", __version__),
         ("Python", platform.python_version()),
         *((name, importlib.metadata.version(name)) for name in _PACKAGES),
-        ("Hash of the results (SHA-256)", results_hash(story.selection)),
+        ("Hash of the results (SHA-256)", results_hash(report.selection)),
     ]
     found += [
         (
             f"Input {given.get('path', '')}",
             f"{given.get('bytes', 0):,} bytes" + (f", SHA-256 {given['sha256']}" if "sha256" in given else ""),
         )
-        for given in story.manifest.get("inputs", [])
+        for given in report.record.inputs
     ]
-    if "settings_hash" in story.manifest:
-        found.append(("Hash of the settings (SHA-256)", str(story.manifest["settings_hash"])))
+    if report.record.settings_hash:
+        found.append(("Hash of the settings (SHA-256)", report.record.settings_hash))
     return found
+
+
+def _manifest(report: ReportData) -> str:
+    """What is known of a run as JSON, without what the page shows in other ways."""
+    if report.record.spec is None:
+        return ""
+    content = report.record.to_dict()
+    shown = {name: value for name, value in content.items() if name not in ("model", "design", "findings")}
+    return json.dumps(shown, indent=1, ensure_ascii=False)
 
 
 def _probability(value: float) -> str:
@@ -286,10 +272,10 @@ def _probability(value: float) -> str:
     return ">0.9999" if value > 0.9999 else "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _top(story: Story) -> list[dict[str, str]]:
+def _top(report: ReportData) -> list[dict[str, str]]:
     """The first rows of the table, for readers without script."""
-    few = story.posterior.take(story.posterior.ranking[:_ROWS])
-    listed = story.selection.n_selected
+    few = report.posterior.take(report.posterior.ranking[:_ROWS])
+    listed = report.selection.n_selected
     return [
         {
             "rank": f"{k + 1:,}",

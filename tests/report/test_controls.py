@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.report import Story
-from bayesieve.report.rule_state import RuleState, start_of_controls
+from bayesieve.report import ReportData
+from bayesieve.report.controls import RuleState, start_of_controls
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def posterior(rng):
     ],
 )
 def test_rules_start_their_controls(posterior, rule, state):
-    story = Story.of(posterior, rule=rule)
-    assert state.items() <= story.rule.content().items()
-    assert 0 < story.rule.n_selected <= 300
+    report = ReportData.of(posterior, rule=rule)
+    assert state.items() <= report.rule.content().items()
+    assert 0 < report.rule.n_selected <= 300
 
 
 def test_selections_are_recognised(posterior):
@@ -51,9 +51,9 @@ def test_selections_that_are_no_list_of_the_best_are_refused(posterior):
     mask[posterior.ranking[[0, 2]]] = True
     odd = bs.Selection(posterior, mask, "by hand", 0.0)
     with pytest.raises(bs.RuleError, match=r"leaves out '.*' \(rank 2\) and holds '.*' \(rank 3\)"):
-        Story.of(odd)
+        ReportData.of(odd)
     with pytest.raises(bs.RuleError, match="the selection holds"):
-        Story.of(bs.FixedSize(3).select(posterior), rule=bs.FixedSize(4))
+        ReportData.of(bs.FixedSize(3).select(posterior), rule=bs.FixedSize(4))
 
 
 def test_rules_from_elsewhere_become_a_size(posterior):
@@ -61,4 +61,4 @@ def test_rules_from_elsewhere_become_a_size(posterior):
         def select(self, posterior):
             return bs.FixedSize(33).select(posterior)
 
-    assert Story.of(posterior, rule=Third()).rule == RuleState("cmnc", n_selected=33)
+    assert ReportData.of(posterior, rule=Third()).rule == RuleState("cmnc", n_selected=33)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.report import Story
-from bayesieve.report.telling import method, page_text
-from bayesieve.report.words import describe_warnings, facts, figures_of_merit, headline
+from bayesieve.errors import Message
+from bayesieve.report import ReportData
+from bayesieve.report.context import make_context, method
+from bayesieve.report.sentences import describe_warnings, facts, figures_of_merit, headline
+from bayesieve.screening import RunRecord
 
 
 def drawn(rng, shift=1.5, n_samples=40):
@@ -17,14 +19,14 @@ def drawn(rng, shift=1.5, n_samples=40):
     return values, labels
 
 
-def kinds(story):
-    return [each["kind"] for each in describe_warnings(story)]
+def kinds(report):
+    return [each["kind"] for each in describe_warnings(report)]
 
 
 def test_headline_has_the_numbers_of_the_selection(rng):
     posterior = bs.screen(*drawn(rng))
     selection = bs.NeymanPearson(2.0).select(posterior)
-    said = " ".join(headline(Story.of(posterior, rule=bs.NeymanPearson(2.0))))
+    said = " ".join(headline(ReportData.of(posterior, rule=bs.NeymanPearson(2.0))))
     low, high = selection.false_positives.interval(0.9)
     for words in (
         f"{selection.n_selected} of 300 features are selected (at most 2 false positives expected)",
@@ -36,18 +38,18 @@ def test_headline_has_the_numbers_of_the_selection(rng):
         f"among all features: {posterior.expected_markers:.1f}",
     ):
         assert words in said, words
-    merit = figures_of_merit(Story.of(posterior, rule=bs.NeymanPearson(2.0)))
+    merit = figures_of_merit(ReportData.of(posterior, rule=bs.NeymanPearson(2.0)))
     assert merit["Expected markers in it"] == f"{selection.expected_true_positives:.1f}"
 
 
 def test_an_empty_list_says_what_to_do(rng):
     posterior = bs.screen(*drawn(rng, 0.0), prior_probability=1e-6)
     best = posterior.names[posterior.ranking[0]]
-    said = " ".join(headline(Story.of(posterior)))
+    said = " ".join(headline(ReportData.of(posterior)))
     assert "0 of 300 features are selected" in said
     assert f"Nothing passes the cut: the best feature, {best!r}" in said
     assert "below the cut in log-odds" in said
-    shell = " ".join(headline(Story.of(posterior, command=True)))
+    shell = " ".join(headline(ReportData.of(posterior, command=True)))
     for page in (said, shell):
         assert "move the controls below" in page
         assert not any(name in page for name in ("FixedSize", "with_prior", "--n-selected"))
@@ -55,10 +57,10 @@ def test_an_empty_list_says_what_to_do(rng):
 
 
 def test_plain_data_are_warned_of_little(rng):
-    assert kinds(Story.of(bs.screen(*drawn(rng)))) == ["calibration", "dependence", "ratio"]
+    assert kinds(ReportData.of(bs.screen(*drawn(rng)))) == ["calibration", "dependence", "ratio"]
     values, labels = drawn(rng)
     model = bs.GaussianModel.proper(variance_scale=3.0)
-    assert kinds(Story.of(bs.screen(values, labels, model=model))) == ["calibration", "dependence"]
+    assert kinds(ReportData.of(bs.screen(values, labels, model=model))) == ["calibration", "dependence"]
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
@@ -68,21 +70,23 @@ def test_warnings_are_there_where_they_belong(rng):
     values[2, 5] = np.nan
     posterior = bs.screen(values, labels, missing="omit")
     found = posterior.with_finding(bs.fragility(values, labels, posterior=posterior, missing="omit"))
-    story = Story.of(found, described=["the table", "Left out: 2 samples."], warned=["A warning.", "A warning."])
-    said = describe_warnings(story)
+    said = [*map(Message.of, ("the table", "Left out: 2 samples.", "A warning.", "A warning."))]
+    record = RunRecord(described=said[:2], warnings=said[2:])
+    report = ReportData.of(found, record=record)
+    said = describe_warnings(report)
     by_kind = {each["kind"]: each["text"] for each in said}
     assert by_kind["data"] == "Left out: 2 samples."
     assert [each["text"] for each in said].count("A warning.") == 1
     assert by_kind["degenerate"].startswith("1 feature without usable variance")
     assert by_kind["missing"].startswith("1 feature of 300 lacks values")
     assert by_kind["small"].startswith("Fewer than 10 values in 0 (8) and 1 (8)")
-    counted = describe_warnings(Story.of(posterior, data=values, labels=labels))
+    counted = describe_warnings(ReportData.of(posterior, data=values, labels=labels))
     assert any(each["text"].startswith("Fewer than 10 samples in 0 (8)") for each in counted)
     assert "would not pass without a certain sample" in by_kind["fragile"]
     robust = bs.fragility(values, labels, posterior=posterior, missing="omit").posterior()
-    texts = {each["kind"]: each["text"] for each in describe_warnings(Story.of(robust))}
+    texts = {each["kind"]: each["text"] for each in describe_warnings(ReportData.of(robust))}
     assert "not calibrated" in texts["calibration"]
-    assert "by chance" not in " ".join(headline(Story.of(robust)))
+    assert "by chance" not in " ".join(headline(ReportData.of(robust)))
 
 
 def test_samples_are_counted_where_they_can_be(rng):
@@ -91,29 +95,32 @@ def test_samples_are_counted_where_they_can_be(rng):
     posterior = bs.screen(values, labels, missing="omit")
     most = int(posterior.statistics.counts[0].max())
     assert most < 30
-    said = headline(Story.of(posterior))[0]
+    said = headline(ReportData.of(posterior))[0]
     assert f"0 (up to {most} values) with 1" in said
-    assert facts(Story.of(posterior))[0][1].startswith(f"0: up to {most};")
+    assert facts(ReportData.of(posterior))[0][1].startswith(f"0: up to {most};")
     for n_values in (0, 5):
-        story = Story.of(posterior, data=values, labels=labels, n_values=n_values)
-        assert "0 (30 samples) with 1 (30 samples)" in headline(story)[0]
-        assert story.class_counts == {"0": 30, "1": 30}
-    assert "0 (30 samples)" in headline(Story.of(posterior, class_counts={"0": 30, "1": 30}))[0]
+        report = ReportData.of(posterior, data=values, labels=labels, n_values=n_values)
+        assert "0 (30 samples) with 1 (30 samples)" in headline(report)[0]
+        assert report.class_counts == {"0": 30, "1": 30}
+    assert (
+        "0 (30 samples)"
+        in headline(ReportData.of(posterior, record=RunRecord(class_counts={"0": 30, "1": 30})))[0]
+    )
 
 
 def test_a_simulation_without_an_event_does_not_say_nothing(rng):
     values, labels = drawn(rng, 6.0)
     posterior = bs.screen(values, labels, model=bs.GaussianModel.proper())
-    strict = Story.of(posterior, rule=bs.FixedSize(1))
+    strict = ReportData.of(posterior, rule=bs.FixedSize(1))
     assert strict.by_chance == 0.0
     step = f"fewer than {strict.chance.resolution:.2g}"
     assert f"{step} would pass this cut by chance" in headline(strict)[1]
     assert figures_of_merit(strict)["By chance over this cut"] == step
     assert step in method(strict)[-1]["paragraphs"][0]
     assert step in strict.selection.summary()
-    loose = Story.of(posterior, rule=bs.FixedSize(300))
+    loose = ReportData.of(posterior, rule=bs.FixedSize(300))
     assert "fewer than" not in " ".join(headline(loose))
-    exact = Story.of(bs.screen(values, labels), rule=bs.FixedSize(1))
+    exact = ReportData.of(bs.screen(values, labels), rule=bs.FixedSize(1))
     assert "fewer than" not in " ".join(headline(exact))
 
 
@@ -132,7 +139,7 @@ def test_what_is_said_of_the_prior_ratio_is_so(rng):
         first, second = (
             bs.screen(table, classes, model=bs.GaussianModel.jeffreys(ratio), **options) for ratio in (0.1, 0.001)
         )
-        said = next(each["text"] for each in describe_warnings(Story.of(first)) if each["kind"] == "ratio")
+        said = next(each["text"] for each in describe_warnings(ReportData.of(first)) if each["kind"] == "ratio")
         assert words in said
         moved = (second.log_bayes_factor - first.log_bayes_factor) / np.log(0.01)
         wanted = 3.0 if "3 log L" in words else 1.0
@@ -140,14 +147,14 @@ def test_what_is_said_of_the_prior_ratio_is_so(rng):
 
 
 def test_the_method_has_the_numbers_used(rng):
-    story = Story.of(bs.screen(*drawn(rng), prior_probability=0.03), rule=bs.MinimalRisk(0.9))
+    report = ReportData.of(bs.screen(*drawn(rng), prior_probability=0.03), rule=bs.MinimalRisk(0.9))
     told_all = " ".join(
-        " ".join(part["paragraphs"]) + " " + part["formula"] for part in method(story)
+        " ".join(part["paragraphs"]) + " " + part["formula"] for part in method(report)
     )  # fmt: skip
     numbers = ("0.03", "here 0.1.", "K(20, 20)", "T = 0.9", "costs 9 times as much", "equation 3.8")
     for words in numbers:
         assert words in told_all, words
-    proper = Story.of(bs.screen(*drawn(rng), model=bs.GaussianModel.proper(variance_scale=3.0)))
+    proper = ReportData.of(bs.screen(*drawn(rng), model=bs.GaussianModel.proper(variance_scale=3.0)))
     text = " ".join(method(proper)[1]["paragraphs"])
     assert "0: kappa = 3, s = 3, nu = 0.1, m = 0; 1: kappa = 3, s = 3, nu = 0.1, m = 0.2" in text
 
@@ -157,19 +164,19 @@ def test_every_rule_and_design_has_its_method(rng):
     posterior = bs.screen(values, labels)
     rules = [bs.MinimalRisk(1.0), bs.FixedSize(0), bs.FixedSize(3), bs.NeymanPearson(1), bs.FalseDiscovery(0.1),
              bs.FalseDiscovery(0.1, confidence=0.5)]  # fmt: skip
-    stories = [Story.of(posterior, rule=rule) for rule in rules]
+    stories = [ReportData.of(posterior, rule=rule) for rule in rules]
     stories += [
-        Story.of(bs.screen(values, np.arange(40) % 3)),
-        Story.of(bs.screen(values, labels, pairs=np.arange(40) // 2)),
-        Story.of(bs.screen(np.exp(values).astype(int), labels, model=bs.PoissonModel())),
-        Story.of(bs.screen(values > 0, labels, model=bs.CategoricalModel())),
-        Story.of(bs.screen(values, labels, prior_probability=np.linspace(0, 1, 300))),
-        Story.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(np.linspace(0.1, 1, 300)))),
-        Story.of(bs.screen(values, labels, blocks=np.arange(40) // 20, block_model="shift")),
+        ReportData.of(bs.screen(values, np.arange(40) % 3)),
+        ReportData.of(bs.screen(values, labels, pairs=np.arange(40) // 2)),
+        ReportData.of(bs.screen(np.exp(values).astype(int), labels, model=bs.PoissonModel())),
+        ReportData.of(bs.screen(values > 0, labels, model=bs.CategoricalModel())),
+        ReportData.of(bs.screen(values, labels, prior_probability=np.linspace(0, 1, 300))),
+        ReportData.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(np.linspace(0.1, 1, 300)))),
+        ReportData.of(bs.screen(values, labels, blocks=np.arange(40) // 20, block_model="shift")),
     ]
-    for story in stories:
-        texts = page_text(story)
-        assert all(part["paragraphs"] and all(part["paragraphs"]) for part in texts.method)
-        assert "nan" not in " ".join(texts.headline)
-        assert len(texts.top) == 50
-        assert texts.top[0]["rank"] == "1"
+    for report in stories:
+        texts = make_context(report)
+        assert all(part["paragraphs"] and all(part["paragraphs"]) for part in texts["method"])
+        assert "nan" not in " ".join(texts["headline"])
+        assert len(texts["top"]) == 50
+        assert texts["top"][0]["rank"] == "1"

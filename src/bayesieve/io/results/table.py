@@ -1,21 +1,23 @@
-"""The table of a result file: columns by name, whole rows, and what the file says about itself."""
+"""The table of a result file: its columns, statistics of the classes, and prior log-odds read off them."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError
+from bayesieve.data import Label
+from bayesieve.errors import DataError, FileError, LabelError
 from bayesieve.io.formats.columnar import ColumnarFile
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
+from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, check_file, did_you_mean, listed, wrap_read_errors
 
 if TYPE_CHECKING:
@@ -260,3 +262,182 @@ def read_json(path: str | os.PathLike[str]) -> Any:
             f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({str(error)[:120]}). "
             "Write it again."
         ) from None
+
+
+_SECOND = " (2)"  # added to a column whose name was taken
+
+
+class ClassColumns(NamedTuple):
+    """Where the statistics of the classes stand.
+
+    Parameters
+    ----------
+    labels
+        Class labels.
+    kind
+        ``"moments"``, or ``"counts"`` where only the sizes serve as statistics.
+    columns
+        Names of the columns of every class: its count first.
+    """
+
+    labels: tuple[Label, ...]
+    kind: str
+    columns: tuple[tuple[str, ...], ...]
+
+
+def class_columns(names: Sequence[str], labels: Sequence[Label] = ()) -> ClassColumns:
+    """Find the columns of the classes by the order in which a result has them.
+
+    Parameters
+    ----------
+    names
+        Columns of the result, without those of an annotation.
+    labels
+        The labels, where the file says them.
+    """
+    found: list[tuple[str, ...]] = []
+    kind = "moments"
+    for i, name in enumerate(names):
+        if not name.startswith("n_") or i + 1 == len(names):
+            continue
+        label = name.removesuffix(_SECOND).removeprefix("n_")
+        after = [following.removesuffix(_SECOND) for following in names[i + 1 : i + 3]]
+        if after[:2] == [f"mean_{label}", f"sd_{label}"]:
+            found.append((name, names[i + 1], names[i + 2]))
+        elif after[0] == f"rate_{label}" or (after[0].startswith("share_") and after[0].endswith(f"_{label}")):
+            found.append((name,))
+            kind = "counts"
+    if not found:
+        trailing = [
+            name for name in names if name.startswith("n_") and name not in ("n_fragile_removals", "n_sites")
+        ]
+        found, kind = [(name,) for name in trailing], "counts"
+    said = tuple(columns[0].removesuffix(_SECOND).removeprefix("n_") for columns in found)
+    return ClassColumns(tuple(labels) if len(labels) == len(said) else said, kind, tuple(found))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredStatistics:
+    """Statistics of which only the sizes of the classes and the columns of a table are known.
+
+    Parameters
+    ----------
+    classes
+        Class labels.
+    counts
+        Values present, ``(n_classes, n_features)``.
+    held
+        All columns of the classes by name.
+    """
+
+    classes: tuple[Label, ...]
+    counts: npt.NDArray[np.int64]
+    held: dict[str, Any]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.counts.shape[1])
+
+    def take(self, places: Any) -> StoredStatistics:
+        """Some features."""
+        return StoredStatistics(self.classes, self.counts[:, places], take_columns(self.held, places))
+
+    def renamed(self, classes: Sequence[Label]) -> StoredStatistics:
+        """The same under other class labels; the columns keep their names."""
+        return StoredStatistics(tuple(classes), self.counts, self.held)
+
+    def describe(self, labels: Sequence[str]) -> dict[str, Any]:
+        """The columns of the table."""
+        del labels
+        return dict(self.held)
+
+    def pick(self, *parts: Any, **named: Any) -> NoReturn:
+        """Raise: sums of other classes, or of other samples, are not known."""
+        raise DataError(
+            "A stored result holds no statistics of counts or categories but its columns. Screen the data again "
+            "for that."
+        )
+
+    pool = merge = remove = pick
+
+    @staticmethod
+    def join(parts: Sequence[Any]) -> NoReturn:
+        """Raise: a result is whole."""
+        raise DataError("Stored results cannot be joined.")
+
+
+def take_columns(held: Mapping[str, Any], places: Any) -> dict[str, Any]:
+    """Return some rows of columns, which are arrays or lists."""
+    where = np.asarray(places)
+    return {
+        name: column[where] if isinstance(column, np.ndarray) else [column[i] for i in where.tolist()]
+        for name, column in held.items()
+    }
+
+
+def stored_statistics(table: StoredTable, found: ClassColumns, names: Sequence[str]) -> Moments | StoredStatistics:
+    """Rebuild the statistics of the classes, of which ``names`` are all columns."""
+    if not found.labels:
+        raise FileError(
+            f"{table.path} says nothing about the classes: there is no column such as n_control for the number of "
+            "values in a class. Keep all columns that bayesieve screen writes."
+        )
+    count = np.array([_whole(table, columns[0]) for columns in found.columns])
+    if found.kind == "counts":
+        return StoredStatistics(found.labels, count, {name: table.as_it_is(name) for name in names})
+    mean, sd = (np.array([table.numbers(columns[k]) for columns in found.columns]) for k in (1, 2))
+    absent, alone = count == 0, count < 2
+    wrong = (np.isnan(mean) & ~absent) | ((np.isnan(sd) | (sd < 0)) & ~alone)
+    if wrong.any():
+        k, row = (int(i[0]) for i in np.nonzero(wrong))
+        raise FileError(
+            f"{table.path}: {int(wrong.any(axis=0).sum()):,} of {table.n_rows:,} rows lack the mean or the "
+            f"standard deviation of a class that has values, the first is row {row + 1:,} "
+            f"(class {found.labels[k]!r}). Write the file again with bayesieve screen --out."
+        )
+    mean, squares = np.where(absent, 0.0, mean), np.where(alone, 0.0, sd * sd * (count - 1.0))
+    same = (count == count[:, :1]).all()
+    try:
+        return Moments(found.labels, count[:, 0] if same else count, mean, squares, _residual(table, mean, count))
+    except (DataError, LabelError) as error:
+        raise FileError(f"{table.path} holds no usable statistics of the classes: {error}") from None
+
+
+def _whole(table: StoredTable, name: str) -> npt.NDArray[np.int64]:
+    values = table.present(name)
+    wrong = ~((values >= 0) & (values == np.round(values)) & (values < 2.0**53))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise FileError(
+            f"{table.path}: the column {name!r} counts values, but row {row + 1:,} says {values[row]:g}. Write "
+            "the file again with bayesieve screen --out."
+        )
+    return values.astype(np.int64)
+
+
+def _residual(table: StoredTable, mean: FloatArray, count: npt.NDArray[np.int64]) -> FloatArray | None:
+    """What rounding took from the means of two classes; their difference was stored with all its digits."""
+    if len(mean) != 2 or "mean_difference" not in table.columns:
+        return None
+    lost = table.numbers("mean_difference") - (mean[1] - mean[0])
+    tiny = np.abs(lost) <= 1e-9 * (np.abs(mean[0]) + np.abs(mean[1]))
+    return np.array([np.zeros(lost.size), np.where(tiny & (count > 0).all(axis=0), lost, 0.0)])
+
+
+def stored_prior(log_odds: FloatArray, log_bayes_factor: FloatArray) -> float | FloatArray:
+    """Prior log-odds: what log-odds have beyond the log Bayes factor; a number if it is the same for all."""
+    with np.errstate(invalid="ignore"):
+        prior = np.asarray(log_odds - log_bayes_factor)
+    nearest = float(prior[np.argmin(np.abs(log_bayes_factor))])
+    size = np.maximum(np.abs(log_odds), np.abs(log_bayes_factor)) + 1.0
+    with np.errstate(invalid="ignore"):
+        same = (prior == nearest) | (np.abs(prior - nearest) <= 4.0 * np.finfo(float).eps * size)
+    if same.all():
+        ends = np.nextafter(nearest, [-np.inf, np.inf]).tolist() if np.isfinite(nearest) else []
+        return next((end for end in (nearest, *ends) if (end + log_bayes_factor == log_odds).all()), nearest)
+    for _ in range(3):  # to the last bit, so that features keep their ranks
+        with np.errstate(invalid="ignore"):
+            off = log_odds - (prior + log_bayes_factor)
+        prior = prior + np.where(np.isfinite(off), off, 0.0)
+    return prior
