@@ -14,12 +14,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bayesieve.data import checked_classes, encode_labels
-from bayesieve.errors import LabelError, OptionError
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility, kinds
 from bayesieve.screening import checked_model, fragility, screen
 from bayesieve.selection import Rule, as_rule
 from bayesieve.stats import Moments, as_moments, largest_counts
+from bayesieve.utils import LabelError, OptionError
 
 
 class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]

@@ -176,7 +176,7 @@ def test_a_floor_does_not_hide_an_outlier():
 
 def test_samples_in_another_order_are_noticed():
     X, y = table_of(12, 12)
-    with pytest.raises(bs.DataError, match="not those that were screened"):
+    with pytest.raises(bs.DataError, match="not the one that was screened"):
         fragility(X, y[::-1], posterior=bs.screen(X, y))
 
 

@@ -21,7 +21,7 @@ def main() -> None:
     """Run the command ``bayesieve``; exit codes: 0 fine, 2 a user's mistake, 1 a bug, 130 interrupted."""
     from bayesieve.cli.app import app  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
     from bayesieve.cli.console import EndingError  # noqa: PLC0415
-    from bayesieve.errors import BayesieveError  # noqa: PLC0415
+    from bayesieve.utils import BayesieveError  # noqa: PLC0415
 
     warnings.showwarning = _tell
     sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "surrogateescape") for argument in sys.argv[1:]]

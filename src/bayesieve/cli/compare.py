@@ -13,25 +13,17 @@ import numpy as np
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.outputs import RunOptions, check_outputs, write_config
-from bayesieve.errors import LabelError, OptionError
 from bayesieve.io import text_chunks, write_results
 from bayesieve.rivals import MethodComparison, checked_methods, compare_methods
 from bayesieve.screening import ScreenSpec
+from bayesieve.utils import LabelError, OptionError
 
 _WIDTH = 79
 _SHOWN = 10  # at most so many of every method
 
 
 def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> None:
-    """Read, rank by every method, write and tell.
-
-    Parameters
-    ----------
-    options
-        Options about the table and the output, by name.
-    methods, top
-        Names of the methods, and lengths of the lists to compare.
-    """
+    """Read, rank by every method, write and tell."""
     spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
     talk = run.talk()
     found_methods, lengths = checked_methods(methods), _lengths(top)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesieve.errors import BayesieveWarning, Message, OptionError
+from bayesieve.utils import BayesieveWarning, Message, OptionError
 
 
 class EndingError(BaseException):

@@ -12,13 +12,12 @@ from rich.table import Table
 
 from bayesieve.cli.outputs import check_report
 from bayesieve.cli.simulate import check_out, truth_path, write_data as write_practice
-from bayesieve.errors import DataError, OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior, class_statistics
 from bayesieve.screening import screen
 from bayesieve.selection import MinimalRisk, Selection
 from bayesieve.simulation import Kind, SynergeticModel, SyntheticData
-from bayesieve.utils import check_writable
+from bayesieve.utils import DataError, OptionError, check_writable
 
 _PRIOR_PROBABILITY = 0.005
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.cli.console import Talk
-from bayesieve.errors import LabelError, Message, OptionError, option
 from bayesieve.io import ClassMap, is_statistics_file, read_statistics, read_table
 from bayesieve.screening import RunRecord, ScreenSpec, SiteView
-from bayesieve.utils import check_file, plural
+from bayesieve.utils import LabelError, Message, OptionError, check_file, option, plural
 
 if TYPE_CHECKING:
     from bayesieve.models import Model

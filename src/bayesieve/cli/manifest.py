@@ -14,11 +14,10 @@ from bayesieve import __version__
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.outputs import RunOptions, files_read
-from bayesieve.errors import DataWarning, FileError
 from bayesieve.io import record_bytes
 from bayesieve.screening import RunRecord, ScreenSpec
 from bayesieve.selection import Selection, results_hash
-from bayesieve.utils import listed, replacing
+from bayesieve.utils import DataWarning, FileError, listed, replacing
 
 _NO_RESULT = ("report_values", "memory", "threads")
 _HIDDEN = (

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from bayesieve.cli.console import endings
-from bayesieve.errors import OptionError
+from bayesieve.utils import OptionError
 
 INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior and rule", "Output", "Talk"
 REQUIRED = Parameter.empty

@@ -11,10 +11,9 @@ from typing import Any, Self
 
 from bayesieve import __version__
 from bayesieve.cli.console import Talk
-from bayesieve.errors import FileError, OptionError
 from bayesieve.io import check_ending, read_columns, side_car, split_reference
 from bayesieve.screening import ScreenSpec
-from bayesieve.utils import check_writable, replacing, toml_value
+from bayesieve.utils import FileError, OptionError, check_writable, replacing, toml_value
 
 Annotations = dict[str, dict[str, str | None]]
 VALUES_SHOWN = 500
@@ -158,17 +157,7 @@ def annotation_file(
 
 
 def write_config(run: RunOptions, command: str, spec: ScreenSpec, options: Mapping[str, Any]) -> None:
-    """Write the settings of a run to the file of ``--config-out``, if there is one; ``--config`` reads them.
-
-    Parameters
-    ----------
-    run, spec
-        Of the run.
-    command
-        Its name.
-    options
-        All options of the command by name; others of the specification are left out.
-    """
+    """Write the settings of a run to the file of ``--config-out``, if there is one; ``--config`` reads them."""
     if run.config_out is None:
         return
     settings = {"command": command, **options, **spec.to_dict(defaults=True)}

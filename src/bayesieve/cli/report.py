@@ -18,13 +18,21 @@ from bayesieve.cli.inputs import Input
 from bayesieve.cli.manifest import check_inputs, compare_results, recorded_run
 from bayesieve.cli.outputs import RunOptions, annotation_file, check_exists, check_report, check_targets
 from bayesieve.cli.screen import read_probabilities, screen_source
-from bayesieve.errors import BayesieveError, FileError, Message, OptionError
-from bayesieve.io import is_statistics_file, plain_suffix, read_json, read_record, read_result
+from bayesieve.io import is_statistics_file, plain_suffix, read_record, read_result
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report import Commands, prior_probability, ratio_state
 from bayesieve.screening import CANNOT, FEATURE_NUMBERS, RunRecord, ScreenSpec, SiteView, prior_numbers
 from bayesieve.selection import MinimalRisk, Rule, Selection, make_rule
-from bayesieve.utils import check_file, check_writable, plural
+from bayesieve.utils import (
+    BayesieveError,
+    FileError,
+    Message,
+    OptionError,
+    check_file,
+    check_writable,
+    plural,
+    read_json,
+)
 
 _WIDTH = 79
 _ENDINGS = (".stats.parquet", ".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq", ".json")
@@ -65,20 +73,7 @@ class Source:
 
 
 def read_source(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
-    """Read a result, or make it: a statistics file is screened, a manifest is run again.
-
-    Parameters
-    ----------
-    path
-        The result.
-    changes
-        Options of the specification that the command gives anew: another rule, another prior; of a statistics
-        file also its classes and blocks.
-    run
-        Options of the command.
-    talk
-        For warnings and timings.
-    """
+    """Read a result, or make it: a statistics file is screened, a manifest is run again."""
     check_file(path)
     ending = plain_suffix(path)
     if ending in (".html", ".htm"):

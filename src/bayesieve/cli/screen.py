@@ -16,7 +16,6 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import make_record, with_inputs, write_manifest
 from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, check_outputs, write_config
-from bayesieve.errors import OptionError, option
 from bayesieve.io import (
     is_reference,
     numbers_by_feature,
@@ -28,20 +27,14 @@ from bayesieve.io import (
 from bayesieve.posterior import FeaturePosterior, class_statistics
 from bayesieve.screening import RunRecord, ScreenSpec, screen
 from bayesieve.selection import Selection, summary_lines
-from bayesieve.utils import join_words
+from bayesieve.utils import OptionError, join_words, option
 
 _WIDTH = 79
 _BEST, _BORDERLINE = 5, 2
 
 
 def run_screen(options: Mapping[str, Any]) -> None:
-    """Read, screen, select, write and tell.
-
-    Parameters
-    ----------
-    options
-        All options of the command by name.
-    """
+    """Read, screen, select, write and tell."""
     spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
     talk = run.talk()
     spec.check_files()

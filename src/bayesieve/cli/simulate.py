@@ -12,10 +12,9 @@ from typing import IO, Any
 import numpy as np
 
 from bayesieve.cli.console import Talk
-from bayesieve.errors import OptionError
 from bayesieve.io import number_bytes, text_chunks
 from bayesieve.simulation import Kind, SyntheticData, class_sizes_of, data_model
-from bayesieve.utils import check_writable, replacing
+from bayesieve.utils import OptionError, check_writable, replacing
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 _PARQUET = {".parquet", ".pq"}
@@ -24,14 +23,7 @@ Progress = Callable[[int, int], None]
 
 
 def run_simulate(settings: Mapping[str, Any]) -> None:
-    """Draw a data set and write its values and its truth.
-
-    Parameters
-    ----------
-    settings
-        ``n`` (a total, or two class sizes: ``"200"``, ``"80,120"``), ``out``, ``model``, ``seed``, ``set``
-        (constants as ``key=value``), ``decimals``, ``quiet``, ``verbose``, ``json_log``.
-    """
+    """Draw a data set and write its values and its truth."""
     talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
     out = Path(settings["out"])
     check_out(out)
@@ -115,19 +107,6 @@ def write_data(
     """Write data, some samples at a time, and beside them which features are markers; return how many are.
 
     Both files take their names when both are complete. Parquet, which holds columns, needs all values in memory.
-
-    Parameters
-    ----------
-    pieces
-        Consecutive samples of one data set.
-    path
-        Its ending says the format.
-    n_samples
-        How many samples all pieces have, for the progress.
-    decimals
-        Decimal places of the values.
-    progress
-        Called with the number of samples written and of all.
     """
     write = _write_parquet if _form(path) == ".parquet" else _write_text
     with replacing(path) as file, replacing(truth_path(path)) as beside:

@@ -9,11 +9,10 @@ from typing import Any, Literal
 from bayesieve.cli.inputs import read_input
 from bayesieve.cli.outputs import RunOptions, check_targets, files_read, write_config
 from bayesieve.data import NEEDS_ALL_SAMPLES
-from bayesieve.errors import OptionError
 from bayesieve.io import is_statistics_file, read_statistics, write_statistics
 from bayesieve.screening import ScreenSpec
 from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
-from bayesieve.utils import check_file, check_writable
+from bayesieve.utils import OptionError, check_file, check_writable
 
 
 def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bayesieve.cli.console import EndingError, Talk
-from bayesieve.errors import MissingExtraError, OptionError
 from bayesieve.study import (
     FILE_NAME,
     StudyDesign,
@@ -24,7 +23,7 @@ from bayesieve.study import (
     run_study,
     write_report,
 )
-from bayesieve.utils import make_folder
+from bayesieve.utils import MissingExtraError, OptionError, make_folder
 
 _MINUTE = 60.0
 _MOST_COLUMNS = 4

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from bayesieve.data.labels import Label, sorted_labels
 from bayesieve.data.matrix import LabelledMatrix, Values, as_values, is_sparse
-from bayesieve.errors import DataError, Wording, option
-from bayesieve.utils import listed
+from bayesieve.utils import DataError, Wording, listed, option
 
 Levels: TypeAlias = tuple[Any, ...]
 Factor: TypeAlias = tuple[list[Any], npt.NDArray[Any]]  # distinct values, and for each sample which one it has

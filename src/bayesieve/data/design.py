@@ -10,20 +10,11 @@ import numpy as np
 
 from bayesieve.data.labels import Label, Labels, encode_labels
 from bayesieve.data.matrix import LabelledMatrix, is_sparse
-from bayesieve.errors import LabelError
-from bayesieve.utils import IntArray
+from bayesieve.utils import IntArray, LabelError
 
 
 def in_blocks(matrix: LabelledMatrix, blocks: Any) -> LabelledMatrix:
-    """Label every sample by its block and class together.
-
-    Parameters
-    ----------
-    matrix
-        Values and classes.
-    blocks
-        Block of each sample.
-    """
+    """Label every sample by its block and class together."""
     found, classes = one_each("blocks", blocks, matrix.n_samples), matrix.labels.classes
     joint = tuple((block, label) for block in found.classes for label in classes)
     return replace(matrix, labels=Labels(joint, found.codes * len(classes) + matrix.labels.codes))
@@ -33,15 +24,6 @@ def match_pairs(
     ids: Sequence[Any], codes: IntArray, classes: Sequence[Label], sample: Callable[[int], str] = str
 ) -> tuple[dict[Any, tuple[int, int]], list[Any]]:
     """Find the samples of every pair.
-
-    Parameters
-    ----------
-    ids
-        Pair of each sample.
-    codes, classes
-        Class of each sample, 0 or 1 (-1: not used), and the labels of the two classes.
-    sample
-        Names a sample by its position, for messages.
 
     Returns
     -------
@@ -69,13 +51,6 @@ def match_pairs(
 
 def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, list[Any], IntArray]:
     """Take differences within pairs, second class minus first.
-
-    Parameters
-    ----------
-    matrix
-        Values of two classes.
-    pairs
-        Pair of each sample.
 
     Returns
     -------

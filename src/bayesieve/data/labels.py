@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import LabelError, Wording, option
-from bayesieve.utils import listed
+from bayesieve.utils import LabelError, Wording, listed, option
 
 Label: TypeAlias = Hashable
 
@@ -48,15 +47,6 @@ def told_apart(labels: Sequence[Label], *taken: str) -> list[str]:
 
 def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str = "label") -> Labels:
     """Turn labels of any hashable type into codes.
-
-    Parameters
-    ----------
-    y
-        One label per sample: a list, an array, a pandas or polars series, a categorical.
-    classes
-        The labels in the order wanted. Sorted order when not given.
-    noun
-        What a sample has to have, for messages.
 
     Returns
     -------

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data.labels import Label, Labels, encode_labels
-from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError, Piece, option
-from bayesieve.utils import listed
+from bayesieve.utils import TABLE, DataError, LabelError, MissingValueError, Piece, listed, option
 
 _MOST_SHOWN, _MOST_COLUMNS = 3, 5
 USE_WHAT_IS_THERE: tuple[Piece, ...] = (

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data.matrix import is_sparse
-from bayesieve.errors import DataError, OptionError
+from bayesieve.utils import DataError, OptionError
 
 TRANSFORMS = ("none", "log2", "log1p", "rank-normal")
 NEEDS_ALL_SAMPLES = frozenset({"rank-normal"})

@@ -4,7 +4,6 @@ from .results.read import (
     read_record as read_record,
     read_result as read_result,
 )
-from .results.table import read_json as read_json
 from .results.write import (
     annotation_columns as annotation_columns,
     check_ending as check_ending,

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import PriorError, option
 from bayesieve.io.tables.columns import numbers_by_feature
 from bayesieve.models import GaussianModel, NormalInverseGamma
-from bayesieve.utils import did_you_mean, read_toml
+from bayesieve.utils import PriorError, did_you_mean, option, read_toml
 
 _PARAMETERS = ("variance_dof", "variance_scale", "mean_strength", "mean_location")
 _KEYS = ("class", "classes", "pooled", "prior_ratio")
@@ -27,15 +26,6 @@ def read_model(
     ``[classes.NAME]`` that of one. Each gives ``variance_dof`` (kappa), ``variance_scale`` (s),
     ``mean_strength`` (nu) and ``mean_location`` (m); those left out are Jeffreys' (0). A text
     ``"file.csv:column"`` stands for one number per feature.
-
-    Parameters
-    ----------
-    path
-        The file.
-    classes, feature_ids
-        Of the table that is screened.
-    prior_ratio
-        The paper's L, if not given in the file; needed when a prior is improper.
     """
     name, found = os.fspath(path), read_toml(path)
     for key in found:

@@ -33,9 +33,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve import __version__
-from bayesieve.errors import BayesieveError, DataError, FileError, Wording
 from bayesieve.stats import Moments, SiteStatistics, StatisticsSet
-from bayesieve.utils import replacing
+from bayesieve.utils import BayesieveError, DataError, FileError, Wording, replacing
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,10 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix, checked_levels, labelled_categories
-from bayesieve.errors import DataError, LabelError, PriorError
 from bayesieve.models.model import Model
 from bayesieve.stats import CategoryCounts
-from bayesieve.utils import CountArray, FloatArray
+from bayesieve.utils import CountArray, DataError, FloatArray, LabelError, PriorError
 
 _LARGEST_TABLE = 2**18  # terms made in advance; beyond that each is computed where it is needed
 

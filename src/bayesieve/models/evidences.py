@@ -34,15 +34,7 @@ class Evidences(abc.ABC):
 
     @abc.abstractmethod
     def group(self, members: tuple[int, ...], law: int) -> FloatArray:
-        """Log evidence of some classes that share their parameters.
-
-        Parameters
-        ----------
-        members
-            Positions of the classes.
-        law
-            Number of the group within its pattern: a model may have a prior for each.
-        """
+        """Log evidence of some classes that share their parameters."""
 
     @abc.abstractmethod
     def log_constant(self, n_groups: int) -> Any:
@@ -186,17 +178,7 @@ def pairs_of(n: int) -> list[tuple[int, int]]:
 
 
 def compare(evidences: Evidences, patterns: Patterns, shares: PatternShares | None = None) -> FloatArray:
-    """Log Bayes factor of "some pattern" against "no difference", feature by feature.
-
-    Parameters
-    ----------
-    evidences
-        Log evidences of groups of classes.
-    patterns
-        In which ways the classes may differ.
-    shares
-        Filled with which pattern the evidence speaks for, if given.
-    """
+    """Log Bayes factor of "some pattern" against "no difference", feature by feature."""
     if len(patterns.growths) == 1 and shares is None:
         log_bf = -evidences.pooled()
         groups = patterns.groups(0)

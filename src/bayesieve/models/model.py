@@ -16,10 +16,9 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix
-from bayesieve.errors import DataError, Message, OptionError, Piece
 from bayesieve.models.evidences import Evidences, GroupEvidences
 from bayesieve.stats import ClassStatistics, Parts, side_by_side
-from bayesieve.utils import FloatArray, check_missing
+from bayesieve.utils import DataError, FloatArray, Message, OptionError, Piece, check_missing
 
 _VALUES_AT_ONCE = 2**22
 

@@ -15,22 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, PriorError
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma
 from bayesieve.stats import Moments, Scatter
-from bayesieve.utils import FloatArray, compiled
+from bayesieve.utils import DataError, FloatArray, PriorError, compiled
 
 
 def sums_over_sets(inside: npt.ArrayLike, outside: npt.ArrayLike = 0.0) -> FloatArray:
-    r"""Return :math:`\sum_{f \in G} a_f + \sum_{f \notin G} b_f` for every set, by doubling.
-
-    Parameters
-    ----------
-    inside
-        One number per feature, for the sets that hold it.
-    outside
-        The same for the sets without it; 0 by default.
-    """
+    r"""Return :math:`\sum_{f \in G} a_f + \sum_{f \notin G} b_f` for every set, by doubling."""
     a = np.asarray(inside, dtype=np.float64)
     b = np.broadcast_to(np.asarray(outside, dtype=np.float64), a.shape)
     sums = np.zeros(1)
@@ -106,14 +97,6 @@ def block_log_evidence(prior: NormalInverseGamma, group: Scatter) -> float:
     with :math:`\kappa_d^* = \kappa_d + n`, :math:`\nu^* = \nu + n` and
     :math:`S^* = S + W + \tfrac{\nu n}{\nu^*} (\bar x - m)(\bar x - m)^T`.
 
-    Parameters
-    ----------
-    prior
-        Prior of every feature by itself. ``variance_dof`` and ``mean_strength`` must be common to all;
-        the others may be one per feature.
-    group
-        Scatter with a single class.
-
     Notes
     -----
     Under Jeffreys' prior (all zeros) :math:`\kappa_d = 0` for every :math:`d` and the prior's constants do not
@@ -132,11 +115,6 @@ def subset_log_evidence(prior: NormalInverseGamma, group: Scatter) -> FloatArray
 
     Entry ``g`` is :func:`block_log_evidence` of the features ``f`` whose bit ``1 << f`` is set in ``g``; the
     empty set has 0. Time and memory are of the order of :math:`2^d`.
-
-    Parameters
-    ----------
-    prior, group
-        As for :func:`block_log_evidence`.
     """
     d = group.n_features
     if d > _MOST_SUBSETS:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import Label
-from bayesieve.errors import LabelError, PriorError, Wording, option
+from bayesieve.utils import LabelError, PriorError, Wording, option
 
 MOST_CLASSES = 8
 Growth = tuple[int, ...]

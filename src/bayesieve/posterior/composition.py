@@ -53,13 +53,7 @@ class Composition:
 
 
 def composition_of(posterior: FeaturePosterior) -> Composition:
-    """Take the log Bayes factors apart, as far as the model allows.
-
-    Parameters
-    ----------
-    posterior
-        What :func:`bayesieve.screen` returned.
-    """
+    """Take the log Bayes factors apart, as far as the model allows."""
     log_bf, evidence = posterior.log_bayes_factor, posterior.block_evidence
     if evidence is not None:
         rest = log_bf - evidence.contributions.sum(axis=0)

@@ -15,10 +15,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import PriorError
 from bayesieve.models import GaussianModel, Model, PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
 from bayesieve.posterior.marginals import checked_log_odds
-from bayesieve.utils import FloatArray, IntArray, check_whole, listed
+from bayesieve.utils import FloatArray, IntArray, PriorError, check_whole, listed
 
 MOST_FEATURES = 20  # whose sets can all be looked at
 

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import RuleError
-from bayesieve.utils import FloatArray, compiled
+from bayesieve.utils import FloatArray, RuleError, compiled
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -47,11 +47,6 @@ def effect_of(posterior: FeaturePosterior) -> Effect | None:
     variances, both within blocks where there are blocks. More classes: the largest standardised difference
     between two of them, and the log ratio of the largest variance to the smallest. Pairs: mean over standard
     deviation of the differences. Counts: log ratio of the rates. Categories: the largest difference of a share.
-
-    Parameters
-    ----------
-    posterior
-        What :func:`bayesieve.screen` returned.
     """
     statistics, names = posterior.statistics, told_apart(posterior.classes)
     with np.errstate(all="ignore"):  # what is not finite is put to NaN

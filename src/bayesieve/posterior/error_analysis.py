@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import RuleError
 from bayesieve.posterior.count_distribution import PoissonBinomial
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.marginals import Marginals, Named
-from bayesieve.utils import BoolArray, FloatArray
+from bayesieve.utils import BoolArray, FloatArray, RuleError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import told_apart
-from bayesieve.errors import DataError
 from bayesieve.models import Compared, Degeneracy, Model
 from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
 from bayesieve.posterior.marginals import Marginals, checked_log_odds, log_expit
 from bayesieve.stats import ClassStatistics, Moments, as_moments
-from bayesieve.utils import BoolArray, FloatArray, IntArray
+from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray
 
 
 def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import PriorError
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, PriorError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import PriorError
 from bayesieve.models import PairedComparison
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, PriorError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,13 +43,6 @@ def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive
     """Work out the laws of a new value, for some features of a Gaussian screen; None for other models.
 
     Blocks are thrown together, and the resolution of rounded values is taken into account.
-
-    Parameters
-    ----------
-    posterior
-        A screen.
-    places
-        Numbers of the features.
     """
     model: Any = posterior.model
     if not model.supports("moments") or not posterior.has_moments:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import RuleError
 from bayesieve.models import (
     NAMED_LOG_RATIOS,
     Comparison,
@@ -21,6 +20,7 @@ from bayesieve.models import (
 )
 from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
 from bayesieve.selection import MinimalRisk, Rule, Selection, as_rule, rule_options
+from bayesieve.utils import RuleError
 
 
 def prior_probability(posterior: FeaturePosterior) -> float | None:
@@ -186,15 +186,7 @@ class RuleState:
 
 
 def start_of_controls(found: FeaturePosterior | Selection, rule: Rule | str | None) -> tuple[Selection, RuleState]:
-    """Return the list that the page starts with, and the state of the controls that gives it.
-
-    Parameters
-    ----------
-    found
-        A screen, or the selection of a rule.
-    rule
-        The rule; None for MNC on a screen, and for whatever gave a selection.
-    """
+    """Return the list that the page starts with, and the state of the controls that gives it."""
     if isinstance(found, Selection):
         given = None if rule is None else as_rule(rule)
         state = None if given is None else RuleState.of(given)

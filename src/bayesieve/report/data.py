@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import told_apart
-from bayesieve.errors import DataError, Message, OptionError
 from bayesieve.io import annotation_columns
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import (
@@ -28,7 +27,7 @@ from bayesieve.report.raw_values import RawValues, checked_number, raw_values, s
 from bayesieve.screening import RunRecord, SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
-from bayesieve.utils import FloatArray
+from bayesieve.utils import DataError, FloatArray, Message, OptionError
 
 _POINTS, _MOST_KINKS, _BELOW, _ABOVE, _BEND = 140, 120, 2.0, 25.0, 8.0
 
@@ -59,13 +58,6 @@ def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
     """Work out the curve from below the lowest log-odds to beyond the highest; None if it is not known.
 
     Points lie densely where the curve bends, at the low end, and at the cut of the list there is one.
-
-    Parameters
-    ----------
-    posterior
-        The screen.
-    cut
-        Cut of the list.
     """
     log_odds = posterior.log_odds[np.isfinite(posterior.log_odds) & ~posterior.degenerate]
     kinks = least_log_odds(posterior)

@@ -17,15 +17,7 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def encoded(values: npt.ArrayLike, kind: str) -> dict[str, str]:
-    """Return an array as ``{"type": ..., "data": base64}``, little-endian.
-
-    Parameters
-    ----------
-    values
-        The numbers.
-    kind
-        ``"f8"``, ``"f4"``, ``"i4"``, ``"u2"`` or ``"u1"``.
-    """
+    """Return an array as ``{"type": ..., "data": base64}``, little-endian."""
     with np.errstate(over="ignore"):  # what is too large for 32 bits is shown as infinite
         array = np.ascontiguousarray(np.asarray(values), dtype=_TYPES[kind])
     return {"type": kind, "data": base64.b64encode(array.data if array.size else b"").decode("ascii")}
@@ -37,15 +29,7 @@ def decoded(array: Mapping[str, str]) -> npt.NDArray[Any]:
 
 
 def encoded_number(values: npt.ArrayLike, *, exact: bool = False) -> dict[str, str]:
-    """Encode numbers in as few bytes as show them: whole ones as they are, others to seven digits.
-
-    Parameters
-    ----------
-    values
-        Numbers.
-    exact
-        Whether 32 bits are too few if they would lose digits, or tiny numbers as of p-values.
-    """
+    """Encode numbers in as few bytes as show them: whole ones as they are, others to seven digits."""
     array = np.asarray(values)
     if array.dtype.kind in "iub" and array.size:
         low, high = int(array.min()), int(array.max())

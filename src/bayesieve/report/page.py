@@ -12,7 +12,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from bayesieve.errors import OptionError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.context import make_context
 from bayesieve.report.data import ReportData
@@ -20,7 +19,7 @@ from bayesieve.report.encoding import script_json
 from bayesieve.report.payload import payload
 from bayesieve.screening import RunRecord
 from bayesieve.selection import Rule, Selection
-from bayesieve.utils import check_writable, replacing
+from bayesieve.utils import OptionError, check_writable, replacing
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for the checks only
@@ -104,13 +103,7 @@ def write_page(report: ReportData, path: str | os.PathLike[str]) -> Path:
 
 
 def page(report: ReportData) -> bytes:
-    """Return the whole page, in UTF-8.
-
-    Parameters
-    ----------
-    report
-        What the page shows.
-    """
+    """Return the whole page, in UTF-8."""
     from markupsafe import Markup  # noqa: PLC0415 - only for reports
 
     text = _template().render(

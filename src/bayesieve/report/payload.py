@@ -42,17 +42,7 @@ _EXACT = 2**53  # whole numbers up to here are exact in a float
 
 
 def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[str, Any]:
-    """Encode one column: numbers, flags or texts.
-
-    Parameters
-    ----------
-    name
-        Its name in the table of results.
-    values
-        Its values.
-    annotation
-        Whether it came from elsewhere than the screen.
-    """
+    """Encode one column: numbers, flags or texts."""
     content: dict[str, Any] = {"key": name, "title": name if annotation else _title(name)}
     array = _plain(values)
     if annotation and array.dtype.kind == "O":
@@ -116,13 +106,7 @@ def _of_decimals(texts: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def result_columns(detailed: FeaturePosterior) -> dict[str, Any]:
-    """Columns of findings and class statistics; counts, means and deviations of Gaussian data are apart.
-
-    Parameters
-    ----------
-    detailed
-        The screen of the features shown, in the order shown.
-    """
+    """Columns of findings and class statistics; counts, means and deviations of Gaussian data are apart."""
     table: dict[str, Any] = {}
     apart = ("mean_difference", "log_variance_ratio") if detailed.has_moments else None
     of_classes = {k: v for k, v in class_statistics(detailed).items() if apart is None or k in apart}
@@ -136,17 +120,7 @@ def result_columns(detailed: FeaturePosterior) -> dict[str, Any]:
 def all_columns(
     detailed: FeaturePosterior, annotation: Mapping[str, Any], order: IntArray
 ) -> list[dict[str, Any]]:
-    """Encode annotation first, then what the screen says.
-
-    Parameters
-    ----------
-    detailed
-        The screen of the features shown, in the order shown.
-    annotation
-        Columns in feature order.
-    order
-        Numbers of the features shown.
-    """
+    """Encode annotation first, then what the screen says."""
     own = result_columns(detailed)
     labels = told_apart(detailed.classes)
     owners = _owners(own, told_apart(detailed.classes, "difference")) | _pairs(own, labels)
@@ -201,13 +175,7 @@ _WITH_LAWS = 500
 
 
 def payload(report: ReportData) -> dict[str, Any]:
-    """Return the content of the page's JSON.
-
-    Parameters
-    ----------
-    report
-        Data of the report.
-    """
+    """Return the content of the page's JSON."""
     posterior = report.posterior
     ranking = posterior.ranking
     order = ranking[: report.n_detailed]

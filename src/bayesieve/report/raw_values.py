@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, ValueBlocks, as_values, encode_labels, told_apart
-from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import Summarised, values_of
 from bayesieve.stats import ClassStatistics, EventTotals, Moments
-from bayesieve.utils import FloatArray, IntArray, is_whole
+from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, is_whole
 
 _CLOSE = 1e-6  # of a standard deviation, or of a total
 _SINGLE = 2.0**-22  # what four bytes per number may change

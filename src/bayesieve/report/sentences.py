@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import Message
 from bayesieve.models import Model
 from bayesieve.posterior import expit
 from bayesieve.report.controls import prior_probability, ratio_moves
 from bayesieve.report.data import ReportData, is_paired
 from bayesieve.selection import describe_chance, flagged_lines, found_lines
-from bayesieve.utils import join_words, plural
+from bayesieve.utils import Message, join_words, plural
 
 _SMALL_CLASS = 10
 _IF_NOTHING = Message.of(

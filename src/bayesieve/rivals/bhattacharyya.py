@@ -18,11 +18,6 @@ def bhattacharyya_distance(moments: Moments) -> FeatureScores:
     The logarithm is evaluated as :math:`\log(1 + (\sqrt{v_0} - \sqrt{v_1})^2 / (2 \sqrt{v_0 v_1}))`, which keeps
     its digits where the variances are nearly the same.
 
-    Parameters
-    ----------
-    moments
-        Moments of two classes, with at least two values each.
-
     Returns
     -------
     FeatureScores

@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import OptionError
 from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import FloatArray, IntArray, OptionError
 
 ALPHA = 0.674489750196081743  # the median of chi with one degree of freedom
 
@@ -34,16 +33,6 @@ def bolstered_error(
     matrix: LabelledMatrix, *, alpha: float = ALPHA, n_threads: int | None = None
 ) -> FeatureScores:
     r"""Estimate, feature by feature, how often the nearest mean is that of the wrong class.
-
-    Parameters
-    ----------
-    matrix
-        Values of two classes; NaN is a missing value.
-    alpha
-        Divisor of the mean distance. The larger it is, the narrower are the kernels; without any width the
-        result is the plain resubstitution error.
-    n_threads
-        Threads to use; all cores by default. The result does not depend on it.
 
     Returns
     -------

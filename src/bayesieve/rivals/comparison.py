@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix
-from bayesieve.errors import BayesieveError, DataError, DegenerateFeatureWarning, OptionError
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.inputs import two_class_moments, two_class_values
 from bayesieve.rivals.method_comparison import (
@@ -25,7 +24,7 @@ from bayesieve.rivals.method_comparison import (
 from bayesieve.rivals.registry import rival
 from bayesieve.screening import Summarised
 from bayesieve.stats import Moments
-from bayesieve.utils import warn
+from bayesieve.utils import BayesieveError, DataError, DegenerateFeatureWarning, OptionError, warn
 
 DEFAULT_METHODS = ("obf-jp", "welch", "limma", "bd")
 

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import checked_names
-from bayesieve.errors import DataError, Message, OptionError, RuleError
 from bayesieve.posterior import FeaturePosterior, Tabular, benjamini_hochberg, check_same_features
-from bayesieve.utils import FloatArray, check_whole
+from bayesieve.utils import DataError, FloatArray, Message, OptionError, RuleError, check_whole
 
 _LEVEL = 0.05
 

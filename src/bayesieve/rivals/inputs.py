@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, Labels, is_sparse
-from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import Summarised, screen_input
 from bayesieve.stats import ClassStatistics, Moments
-from bayesieve.utils import check_missing
+from bayesieve.utils import DataError, LabelError, OptionError, check_missing
 
 _VALUES_AT_ONCE = 1 << 22
 
@@ -27,17 +26,7 @@ def two_class_moments(
     missing: str = "raise",
     n_threads: int | None = None,
 ) -> tuple[Moments, tuple[str, ...] | None]:
-    """Reduce whatever was given to the moments of two classes, and the names of the features.
-
-    Parameters
-    ----------
-    X
-        What :func:`bayesieve.screen` takes, a :class:`bayesieve.data.LabelledMatrix`, or the result of a screen.
-    y, classes, feature_names, missing, n_threads
-        As for :func:`bayesieve.screen`.
-    method
-        Who asks, for messages.
-    """
+    """Reduce whatever was given to the moments of two classes, and the names of the features."""
     if isinstance(X, (FeaturePosterior, LabelledMatrix)):
         _check_bare(X, y, classes, feature_names)
     if isinstance(X, LabelledMatrix):

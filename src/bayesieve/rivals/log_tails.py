@@ -42,13 +42,6 @@ _COEFFICIENTS = _expansion(9)
 def log_student_tails(t: npt.ArrayLike, dof: npt.ArrayLike) -> FloatArray:
     r"""Log of the probability that Student's t is at least as far from 0 as ``t``.
 
-    Parameters
-    ----------
-    t
-        The statistics; the sign does not matter.
-    dof
-        Degrees of freedom, one number or one per statistic; infinite for the normal law.
-
     Returns
     -------
     numpy.ndarray

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import fdtr, fdtrc, polygamma, psi, stdtr
 
-from bayesieve.errors import OptionError
 from bayesieve.posterior import Tabular
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.t_tests import unequal_variances
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, FloatArray, IntArray, is_whole
+from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, is_whole
 
 VARIANCES_DIFFER = 1e-4  # p-values of the F test below it
 MEANS_MAY_NOT = 0.05  # p-values of Welch's t test above it
@@ -24,11 +23,6 @@ MEANS_MAY_NOT = 0.05  # p-values of Welch's t test above it
 
 def mean_z(moments: Moments) -> FloatArray:
     r"""Difference of the means in its standard errors, :math:`(m_1 - m_0) / \sqrt{v_0/n_0 + v_1/n_1}`.
-
-    Parameters
-    ----------
-    moments
-        Moments of two classes.
 
     Returns
     -------
@@ -45,11 +39,6 @@ def variance_z(moments: Moments) -> FloatArray:
     Of Gaussian data with equal variances, :math:`\log v_y` has the expectation
     :math:`\log\sigma^2 + \psi(d_y/2) - \log(d_y/2)` and the variance :math:`\psi'(d_y/2)`, where
     :math:`d_y = n_y - 1`. Heavier tails than the Gaussian make the standard error too small.
-
-    Parameters
-    ----------
-    moments
-        Moments of two classes.
 
     Returns
     -------
@@ -69,11 +58,6 @@ def variance_alone(moments: Moments) -> npt.NDArray[np.bool_]:
     They have a two-sided p-value below 0.0001 in the F test of equal variances and above 0.05 in Welch's t test.
     The F test is that of Gaussian data; heavier tails make its p-values too small. A feature that does not vary in
     a class is not marked.
-
-    Parameters
-    ----------
-    moments
-        Moments of two classes.
     """
     freedom = np.maximum(moments.counts - 1, 1).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -101,13 +85,7 @@ def shared_features(ranks: IntArray, n: int) -> IntArray:
 
 
 def jaccard_index(ranks: IntArray, n: int) -> FloatArray:
-    """Shared features of two top lists as a share of those on either; NaN if both are empty.
-
-    Parameters
-    ----------
-    ranks, n
-        See :func:`shared_features`.
-    """
+    """Shared features of two top lists as a share of those on either; NaN if both are empty."""
     shared = shared_features(ranks, n)
     size = shared.diagonal()
     either = size[:, None] + size - shared
@@ -122,11 +100,6 @@ def average_overlap(ranks: IntArray, n: int) -> FloatArray:
     It is 1 for lists in the same order and 0 for lists without a common feature, and weighs the first places
     more than the last (Fagin, Kumar and Sivakumar 2003). Depths beyond the last feature that has a score in
     either list do not count; NaN if there is none.
-
-    Parameters
-    ----------
-    ranks, n
-        See :func:`shared_features`.
     """
     lengths = (ranks <= n).sum(axis=1)
     ranks = ranks[:, (ranks <= n).any(axis=0)]
@@ -144,11 +117,6 @@ def rank_correlation(scores: Sequence[FloatArray]) -> FloatArray:
     """Spearman's correlation of every two scores, over the features that all methods score; ties share a rank.
 
     NaN where all scores of a method are the same, or there are fewer than two features.
-
-    Parameters
-    ----------
-    scores
-        One array per method.
     """
     table = np.array(scores)
     table = table[:, ~np.isnan(table).any(axis=0)]

@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import digamma, polygamma
 
-from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.t_tests import TwoSamples, t_scores, warn_degenerate
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, check_choice, warn
+from bayesieve.utils import DataError, DegenerateFeatureWarning, FloatArray, LabelError, check_choice, warn
 
 LIMIT_SCALES = ("mean", "log_mean")
 _LEAST_SHARE = 1e-5  # of the median: smaller variances are raised to it before the logarithm
@@ -116,13 +115,6 @@ def trigamma_inverse(x: float) -> float:
 
 def natural_spline(x: FloatArray, knots: FloatArray) -> FloatArray:
     r"""Basis of the cubic splines with these knots that are straight lines beyond the first and the last.
-
-    Parameters
-    ----------
-    x
-        Where to evaluate it.
-    knots
-        At least two, ascending.
 
     Returns
     -------

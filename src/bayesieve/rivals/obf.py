@@ -51,15 +51,6 @@ def obf_proper(
 ) -> FeatureScores:
     r"""Log-odds of every feature under the proper prior of section 6: OBF-PP.
 
-    Parameters
-    ----------
-    moments
-        Moments of two classes.
-    prior_probability
-        Share of features believed to be markers, or one probability per feature.
-    variance_dof, variance_scale, mean_strength, mean_locations
-        As for :meth:`bayesieve.GaussianModel.proper`.
-
     Returns
     -------
     FeatureScores

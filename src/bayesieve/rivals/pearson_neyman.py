@@ -12,13 +12,22 @@ from typing import Any, cast
 import numpy as np
 
 from bayesieve.data import Label
-from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, Message, OptionError, Wording
 from bayesieve.models import Degeneracy, GaussianModel
 from bayesieve.posterior import FeaturePosterior, benjamini_hochberg, null_mean, tabulated_log_null_probability
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.screening import check_range, screen_input
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, check_choice, warn
+from bayesieve.utils import (
+    DataError,
+    DegenerateFeatureWarning,
+    FloatArray,
+    LabelError,
+    Message,
+    OptionError,
+    Wording,
+    check_choice,
+    warn,
+)
 
 METHODS = ("exact", "bartlett", "chi2")
 _TINY = 1e-150
@@ -102,11 +111,6 @@ def log_lambda(moments: Moments) -> FloatArray:
     With :math:`r_y = \frac{SS_y/n_y}{SS/n}` and the sum of squares between the classes, :math:`SS_B`, this is
     :math:`\sum_y \tfrac{n_y}2 (\log r_y - r_y + 1) - \tfrac n2 SS_B/SS`, in which no term is above 0, so that
     nothing cancels near :math:`\lambda = 1`.
-
-    Parameters
-    ----------
-    moments
-        Moments of two classes.
 
     Returns
     -------

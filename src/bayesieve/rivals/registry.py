@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bayesieve.data import Label
-from bayesieve.errors import BayesieveError, OptionError
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.inputs import two_class_moments, two_class_values
+from bayesieve.utils import BayesieveError, OptionError
 
 _HOMES = {
     "obf-jp": "obf:JEFFREYS",

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import LabelError, MissingValueError
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.log_tails import log_student_tails
 from bayesieve.rivals.t_tests import warn_degenerate
-from bayesieve.utils import check_whole
+from bayesieve.utils import LabelError, MissingValueError, check_whole
 
 _CAVEAT = "These p-values hold for Gaussian data of one variance in both classes."
 
@@ -23,13 +22,6 @@ def f_classif(matrix: LabelledMatrix, *, n_threads: int | None = None) -> Featur
 
     With two classes F is the square of Student's t, so its p-value is that of t with :math:`n - 2` degrees of
     freedom. It is computed here as a logarithm: scikit-learn's own is 0 when it is smaller than any float.
-
-    Parameters
-    ----------
-    matrix
-        Values of two classes, none of them missing.
-    n_threads
-        Without effect: scikit-learn uses one.
 
     Returns
     -------
@@ -60,18 +52,6 @@ def mutual_info_classif(
     matrix: LabelledMatrix, *, n_neighbors: int = 3, seed: int = 0, n_threads: int | None = None
 ) -> FeatureScores:
     """Score features by scikit-learn's mutual information, which looks for nearest neighbours.
-
-    Parameters
-    ----------
-    matrix
-        Values of two classes, none of them missing. Dense values are taken as continuous; those of a sparse
-        matrix as categories, which is scikit-learn's rule.
-    n_neighbors
-        Neighbours to look at.
-    seed
-        Of the small noise that scikit-learn adds to continuous values.
-    n_threads
-        Without effect. The method takes some milliseconds per feature, hundreds of times what the others take.
 
     Returns
     -------

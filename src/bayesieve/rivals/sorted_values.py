@@ -16,10 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import DegenerateFeatureWarning, LabelError, OptionError
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.registry import rival
-from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, warn
+from bayesieve.utils import (
+    DegenerateFeatureWarning,
+    FloatArray,
+    IntArray,
+    LabelError,
+    OptionError,
+    compiled,
+    for_each,
+    n_threads_for,
+    warn,
+)
 
 LARGEST = 1e150  # sums and squares of values beyond it would overflow
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -246,13 +255,7 @@ class SortedTile:
         return self._merged
 
     def jittered(self, seed: int) -> SortedTile:
-        """Break ties: add uniform noise, as wide as the smallest step between values, to features with ties.
-
-        Parameters
-        ----------
-        seed
-            Of the noise, which also depends on the place of the tile.
-        """
+        """Break ties: add uniform noise, as wide as the smallest step between values, to features with ties."""
         width = np.zeros(self.first.shape[0])
         resolutions(self.merged[0], self.counts, width)
         if not width.any():
@@ -327,17 +330,7 @@ def sorted_scores(
 def scored(
     matrix: LabelledMatrix, methods: Sequence[SortedMethod], n_threads: int | None = None
 ) -> list[FeatureScores]:
-    """Run methods over sorted tiles of a table and collect what they say.
-
-    Parameters
-    ----------
-    matrix
-        Values of two classes; NaN is a missing value.
-    methods
-        What to do with each tile.
-    n_threads
-        Threads to use; all cores by default.
-    """
+    """Run methods over sorted tiles of a table and collect what they say."""
     _check_classes(matrix, methods)
     values = matrix.values.tocsc() if is_sparse(matrix.values) else matrix.values
     members = [np.flatnonzero(matrix.labels.codes == code) for code in range(2)]

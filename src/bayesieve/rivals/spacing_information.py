@@ -22,11 +22,10 @@ import numpy.typing as npt
 from scipy.special import digamma
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import DataWarning
 from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.sorted_values import SortedTile, scored
-from bayesieve.utils import FloatArray, IntArray, check_choice, check_whole, warn
+from bayesieve.utils import DataWarning, FloatArray, IntArray, check_choice, check_whole, warn
 
 VARIANTS = ("invariant", "literal")
 TIES = ("floor", "jitter", "drop")
@@ -43,25 +42,6 @@ def spacing_information(
     n_threads: int | None = None,
 ) -> FeatureScores:
     r"""Estimate, feature by feature, the mutual information of value and class.
-
-    Parameters
-    ----------
-    matrix
-        Values of two classes; NaN is a missing value.
-    variant
-        ``"invariant"``, which does not depend on the unit of measurement, or ``"literal"``, the formula as
-        published, under which features on a wide scale get more.
-    order
-        The m of m-spacings.
-    ties
-        What to do with spacings of 0. ``"floor"``: count them as half the smallest positive spacing of the
-        feature, or as a few units in the last place if that is more. ``"jitter"``: first add uniform noise, as
-        wide as the smallest step between values, to every value of a feature with ties. ``"drop"``: leave them
-        out.
-    seed
-        Of the noise.
-    n_threads
-        Threads to use; all cores by default. The result does not depend on it.
 
     Returns
     -------

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError
 from bayesieve.posterior import benjamini_hochberg
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.log_tails import log_student_tails
 from bayesieve.stats import Moments, as_moments
-from bayesieve.utils import FloatArray, check_choice, warn
+from bayesieve.utils import DataError, DegenerateFeatureWarning, FloatArray, LabelError, check_choice, warn
 
 RANKS_BY = ("p_value", "abs_t")
 _TINY = 1e-150
@@ -42,17 +41,7 @@ class TwoSamples:
 
     @classmethod
     def of(cls, moments: Moments, test: str, *, smallest: int = 2) -> TwoSamples:
-        """Check moments and take them apart.
-
-        Parameters
-        ----------
-        moments
-            Moments of two classes.
-        test
-            Who asks, at the beginning of a sentence.
-        smallest
-            Number of values that a class needs.
-        """
+        """Check moments and take them apart."""
         if as_moments(moments) is None:
             name = type(moments).__name__
             raise DataError(f"{test} takes Moments, not {name}; score() takes tables.", kind="capability")
@@ -109,23 +98,7 @@ def t_scores(
     p_values: bool = True,
     details: dict[str, Any] | None = None,
 ) -> FeatureScores:
-    """Make scores of t statistics: p-values, ranks and the features without variance.
-
-    Parameters
-    ----------
-    method
-        Name of the method.
-    t, dof
-        Statistics and their degrees of freedom (one number if all are alike).
-    difference
-        Differences of means: where it is 0 and so is the variance, the p-value is 1.
-    score
-        ``"p_value"``: minus the log p-value; ``"abs_t"``: the absolute statistic.
-    p_values
-        Whether p-values are wanted where ranks do not need them.
-    details
-        Further columns.
-    """
+    """Make scores of t statistics: p-values, ranks and the features without variance."""
     check_choice("score", score, RANKS_BY)
     alike = dof.size == 1 or bool((dof == dof[0]).all())
     same = np.isnan(t) & (difference == 0)  # no variance and no difference: nothing speaks against equality

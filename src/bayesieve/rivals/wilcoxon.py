@@ -33,18 +33,6 @@ _CAVEAT = "The rank-sum test sees one class lying above the other; it hardly see
 def wilcoxon(matrix: LabelledMatrix, *, law: str = "auto", n_threads: int | None = None) -> FeatureScores:
     r"""Test, feature by feature, whether one class tends to larger values.
 
-    Parameters
-    ----------
-    matrix
-        Values of two classes; NaN is a missing value.
-    law
-        Where p-values come from. ``"auto"``: from the exact law for a feature without ties if a class has at most
-        eight values, otherwise from the normal law, with corrections for ties and continuity; these are the
-        p-values of ``scipy.stats.mannwhitneyu`` for the feature by itself. ``"normal"``: always from the normal
-        law.
-    n_threads
-        Threads to use; all cores by default. The result does not depend on it.
-
     Returns
     -------
     FeatureScores
@@ -113,11 +101,6 @@ def exact_log_tails(smaller: int, larger: int) -> FloatArray:
 
     The number of orders with :math:`U = u` is the coefficient of :math:`q^u` in
     :math:`\prod_{i=1}^{m} (1 - q^{n+i}) / (1 - q^i)`, found in whole numbers.
-
-    Parameters
-    ----------
-    smaller, larger
-        Values in the two classes.
     """
     orders = np.zeros(smaller * larger + 1, dtype=object)
     orders[0] = 1

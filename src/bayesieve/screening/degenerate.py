@@ -9,10 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import ValueBlocks, is_sparse
-from bayesieve.errors import FLAGGED, DataError, DegenerateFeatureError, DegenerateFeatureWarning, Wording
 from bayesieve.models import Degeneracy, Evidences, GaussianModel, Model, Part, Patterns, find_degenerate, repair
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, check_choice, warn
+from bayesieve.utils import (
+    FLAGGED,
+    BoolArray,
+    DataError,
+    DegenerateFeatureError,
+    DegenerateFeatureWarning,
+    Wording,
+    check_choice,
+    warn,
+)
 
 _TINY, _FEW_LEVELS = 1e-150, 8
 

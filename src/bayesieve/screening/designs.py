@@ -10,18 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import told_apart
-from bayesieve.errors import (
-    FLAGGED,
-    DataError,
-    DataWarning,
-    DegenerateFeatureError,
-    DegenerateFeatureWarning,
-    LabelError,
-    OptionError,
-    PriorError,
-    Wording,
-    option,
-)
 from bayesieve.models import (
     PAIR_CONSTANT,
     Comparison,
@@ -37,7 +25,20 @@ from bayesieve.posterior import BlockEvidence, Finding, Remark, within_blocks
 from bayesieve.screening.degenerate import DegeneratePolicy, Prepared, check_range, prepare
 from bayesieve.screening.inputs import ScreenInput
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
-from bayesieve.utils import FloatArray, warn
+from bayesieve.utils import (
+    FLAGGED,
+    DataError,
+    DataWarning,
+    DegenerateFeatureError,
+    DegenerateFeatureWarning,
+    FloatArray,
+    LabelError,
+    OptionError,
+    PriorError,
+    Wording,
+    option,
+    warn,
+)
 
 Flags = npt.NDArray[np.int8]
 
@@ -258,13 +259,6 @@ def absence(samples: npt.NDArray[np.int64] | None, statistics: ClassStatistics) 
     Absent counts :math:`u_y` of :math:`n_y` multiply the Bayes factor by
 
     .. math:: \frac{B(1 + u_0, 1 + n_0 - u_0)\, B(1 + u_1, 1 + n_1 - u_1)}{B(1, 1)\, B(1 + u, 1 + n - u)}
-
-    Parameters
-    ----------
-    samples
-        Number of samples per class.
-    statistics
-        Their statistics, with a count of values per feature where some are missing.
     """
     from bayesieve.models import CategoricalModel  # noqa: PLC0415 - most screens do without
     from bayesieve.stats import CategoryCounts  # noqa: PLC0415

@@ -19,13 +19,13 @@ from bayesieve.data import (
     is_sparse,
     one_each,
 )
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
 from bayesieve.models import (
     GaussianModel,
     Model,
 )
-from bayesieve.stats import ClassStatistics, checked_exposures, split_blocks
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.stats import ClassStatistics, checked_exposures, largest_counts, split_blocks
+from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, PriorError, Wording
 
 
 @functools.cache
@@ -242,3 +242,18 @@ def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray
     whole = [part[0] if len(part) == 1 else np.concatenate(part) for _, part in sorted(parts.items())]
     values = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
     return np.concatenate(codes), np.ascontiguousarray(values)
+
+
+def check_same_data(statistics: ClassStatistics, posterior: FeaturePosterior) -> None:
+    """Raise if statistics are not, to six digits, those of the screen."""
+    labels = [str(k) for k in range(len(posterior.classes))]
+    same = statistics.n_features == posterior.n_features and len(statistics.classes) == len(labels)
+    if same:
+        now, then = (each.describe(labels) for each in (statistics, posterior.statistics))
+        same = all(np.allclose(now[name], then.get(name, np.nan), rtol=1e-6, equal_nan=True) for name in now)
+    if not same:
+        raise DataError(
+            f"The table is not the one that was screened, with {posterior.n_features:,} features and "
+            f"{largest_counts(posterior.statistics)} samples in the classes.",
+            hint="Give the same table and labels, and the exposures that the screen had.",
+        )

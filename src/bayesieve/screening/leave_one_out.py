@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks, is_sparse
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError, Wording
 from bayesieve.models import (
     CONSTANT,
     Comparison,
@@ -23,10 +22,20 @@ from bayesieve.models import (
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
-from bayesieve.screening.inputs import Summarised, values_of
+from bayesieve.screening.inputs import Summarised, check_same_data, values_of
 from bayesieve.screening.obf import screen
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, checked_exposures, whole_plan
-from bayesieve.utils import FloatArray, IntArray, for_each, n_threads_for
+from bayesieve.utils import (
+    DataError,
+    FloatArray,
+    IntArray,
+    LabelError,
+    OptionError,
+    PriorError,
+    Wording,
+    for_each,
+    n_threads_for,
+)
 
 _VALUES_AT_ONCE = 2**23  # held in memory when all samples of some features are looked at
 _COLUMNS_AT_ONCE = 256
@@ -57,19 +66,7 @@ class Removals:
 
 
 def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n_threads: int | None) -> Removals:
-    """Leave out any one sample of a two-class Gaussian screen.
-
-    Parameters
-    ----------
-    table
-        The values that were screened.
-    posterior
-        The screen.
-    cut
-        Log-odds over which features pass.
-    n_threads
-        Threads; the result does not depend on it.
-    """
+    """Leave out any one sample of a two-class Gaussian screen."""
     model, moments = cast("GaussianModel", posterior.model), posterior.moments
     parts = Downdates.of(model, moments, posterior.resolution)
     found, awkward = _at_candidates(table, parts, n_threads)
@@ -255,7 +252,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     _check_comparison(posterior)
     table = _table(X, y, posterior, exposures)
     if ready and isinstance(table, LabelledMatrix):
-        _check_same(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)
+        check_same_data(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)
     names = _sample_names(X, table)
     if posterior.model.supports("leave-one-out") and len(posterior.classes) == 2:
         found = leave_one_out(table, posterior, limit, n_threads)
@@ -268,24 +265,12 @@ def fragility(  # noqa: PLR0913 - what screen() takes
 def one_by_one(
     posterior: FeaturePosterior,
     reduced: Iterable[ClassStatistics | None],
-    log_bayes_factor: Callable[[Any], npt.NDArray[np.float64]],
+    log_bayes_factor: Callable[[Any], FloatArray],
     *,
     cut: float = 0.0,
     sample_names: tuple[str, ...] | None = None,
 ) -> Fragility:
-    """Work out the evidence again without each sample in turn: slow, but for any model.
-
-    Parameters
-    ----------
-    posterior
-        The screen of all samples.
-    reduced
-        The statistics without each sample, in the order of the table; None if nothing is defined without it.
-    log_bayes_factor
-        From statistics to a log Bayes factor per feature, NaN where it is not defined.
-    cut, sample_names
-        See :class:`~bayesieve.posterior.findings.fragility.Fragility`.
-    """
+    """Work out the evidence again without each sample in turn: slow, but for any model."""
     found, usable = Removals.none(posterior.n_features), np.ones(posterior.n_features, bool)
     passing, counts = posterior.log_odds > cut, posterior.statistics.counts.sum(axis=0)
     for number, statistics in enumerate(reduced):
@@ -321,9 +306,7 @@ def _in_general(
     model, comparison = posterior.model, posterior.comparison
     assert isinstance(comparison, Comparison)
     step = posterior.resolution if np.any(posterior.resolution) else None
-    floored = posterior.degenerate
-
-    shorter = matrix
+    floored, shorter = posterior.degenerate, matrix
 
     def without(number: int) -> ClassStatistics | None:
         nonlocal shorter
@@ -335,7 +318,7 @@ def _in_general(
         )
         return model.summarise(shorter, missing="omit") if labels.counts.all() else None
 
-    def log_bayes_factor(statistics: ClassStatistics) -> npt.NDArray[np.float64]:
+    def log_bayes_factor(statistics: ClassStatistics) -> FloatArray:
         handling = DegeneratePolicy("floor", step, shorter, posterior.feature_names, warns=False)
         try:
             ready = prepare(model, statistics, comparison.patterns, handling)
@@ -364,17 +347,6 @@ def _add_degenerate(found: Removals, table: ValueBlocks, posterior: FeaturePoste
         strict=True,
     ):
         mine[which] = theirs
-
-
-def _check_same(statistics: ClassStatistics, posterior: FeaturePosterior) -> None:
-    """Raise if the table, or its exposures, are not those of the screen."""
-    labels = [str(k) for k in range(len(posterior.classes))]
-    now, then = (each.describe(labels) for each in (statistics, posterior.statistics))
-    if not all(np.allclose(now[name], then.get(name, np.nan), rtol=1e-6, equal_nan=True) for name in now):
-        raise DataError(
-            "The values are not those that were screened. Give the same table, and the exposures that the screen "
-            "had."
-        )
 
 
 def _checked_cut(cut: Any) -> float:
@@ -419,7 +391,7 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, exposures: Any) -> Value
     return matrix
 
 
-def _check_size(n_features: int, counts: npt.NDArray[np.int64], posterior: FeaturePosterior) -> None:
+def _check_size(n_features: int, counts: IntArray, posterior: FeaturePosterior) -> None:
     screened = posterior.statistics.counts.max(axis=1)
     if n_features != posterior.n_features or len(counts) != len(screened) or (counts < screened).any():
         raise DataError(

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import JEFFREYS, CalibrationWarning, OptionError, PriorWarning, Wording, option
 from bayesieve.models import (
     Compared,
     Comparison,
@@ -27,7 +26,16 @@ from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, checked_model, screen_input
 from bayesieve.stats import Moments, checked_resolution, largest_counts
-from bayesieve.utils import check_choice, warn
+from bayesieve.utils import (
+    JEFFREYS,
+    CalibrationWarning,
+    OptionError,
+    PriorWarning,
+    Wording,
+    check_choice,
+    option,
+    warn,
+)
 
 _FEW_SAMPLES = 5
 _FEW_IN_A_BLOCK, _MANY_BY_CHANCE = 15, 0.005

@@ -10,14 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks
-from bayesieve.errors import CalibrationWarning, DataError, LabelError, OptionError
 from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
-from bayesieve.screening.inputs import Summarised, checked_model, values_of
+from bayesieve.screening.inputs import Summarised, check_same_data, checked_model, values_of
 from bayesieve.screening.obf import screen
 from bayesieve.screening.relabelled import Counts, Lot, Question
-from bayesieve.stats import ClassStatistics, Relabellings, as_moments
-from bayesieve.utils import check_whole, n_threads_for, warn
+from bayesieve.stats import ClassStatistics, Relabellings
+from bayesieve.utils import (
+    CalibrationWarning,
+    DataError,
+    LabelError,
+    OptionError,
+    check_whole,
+    n_threads_for,
+    warn,
+)
 
 Progress = Callable[[int, int], None]
 
@@ -194,31 +201,14 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool) -> ValueBlo
             "missing values are not covered either. Screen without them."
         )
     if isinstance(X, Summarised):
-        _check_same(X.statistics, posterior)
+        check_same_data(X.statistics, posterior)
         return X
     if y is None:
         raise LabelError("The class of every sample is needed: permutations(X, y), also with a ready posterior.")
     matrix = posterior.model.matrix(X, y, classes=posterior.classes)
     if ready:
-        _check_same(posterior.model.summarise(matrix, missing="omit"), posterior)
+        check_same_data(posterior.model.summarise(matrix, missing="omit"), posterior)
     return matrix
-
-
-def _check_same(statistics: Any, posterior: FeaturePosterior) -> None:
-    """Raise if the values are not those of the screen."""
-    screened, moments = posterior.moments, as_moments(statistics)
-    if (
-        moments is None
-        or moments.mean.shape != screened.mean.shape
-        or not all(
-            np.allclose(getattr(moments, name), getattr(screened, name), rtol=1e-6)
-            for name in ("counts", "mean", "centred_squares")
-        )
-    ):
-        raise DataError(
-            f"The table is not the one that was screened, with {posterior.n_features:,} features and "
-            f"{screened.counts.max(axis=1).tolist()} samples in the classes. Give the same table and labels."
-        )
 
 
 def _left_out(leave_out: Any, posterior: FeaturePosterior) -> npt.NDArray[np.bool_]:

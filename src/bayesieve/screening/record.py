@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from bayesieve.data import told_apart
-from bayesieve.errors import FileError, Message, OptionError
 from bayesieve.posterior import finding_columns
 from bayesieve.screening.record_parts import FindingRecord, encode_design, encode_model, encode_number
 from bayesieve.screening.spec import ScreenSpec
 from bayesieve.selection import Selection, results_hash
 from bayesieve.stats import largest_counts
+from bayesieve.utils import FileError, Message, OptionError
 
 SCHEMA_VERSION = 2
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
@@ -161,15 +161,7 @@ class RunRecord:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], path: str = "the record") -> Self:
-        """Read what :meth:`to_dict` wrote; what a newer version has added is left out.
-
-        Parameters
-        ----------
-        values
-            Content of a file.
-        path
-            Where it stands, for messages.
-        """
+        """Read what :meth:`to_dict` wrote; what a newer version has added is left out."""
         wrong = [name for name, kind in _KINDS.items() if not isinstance(values.get(name, kind()), kind)]
         if wrong:
             raise FileError(f"{path} is damaged: its part {wrong[0]!r} is none. Write the result again.")
@@ -217,15 +209,7 @@ def _hash(names: Iterable[str]) -> str:
 
 
 def check_settings(path: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    r"""Return settings that were read from a file, or raise if they cannot be those of a screen.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    settings
-        What it says.
-    """
+    r"""Return settings that were read from a file, or raise if they cannot be those of a screen."""
     for name, value in settings.items():
         for part in (name, *(value if isinstance(value, list) else [value])):
             if isinstance(part, str):

@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from bayesieve import models
-from bayesieve.errors import Message
 from bayesieve.models import Comparison, Model, PairedComparison, Part, Patterns, UnknownComparison, UnknownModel
 from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility
 from bayesieve.stats import Moments
+from bayesieve.utils import Message
 
 _ENCODED = ("GaussianModel", "NormalInverseGamma", "CategoricalModel", "PoissonModel", "NegativeBinomialModel")
 
@@ -164,17 +164,7 @@ def encode_design(posterior: FeaturePosterior) -> dict[str, Any]:
 def decode_comparison(
     design: Mapping[str, Any], model: Model, statistics: Any, usable: Any
 ) -> models.Compared | None:
-    """Return what was compared, as far as moments of the classes let it be repeated.
-
-    Parameters
-    ----------
-    design
-        What :func:`encode_design` recorded.
-    model, statistics
-        Of the result.
-    usable
-        Features that are not degenerate.
-    """
+    """Return what was compared, as far as moments of the classes let it be repeated."""
     kind, step = design.get("comparison", "other"), _step(design)
     if isinstance(model, UnknownModel) or not isinstance(statistics, Moments) or kind == "other":
         return UnknownComparison(int(design.get("cost", 1)))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import LabelledMatrix, Labels
-from bayesieve.errors import OptionError
 from bayesieve.models import Comparison, Degeneracy, Patterns, compare
 from bayesieve.posterior import (
     FeaturePosterior,
@@ -28,7 +27,7 @@ from bayesieve.stats import (
     reach,
     share_by_chance,
 )
-from bayesieve.utils import BoolArray, FloatArray, IntArray, for_each
+from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, for_each
 
 _VALUES_AT_ONCE = 2**22  # dealt anew together
 _TILE = 2**15  # features x permutations compared together, so that they stay in the processor's cache

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import BayesieveError, DataError
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, effects
 from bayesieve.screening.obf import screen
 from bayesieve.stats import Moments, as_moments
-from bayesieve.utils import FloatArray, listed
+from bayesieve.utils import BayesieveError, DataError, FloatArray, listed
 
 _MOST = 50
 
@@ -79,20 +78,7 @@ class SiteView:
         cls, posterior: FeaturePosterior, by_site: Mapping[Any, Moments], *, n_features: int = _MOST,
         level: float = 0.95,
     ) -> SiteView:  # fmt: skip
-        """Look at the first features of a screen in every site.
-
-        Parameters
-        ----------
-        posterior
-            The screen of all sites, pooled or with sites as blocks.
-        by_site
-            Moments of every site, of the same classes and features in the same order, as from
-            :meth:`bayesieve.StatisticsSet.by_site`.
-        n_features
-            How many features, from the strongest.
-        level
-            Probability of the intervals.
-        """
+        """Look at the first features of a screen in every site."""
         _check(posterior, by_site)
         wanted = list(posterior.classes)
         by_site = {

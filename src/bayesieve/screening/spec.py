@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesieve.data import TRANSFORMS
-from bayesieve.errors import OptionError, option
 from bayesieve.models import Model
 from bayesieve.screening import spec_text as read
 from bayesieve.screening.spec_text import call_model, python_lines, spec_field
 from bayesieve.selection import CRITERIA, RULE_NUMBERS, Rule, make_rule
-from bayesieve.utils import did_you_mean
+from bayesieve.utils import OptionError, did_you_mean, option
 
 NAMED_PRIORS = ("jeffreys", "proper", "uniform")
 _GAUSSIAN_ONLY = ("prior_ratio", "resolution", "pairs", "transform", "block_model", "kinds", "effects")
@@ -169,15 +168,7 @@ class ScreenSpec:
         feature_names: Sequence[str] = (),
         load: Callable[[str, Sequence[str], Sequence[str], float | str | None], Model] | None = None,
     ) -> Model:
-        """Return the model.
-
-        Parameters
-        ----------
-        classes, feature_names
-            Of the data; only Gaussian models depend on them.
-        load
-            Reads the priors of a file, :func:`bayesieve.io.read_model`.
-        """
+        """Return the model."""
         if self.has_prior_file:
             if load is None:
                 raise OptionError(f"The priors stand in the file {self.prior}, which has to be read.")
@@ -214,15 +205,7 @@ class ScreenSpec:
         return shlex.join(self.command_words())
 
     def python(self, classes: Sequence[str] = ("", ""), *, statistics: bool = False) -> str:
-        """Return Python lines that make ``posterior`` and ``selection``.
-
-        Parameters
-        ----------
-        classes
-            Classes of the data in their order; priors depend on how many there are.
-        statistics
-            Whether the table is a statistics file.
-        """
+        """Return Python lines that make ``posterior`` and ``selection``."""
         lines = python_lines(self, classes, statistics=statistics)
         return "\n".join((*lines, f"selection = bs.{self.make_rule()!r}.select(posterior)"))
 

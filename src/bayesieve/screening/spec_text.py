@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesieve import models
-from bayesieve.errors import OptionError, option
+from bayesieve.utils import OptionError, option
 
 if TYPE_CHECKING:
     from bayesieve.screening.spec import ScreenSpec
@@ -149,19 +149,7 @@ def call_model(spec: ScreenSpec, n_classes: int) -> models.Model:
 def python_lines(
     spec: ScreenSpec, classes: Sequence[str], *, statistics: bool = False, model: str | None = None
 ) -> tuple[str, ...]:
-    """Return lines that make ``posterior``.
-
-    Parameters
-    ----------
-    spec
-        The specification.
-    classes
-        Classes of the data.
-    statistics
-        Whether the table is a statistics file.
-    model
-        What stands for the model, if not its own expression.
-    """
+    """Return lines that make ``posterior``."""
     names = "statistics.feature_ids" if statistics else "table.feature_names"
     imports, before = [], []
     if model is None and spec.pairs is None and spec.has_prior_file:

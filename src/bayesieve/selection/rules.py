@@ -10,10 +10,18 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import OptionError, Piece, RuleError, option
 from bayesieve.posterior import FeaturePosterior, Loss, longest_sure_prefix
 from bayesieve.selection.selection import Selection, checked_posterior, prefix
-from bayesieve.utils import BoolArray, FloatArray, check_between, check_whole
+from bayesieve.utils import (
+    BoolArray,
+    FloatArray,
+    OptionError,
+    Piece,
+    RuleError,
+    check_between,
+    check_whole,
+    option,
+)
 
 ROUNDING = 1e-12  # objectives and sums that agree to this are equal
 _TINY = 1e-300

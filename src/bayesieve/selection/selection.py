@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import Message, RuleError, Wording
 from bayesieve.posterior import (
     ErrorAnalysis,
     FeaturePosterior,
@@ -20,7 +19,7 @@ from bayesieve.posterior import (
     expit,
 )
 from bayesieve.stats import largest_counts
-from bayesieve.utils import join_words
+from bayesieve.utils import Message, RuleError, Wording, join_words
 
 _ADVICE = Message.of(
     "To get a list all the same: ",
@@ -55,17 +54,7 @@ def compared_groups(selection: Selection) -> str:
 def found_lines(
     selection: Selection, by_chance: float | None = None, *, if_nothing: Message = _ADVICE
 ) -> list[str | Message]:
-    """Errors that are expected of the list, or why there is none, and markers expected among all features.
-
-    Parameters
-    ----------
-    selection
-        The list.
-    by_chance
-        Its ``expected_by_chance``, if it has been worked out already.
-    if_nothing
-        How to get a list where there is none.
-    """
+    """Errors that are expected of the list, or why there is none, and markers expected among all features."""
     lines: list[str | Message] = [_nothing(selection), if_nothing]
     if selection.n_selected:
         lines = [*_errors(selection, by_chance)]
@@ -107,17 +96,7 @@ def _by_chance(selection: Selection, by_chance: float | None) -> str:
 
 
 def describe_chance(posterior: FeaturePosterior, by_chance: float, digits: str = ",.1f") -> str:
-    """Return a number by chance; of a simulation in which nothing passed, what it cannot tell from nothing.
-
-    Parameters
-    ----------
-    posterior
-        The screen.
-    by_chance
-        The number.
-    digits
-        How to write it.
-    """
+    """Return a number by chance; of a simulation in which nothing passed, what it cannot tell from nothing."""
     step = chance_resolution(posterior)
     return f"fewer than {step:.2g}" if by_chance < step / 2 else format(by_chance, digits)
 

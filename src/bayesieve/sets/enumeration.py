@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import OptionError, PriorError
 from bayesieve.models import GaussianModel, Model, NormalInverseGamma, subset_log_evidence
 from bayesieve.posterior import MOST_FEATURES
 from bayesieve.screening import screen
@@ -26,7 +25,7 @@ from bayesieve.sets.priors import SetPrior, as_prior
 from bayesieve.sets.set_posterior import SetPosterior
 from bayesieve.sets.tables import TwoClasses
 from bayesieve.stats import Scatter
-from bayesieve.utils import FloatArray, compiled, is_number, is_whole
+from bayesieve.utils import FloatArray, OptionError, PriorError, compiled, is_number, is_whole
 
 _MOST_AVERAGED = 16
 
@@ -161,16 +160,7 @@ def partition_sums(blocks: Any) -> Any:
 
 
 def as_structures(structure: Any, n_features: int) -> tuple[Structure, Structure]:
-    """Understand a structure, one for both parts or a pair for markers and non-markers.
-
-    Parameters
-    ----------
-    structure
-        ``"joint"``, ``"diagonal"``, ``"average"``, blocks of positions such as ``[[0, 2], [1]]`` (features
-        that are not named stand alone), or a pair of these.
-    n_features
-        Number of features.
-    """
+    """Understand a structure, one for both parts or a pair for markers and non-markers."""
     good, bad = _pair(structure)
     found = _as_structure(good, n_features), _as_structure(bad, n_features)
     check_number(n_features, min(each.most_features for each in found))
@@ -342,17 +332,7 @@ def enumerate_sets(
 
 
 def set_log_likelihood(scatter: Scatter, model: GaussianModel, good: Structure, bad: Structure) -> FloatArray:
-    r"""Return :math:`\log p(S \mid G)` of every set of features, up to a constant.
-
-    Parameters
-    ----------
-    scatter
-        Sums of products of two classes.
-    model
-        Priors of single features.
-    good, bad
-        What is jointly distributed among markers and among the others.
-    """
+    r"""Return :math:`\log p(S \mid G)` of every set of features, up to a constant."""
     model.check_features(scatter.n_features)
     unit = _units(scatter)
     total = np.zeros(2**scatter.n_features)
@@ -367,19 +347,7 @@ def set_log_likelihood(scatter: Scatter, model: GaussianModel, good: Structure, 
 
 
 def block_evidences(model: GaussianModel, k: int | None, group: Scatter, structure: Structure) -> FloatArray:
-    """Log evidence of every set as one block, where the structure asks for it; NaN elsewhere.
-
-    Parameters
-    ----------
-    model
-        Priors of single features.
-    k
-        Number of the class, or None for the pooled sample.
-    group
-        Its samples.
-    structure
-        What is jointly distributed.
-    """
+    """Log evidence of every set as one block, where the structure asks for it; NaN elsewhere."""
     n_features = group.n_features
     evidences = np.full(2**n_features, np.nan)
     for block in structure.largest_blocks(n_features):

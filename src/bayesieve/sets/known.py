@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, checked_names
-from bayesieve.errors import DataError, LabelError, OptionError, PriorError, PriorWarning
 from bayesieve.models import GaussianModel, check_proper, checked_family
 from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
 from bayesieve.screening import checked_model, screen
@@ -18,8 +17,13 @@ from bayesieve.sets.known_comparison import BesideKnown, KnownComparison, in_uni
 from bayesieve.sets.tables import TwoClasses
 from bayesieve.stats import Moments, Scatter, cross_products
 from bayesieve.utils import (
+    DataError,
     FloatArray,
     IntArray,
+    LabelError,
+    OptionError,
+    PriorError,
+    PriorWarning,
     check_between,
     check_choice,
     is_whole,

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import Message
 from bayesieve.models import GaussianModel, KnownBlock, NormalInverseGamma
 from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
 from bayesieve.sets.masks import log_sum
 from bayesieve.stats import Moments, Scatter
-from bayesieve.utils import FloatArray, IntArray, listed
+from bayesieve.utils import FloatArray, IntArray, Message, listed
 
 _SHOWN = 5
 _AT_ONCE = 4096  # features drawn together

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import BayesieveError, OptionError, PriorError
 from bayesieve.models import set_sizes, sums_over_sets
 from bayesieve.posterior import MOST_FEATURES
-from bayesieve.utils import FloatArray, check_whole, is_number, is_whole
+from bayesieve.utils import BayesieveError, FloatArray, OptionError, PriorError, check_whole, is_number, is_whole
 
 __all__ = [
     "log_sum",

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import PriorError
 from bayesieve.posterior import checked_log_odds
 from bayesieve.sets.masks import (
     asked_of_sets,
@@ -28,7 +27,7 @@ from bayesieve.sets.masks import (
     sums_over_sets,
     written,
 )
-from bayesieve.utils import FloatArray, is_number, is_whole
+from bayesieve.utils import FloatArray, PriorError, is_number, is_whole
 
 
 class SetPrior(abc.ABC):
@@ -336,14 +335,7 @@ class CallablePrior(SetPrior):
 
 
 def as_prior(prior: Any) -> SetPrior:
-    """Return the prior over sets that is meant.
-
-    Parameters
-    ----------
-    prior
-        A :class:`SetPrior`; a number or one per feature for a :class:`ProductPrior`; a mapping for a
-        :class:`SetTable`; a function for a :class:`CallablePrior`.
-    """
+    """Return the prior over sets that is meant."""
     if isinstance(prior, SetPrior):
         return prior
     if isinstance(prior, type):

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import checked_names
-from bayesieve.errors import DataError, PriorError, RuleError
 from bayesieve.posterior import CountLaw, ExpectedErrors, FeaturePosterior, Marginals, as_mask, expit, log_expit
 from bayesieve.selection import (
     ROUNDING,
@@ -30,7 +29,7 @@ from bayesieve.selection import (
 from bayesieve.sets import masks
 from bayesieve.sets.masks import log_sums_over_sets, members, set_sizes, sums_over_sets
 from bayesieve.sets.priors import as_prior
-from bayesieve.utils import BoolArray, FloatArray, IntArray, check_whole
+from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray, PriorError, RuleError, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -437,13 +436,6 @@ def select(posterior: SetPosterior, rule: Rule | str) -> FeatureSet:
     ``NeymanPearson(alpha)`` is NP (3.12), the most expected true positives within the bound;
     ``FalseDiscovery(q)`` is the largest set within the bound, and of these the one with the most expected
     true positives.
-
-    Parameters
-    ----------
-    posterior
-        The probability of every set.
-    rule
-        A rule, or ``"MAP"`` or ``"MNC"``.
 
     Notes
     -----

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, PriorError, RuleError
 from bayesieve.posterior import CountLaw, ErrorAnalysis, FeaturePosterior, Marginals, PriorRemark, as_mask
 from bayesieve.selection import FalseDiscovery, MostProbable, Rule, Selection, as_rule, prefix
 from bayesieve.sets.size_prior import SizePrior, about_size, running_sum
 from bayesieve.sets.symmetric import SymmetricSums
-from bayesieve.utils import BoolArray, FloatArray
+from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError, RuleError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,12 +17,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from bayesieve.errors import PriorError
 from bayesieve.models import Model
 from bayesieve.posterior import CountLaw, PriorRemark
 from bayesieve.sets.masks import check_number, log_sum, set_sizes
 from bayesieve.sets.priors import SetPrior
-from bayesieve.utils import FloatArray, check_whole, is_number
+from bayesieve.utils import FloatArray, PriorError, check_whole, is_number
 
 
 @runtime_checkable

@@ -146,15 +146,6 @@ def cover(
 ) -> tuple[tuple[Window, ...], Reference, FloatArray]:
     """Return windows that cover every number of markers that matters, the reference, and log polynomials.
 
-    Parameters
-    ----------
-    log_factor
-        Log Bayes factors.
-    log_per_set
-        Log prior probability of one set of 0, 1, ... markers.
-    start
-        A first guess of the tilt.
-
     Notes
     -----
     Polynomials that do not matter are NaN: their terms are below e^-45 of the largest, in the sums for the

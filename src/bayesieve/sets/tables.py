@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
 from bayesieve.screening import Summarised, values_of
 from bayesieve.stats import ClassStatistics, Moments, as_moments, complete_moments
-from bayesieve.utils import IntArray
+from bayesieve.utils import DataError, IntArray, LabelError, MissingValueError, OptionError
 
 _VALUES_OF_A_FILE = 2**25  # held in memory together; a file is read again for each slab
 

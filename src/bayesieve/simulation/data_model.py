@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from bayesieve.errors import BayesieveError, OptionError
 from bayesieve.simulation.prior_design import proper_design
 from bayesieve.simulation.synergetic import SynergeticModel
 from bayesieve.simulation.synthetic_data import Seed, SyntheticData, SyntheticMoments, as_tuples
 from bayesieve.simulation.variants import HeavyTailedModel, OutlierModel, SkewedModel
+from bayesieve.utils import BayesieveError, OptionError
 
 _MODELS: dict[str, Callable[..., DataModel]] = {
     "synergetic": SynergeticModel,

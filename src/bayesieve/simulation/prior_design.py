@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.errors import PROPER, PriorError
 from bayesieve.models import GaussianModel, NormalInverseGamma
 from bayesieve.simulation.synthetic_data import (
     LAYOUT,
@@ -33,7 +32,7 @@ from bayesieve.simulation.synthetic_data import (
     seed_sequence,
 )
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, check_whole
+from bayesieve.utils import PROPER, FloatArray, PriorError, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,17 +79,7 @@ class PriorDesign:
     def draw(
         self, n_samples: int | tuple[int, int], *, seed: Seed = None, n_threads: int | None = None
     ) -> SyntheticData:
-        """Draw parameters, and values given them.
-
-        Parameters
-        ----------
-        n_samples
-            Even number of samples, or the sizes of the two classes.
-        seed
-            Same seed, same data.
-        n_threads
-            Threads to use; the values do not depend on them.
-        """
+        """Draw parameters, and values given them."""
         return draw_whole(self.source(n_samples, seed=seed), n_threads)
 
     def chunks(

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, RuleError
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import checked_log_odds, consistency_report, log_expit
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, IntArray, check_between, check_choice
+from bayesieve.utils import DataError, FloatArray, IntArray, RuleError, check_between, check_choice
 
 CORRELATION = 0.8
 NOISES = ("gaussian", "t5", "correlated")
@@ -83,26 +82,7 @@ def growing_moments(
     noise: str = "gaussian",
     seed: int = 0,
 ) -> Iterator[Moments]:
-    """Give the moments of the first n observations, for every n in ``sizes``.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of samples, increasing.
-    kinds
-        One feature of each kind per path.
-    n_paths
-        Independent repetitions; feature number ``path * len(kinds) + kind``.
-    share
-        Share of the first class among the samples.
-    noise
-        ``"gaussian"``: statistics are drawn directly. ``"t5"``: independent values from Student's t with five
-        degrees of freedom, scaled to the given variances. ``"correlated"``: Gaussian values, of which those of a
-        path correlate at 0.8, markers or not. The latter two draw every value; for them what is known at one n
-        does not depend on the other sizes.
-    seed
-        Same seed, same sample.
-    """
+    """Give the moments of the first n observations, for every n in ``sizes``."""
     counts = class_sizes(sizes, share)
     check_choice("noise", noise, NOISES)
     if not kinds or n_paths < 1:
@@ -260,13 +240,7 @@ class RatePaths:
         return np.asarray(log_expit(towards_truth).sum(axis=0))
 
     def settled(self, threshold: float = 0.5) -> IntArray:
-        """Smallest n from which on the selection by minimal risk is the truth at every size; -1 if at none.
-
-        Parameters
-        ----------
-        threshold
-            Probability over which a feature is selected.
-        """
+        """Smallest n from which on the selection by minimal risk is the truth at every size; -1 if at none."""
         if not 0.0 < threshold < 1.0:
             raise RuleError(f"threshold must lie between 0 and 1, not {threshold!r}.")
         selected = self.log_odds > math.log(threshold / (1.0 - threshold))
@@ -309,23 +283,7 @@ def consistency_paths(
     noise: str = "gaussian",
     seed: int = 0,
 ) -> RatePaths:
-    r"""Follow the log-odds of features while one sample grows.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of samples, increasing; two at least for slopes.
-    kinds
-        One feature of each kind per path; three kinds of markers and a non-marker by default.
-    n_paths
-        Independent repetitions.
-    share
-        Share of the first class.
-    model, prior_probability
-        As in :func:`bayesieve.screen`.
-    noise, seed
-        As in :func:`~bayesieve.simulation.rates.growing_moments`.
-    """
+    r"""Follow the log-odds of features while one sample grows."""
     model = GaussianModel.jeffreys() if model is None else model
     prior = checked_log_odds(prior_probability, 1)
     grown = growing_moments(sizes, kinds, n_paths=n_paths, share=share, noise=noise, seed=seed)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import DataError
 from bayesieve.simulation.synergetic_sampling import Noise, SynergeticValues, draw_moments, even_parts
 from bayesieve.simulation.synthetic_data import (
     LAYOUT,
@@ -29,7 +28,7 @@ from bayesieve.simulation.synthetic_data import (
     generator,
     seed_sequence,
 )
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import DataError, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

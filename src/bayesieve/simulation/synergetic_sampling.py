@@ -141,19 +141,7 @@ class Noise(Protocol):
     def reshape(
         self, values: FloatArray, shared: FloatArray | None, block: IntArray, rng: np.random.Generator
     ) -> None:
-        """Turn standard Gaussian values (samples x features) into others, in place.
-
-        Parameters
-        ----------
-        values
-            Correlated within blocks.
-        shared
-            What :meth:`shared` returned.
-        block
-            Block of every feature; the number of blocks for features outside of any.
-        rng
-            For whatever is drawn feature by feature.
-        """
+        """Turn standard Gaussian values (samples x features) into others, in place."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

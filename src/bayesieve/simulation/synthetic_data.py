@@ -15,9 +15,17 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, FloatArray, IntArray, check_choice, check_whole, for_each, n_threads_for
+from bayesieve.utils import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_whole,
+    for_each,
+    n_threads_for,
+)
 
 KindArray = npt.NDArray[np.int8]
 Seed: TypeAlias = "int | np.random.SeedSequence | None"

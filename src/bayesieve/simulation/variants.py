@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesieve.errors import DataError
 from bayesieve.simulation.synergetic import SynergeticModel, check_constants
 from bayesieve.simulation.synergetic_sampling import Noise
 from bayesieve.simulation.synthetic_data import Seed, SyntheticMoments, draw_statistics
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import DataError, FloatArray, IntArray
 
 
 class _FromValues(SynergeticModel):
@@ -26,13 +25,7 @@ class _FromValues(SynergeticModel):
     def draw_moments(
         self, n_samples: int | tuple[int, int], *, seed: Seed = None, shuffle: bool = True
     ) -> SyntheticMoments:
-        """Counts, means and centred squares of what :meth:`draw` draws; the values are never held all at once.
-
-        Parameters
-        ----------
-        n_samples, seed, shuffle
-            As in :meth:`draw`.
-        """
+        """Counts, means and centred squares of what :meth:`draw` draws; the values are never held all at once."""
         return draw_statistics(self._values(n_samples, seed, shuffle))
 
 

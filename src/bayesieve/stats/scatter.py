@@ -9,10 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix, checked_classes, is_sparse, union_of_classes
-from bayesieve.errors import DataError, LabelError
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.stats.moments.moments import Moments, check_same_features, checked_moments, complete_moments
-from bayesieve.utils import CountArray, FloatArray, IntArray, compiled
+from bayesieve.utils import CountArray, DataError, FloatArray, IntArray, LabelError, compiled
 
 
 def cross_products(
@@ -118,17 +117,7 @@ class Scatter:
 
     @classmethod
     def from_matrix(cls, X: Any, y: Any, *, classes: Sequence[Label] | None = None) -> Scatter:
-        """Sum a samples x features table class by class, about the class means.
-
-        Parameters
-        ----------
-        X
-            Dense array, pandas or polars frame, CSR or CSC matrix; no value may be missing.
-        y
-            One label per sample.
-        classes
-            Order of the classes; sorted when not given. A class without samples is kept.
-        """
+        """Sum a samples x features table class by class, about the class means."""
         return cls.from_labelled(LabelledMatrix.from_arrays(X, y, classes=classes))
 
     @classmethod
@@ -162,13 +151,7 @@ class Scatter:
         return self._of((label,), [self._part(label)])
 
     def pool(self, classes: Sequence[Label] | None = None) -> Scatter:
-        """Scatter of several classes taken together, as one class whose label is the tuple of theirs.
-
-        Parameters
-        ----------
-        classes
-            Which classes; all of them when not given.
-        """
+        """Scatter of several classes taken together, as one class whose label is the tuple of theirs."""
         chosen = self.classes if classes is None else tuple(checked_classes(classes))
         self._check_known(chosen)
         whole, *others = (self._part(label) for label in chosen)

@@ -10,9 +10,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, LabelError, OptionError, Wording, option
 from bayesieve.stats.moments.moments import Moments
-from bayesieve.utils import check_choice, check_whole, did_you_mean, listed
+from bayesieve.utils import (
+    DataError,
+    LabelError,
+    OptionError,
+    Wording,
+    check_choice,
+    check_whole,
+    did_you_mean,
+    listed,
+    option,
+)
 
 
 def canonical(moments: Moments) -> Moments:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, union_of_classes
-from bayesieve.errors import DataError, LabelError
+from bayesieve.utils import DataError, LabelError
 
 
 @runtime_checkable

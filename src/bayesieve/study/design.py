@@ -13,10 +13,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from bayesieve.errors import OptionError, RuleError
 from bayesieve.rivals import rival
 from bayesieve.selection import Rule, as_rule
-from bayesieve.utils import check_whole, did_you_mean, read_toml, toml_line
+from bayesieve.utils import OptionError, RuleError, check_whole, did_you_mean, read_toml, toml_line
 
 MEASURES = ("labels", "errors", "reliability", "costs")
 """What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory."""

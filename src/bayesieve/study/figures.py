@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.errors import DataError
 from bayesieve.study.design import Method
 from bayesieve.study.measures import CONFIDENCE, EDGES, bin_names
 from bayesieve.study.results_view import PAPER, Estimate, Measure, ResultsView, relative_costs, spread
@@ -19,6 +18,7 @@ from bayesieve.utils import (
     BLUE,
     GREY,
     PALETTE,
+    DataError,
     FloatArray,
     open_figure,
     round_numbers,
@@ -123,11 +123,6 @@ def errors(view: ResultsView) -> Figure:
 
     Means over iterations with two standard errors either way. Where the data follow the model and its prior,
     points lie on the grey lines; elsewhere the figure shows what the assumptions cost.
-
-    Parameters
-    ----------
-    view
-        Of a study with methods that give probabilities.
     """
     names = view.measure("expected_false_positives").methods
     look = assign_looks([method for method in view.methods if method.name in names])
@@ -248,11 +243,6 @@ def sensitivity(view: ResultsView) -> Figure:
 
     The upper panels show the paired difference from the paper's choice (0.005 and 0.1), with two standard
     errors either way; the lower ones the mean number of features selected.
-
-    Parameters
-    ----------
-    view
-        Of a study such as ``sensitivity``, in which methods differ in ``prior_probability`` or ``prior_ratio``.
     """
     groups = view.varied
     if not groups:
@@ -323,11 +313,6 @@ def accuracy(view: ResultsView) -> Figure:
     The lower panel shows how far each method is behind the best one at every number of samples, where
     curves that coincide above come apart. Bands are two Monte Carlo standard errors either way; those of
     the lower panel are of the paired difference, which is known much better than the means.
-
-    Parameters
-    ----------
-    view
-        Of a study that measured ``correct``.
     """
     measure = view.measure()
     if not measure.methods:
@@ -374,13 +359,7 @@ def _draw_behind(axes: Axes, measure: Measure, look: dict[str, Look]) -> None:
 
 
 def costs(view: ResultsView) -> Figure:
-    """Table 1 as a figure: time of each method in units of the first one's, and its peak of memory.
-
-    Parameters
-    ----------
-    view
-        Of a study that measured ``costs``.
-    """
+    """Table 1 as a figure: time of each method in units of the first one's, and its peak of memory."""
     table = relative_costs(view.results)
     table = table.filter(table["n"] == table["n"].max()).reverse()
     names = table["title"].to_list()

@@ -58,15 +58,6 @@ def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float)
     The bounds hold 90% of the distribution of false positives (or a little more, because they are whole numbers;
     how much is the ``interval_probability``). Chance is known exactly under the prior of Jeffreys and left out
     elsewhere.
-
-    Parameters
-    ----------
-    posterior
-        Probabilities of the features.
-    selected
-        The list.
-    cut
-        Log-odds over which features are on it.
     """
     errors = ErrorAnalysis(posterior, selected)
     distribution = errors.false_positives

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import BayesieveError, BayesieveWarning, OptionError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.rivals import (
     OBF_MODELS,
@@ -30,7 +29,7 @@ from bayesieve.simulation import DataModel, data_model
 from bayesieve.stats import Moments
 from bayesieve.study.design import Method, StudyDesign, parse_rule
 from bayesieve.study.measures import PEAK, SECONDS, Row, error_measures, label_measures, reliability_measures
-from bayesieve.utils import BoolArray, FloatArray
+from bayesieve.utils import BayesieveError, BayesieveWarning, BoolArray, FloatArray, OptionError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,15 +206,7 @@ def rivals_of(design: StudyDesign) -> dict[str, Rival]:
 
 
 def run_unit(design: StudyDesign, unit: Unit, rivals: Mapping[str, Rival]) -> list[Row]:
-    """Run the methods of one unit on the same data; those that share their scores share the work, too.
-
-    Parameters
-    ----------
-    design, unit
-        The study, and the data set and methods of it.
-    rivals
-        What :func:`rivals_of` returns.
-    """
+    """Run the methods of one unit on the same data; those that share their scores share the work, too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayesieveWarning)  # few samples are what a study is about
         data = draw_data(design, unit.n, unit.iteration)

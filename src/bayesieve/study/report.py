@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bayesieve.errors import DataError, MissingExtraError
 from bayesieve.study.checks import STATEMENTS, Verdict, check_statements
 from bayesieve.study.figures import STYLE, figures_of
 from bayesieve.study.measures import COSTS, bin_names
 from bayesieve.study.results_view import ResultsView, relative_costs, spread
 from bayesieve.study.store import StudyResults
-from bayesieve.utils import FORMATS, make_folder, normalise_formats, render, write_files
+from bayesieve.utils import (
+    FORMATS,
+    DataError,
+    MissingExtraError,
+    make_folder,
+    normalise_formats,
+    render,
+    write_files,
+)
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from bayesieve.errors import OptionError
 from bayesieve.study.design import Method
 from bayesieve.study.measures import PEAK, SECONDS
 from bayesieve.study.methods import model_of
 from bayesieve.study.store import StudyResults
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, OptionError
 
 Draws = tuple[npt.NDArray[np.int64], FloatArray]  # iterations, increasing, and what was measured in each
 

@@ -14,12 +14,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from bayesieve.errors import BayesieveError
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.measures import Row
 from bayesieve.study.methods import Unit, check_runnable, rivals_of, run_unit
 from bayesieve.study.store import Database, StudyResults
-from bayesieve.utils import check_whole, n_threads_for
+from bayesieve.utils import BayesieveError, check_whole, n_threads_for
 
 Progress = Callable[[int, int], None]
 Batch = tuple[int, float, list[Row]]

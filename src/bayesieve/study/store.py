@@ -16,10 +16,9 @@ import polars as pl
 from numpy import __version__ as numpy_version
 
 from bayesieve import __version__
-from bayesieve.errors import DataWarning, FileError, OptionError
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.measures import Row, measure_names
-from bayesieve.utils import warn
+from bayesieve.utils import DataWarning, FileError, OptionError, warn
 
 
 def differences(old: StudyDesign, new: StudyDesign) -> list[str]:

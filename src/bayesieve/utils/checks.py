@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import BayesieveError, DataError, OptionError
+from bayesieve.utils.errors import BayesieveError, DataError, OptionError
 
 Error = type[BayesieveError]
 

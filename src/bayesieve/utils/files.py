@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from bayesieve.errors import BayesieveError, FileError
+from bayesieve.utils.errors import BayesieveError, FileError
 from bayesieve.utils.messages import nearest
 
 
@@ -22,11 +22,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The bytes go to a file beside the target, are forced to the disk, and the name is then changed
     in one step. When anything fails the old file stays and the new one is removed.
-
-    Parameters
-    ----------
-    path
-        The file to write or replace.
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file
     if target.is_dir():
@@ -131,15 +126,7 @@ def toml_line(key: str, value: Any) -> str:
 
 @contextlib.contextmanager
 def wrap_read_errors(path: str, form: str, again: str = "write it anew") -> Iterator[None]:
-    """Turn any exception of a library (polars also panics) into a :class:`FileError`; its warnings are dropped.
-
-    Parameters
-    ----------
-    path, form
-        The file, and what it should be.
-    again
-        How to write it again.
-    """
+    """Turn any exception of a library (polars also panics) into a :class:`FileError`; its warnings are dropped."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -186,3 +173,15 @@ def _alike(file: Path) -> str | None:
         return None
     found = nearest(file.name, here)
     return os.fspath(file.with_name(found)) if found else None
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file, or say where it is damaged."""
+    data = check_file(path).read_bytes()
+    try:
+        return json.loads(data.decode("utf-8-sig", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(
+            f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({str(error)[:120]}). "
+            "Write it again."
+        ) from None

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bayesieve.errors import BayesieveWarning, Piece
+from bayesieve.utils.errors import BayesieveWarning, Piece
 
 _MOST_LISTED = 8
 _OURS = ("bayesieve", "sklearn", "joblib")  # a selector is often called by a pipeline

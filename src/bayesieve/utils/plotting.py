@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesieve.errors import MissingExtraError, OptionError
+from bayesieve.utils.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,19 +79,7 @@ def normalise_formats(formats: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def render(figure: Figure, form: str, style: Mapping[str, Any], *, dpi: int, palette: bool = False) -> bytes:
-    """Return a figure as the bytes of a file, the same for the same figure: without dates and random names.
-
-    Parameters
-    ----------
-    figure, form
-        The figure, and one of :data:`FORMATS`.
-    style
-        rcParams while it is drawn.
-    dpi
-        Dots per inch of pictures.
-    palette
-        Whether a PNG gets a palette of 256 colours, which takes a third of the space and looks the same.
-    """
+    """Return a figure as the bytes of a file, the same for the same figure: without dates and random names."""
     target = io.BytesIO()
     with load_matplotlib().rc_context(style):
         figure.savefig(target, format=form, dpi=dpi, metadata=_UNDATED[form])

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from bayesieve.errors import DataError
 from bayesieve.utils.checks import check_whole
+from bayesieve.utils.errors import DataError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import FileError, MissingExtraError, OptionError, option
 from bayesieve.io.formats.numpy_files import (
     SPARSE_ROWS,
     MatrixFeatures,
@@ -31,7 +30,16 @@ from bayesieve.io.tables.table import (
     label_text,
     samples_per_chunk,
 )
-from bayesieve.utils import check_file, did_you_mean, listed, wrap_read_errors
+from bayesieve.utils import (
+    FileError,
+    MissingExtraError,
+    OptionError,
+    check_file,
+    did_you_mean,
+    listed,
+    option,
+    wrap_read_errors,
+)
 
 SUFFIXES = (".h5ad",)
 
@@ -42,14 +50,6 @@ def open_annotated(path: str | os.PathLike[str], options: ReadOptions) -> Sample
     """Open an AnnData file; its samples (observations) are always in rows.
 
     Dense values and CSR matrices come by sample, CSC matrices by feature, as they are stored.
-
-    Parameters
-    ----------
-    path
-        The file.
-    options
-        How to read it: ``labels`` names a column of ``obs``, ``layer`` is None for ``X``, ``"raw"`` or the
-        name of a layer, ``id_column`` a column of ``obs`` to be used instead of ``obs_names``.
     """
     name = os.fspath(path)
     if options.samples_in == "columns":

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     check_distinct,
@@ -40,7 +39,7 @@ from bayesieve.io.tables.table import (
     without_words,
 )
 from bayesieve.io.text.reader import encode_texts
-from bayesieve.utils import IntArray, check_file, wrap_read_errors
+from bayesieve.utils import FileError, IntArray, check_file, wrap_read_errors
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}
@@ -177,15 +176,7 @@ _MOST_BYTES = 2**24  # of columns at a time; larger batches do not read faster
 
 
 def open_columnar(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable:
-    """Open a Parquet file or an Arrow IPC file (Feather version 2) or stream.
-
-    Parameters
-    ----------
-    path
-        The file; what it holds is told by its first bytes.
-    options
-        How to read it.
-    """
+    """Open a Parquet file or an Arrow IPC file (Feather version 2) or stream."""
     file = ColumnarFile(os.fspath(path))
     check_ignored(file.path, options.ignore, file.names)
     if options.id_column is not None and options.id_column not in file.dtypes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from bayesieve.errors import FileError
 from bayesieve.io.tables.roles import check_distinct, no_match, no_such_column
 from bayesieve.io.tables.table import FeatureTable, ReadOptions
 from bayesieve.io.text.layout import Layout, label_from_text
 from bayesieve.io.text.reader import Source, TextFeatures, head_lines
 from bayesieve.io.text.sniffing import Form, split
+from bayesieve.utils import FileError
 
 
 def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable:

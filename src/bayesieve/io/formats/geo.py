@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from bayesieve.errors import FileError, LabelError, option
 from bayesieve.io.tables.table import FeatureTable, ReadOptions
 from bayesieve.io.text.files import TextBytes
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.reader import Source, as_table
 from bayesieve.io.text.sniffing import Form, split
-from bayesieve.utils import did_you_mean
+from bayesieve.utils import FileError, LabelError, did_you_mean, option
 
 _BEGIN = "!series_matrix_table_begin"
 _END = b"!series_matrix_table_end"

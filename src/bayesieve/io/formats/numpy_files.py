@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.errors import FileError, LabelError, OptionError, option
 from bayesieve.io.tables.roles import check_distinct, check_ignored, matches, no_match, no_such_column
 from bayesieve.io.tables.table import (
     FeatureChunk,
@@ -27,7 +26,16 @@ from bayesieve.io.tables.table import (
     take_samples,
     without_words,
 )
-from bayesieve.utils import IntArray, check_file, listed, wrap_read_errors
+from bayesieve.utils import (
+    FileError,
+    IntArray,
+    LabelError,
+    OptionError,
+    check_file,
+    listed,
+    option,
+    wrap_read_errors,
+)
 
 SPARSE_ROWS = 8192
 _BYTES_PER_ENTRY = 16  # of a sparse matrix: a value and its place
@@ -121,19 +129,7 @@ def check_names(
     options: ReadOptions,
     hints: tuple[str, str] = ("", ""),
 ) -> None:
-    """Raise unless names are distinct, ignored features exist, others remain, and the label file knows a sample.
-
-    Parameters
-    ----------
-    path
-        The file.
-    features, ids
-        Names of features and of samples, if there are any.
-    options
-        What the user said.
-    hints
-        What to do about repeated features and repeated samples.
-    """
+    """Raise unless names are distinct, ignored features exist, and others remain with known samples."""
     check_distinct(path, features, "feature", hints[0])
     check_ignored(path, options.ignore, features)
     if len(set(options.ignore)) == len(features):
@@ -167,17 +163,7 @@ _KINDS = {"O": "Python objects", "U": "text", "S": "bytes", "V": "records", "c":
 
 
 def open_numpy(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    """Open a ``.npy`` or ``.npz`` file.
-
-    Parameters
-    ----------
-    path
-        An array (it is mapped into memory, not read at once); or an archive with the values in ``X`` or
-        its only table, labels in ``y`` or ``labels``, names in ``feature_names`` or ``features`` and in
-        ``sample_names``, ``samples`` or ``ids``; or what :func:`scipy.sparse.save_npz` wrote.
-    options
-        How to read it; samples are in rows unless ``samples_in="columns"``.
-    """
+    """Open a ``.npy`` or ``.npz`` file."""
     name = os.fspath(path)
     with _reading(name), check_file(path).open("rb") as stream:
         magic = stream.read(6)

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import BayesieveError, FileError, Message
 from bayesieve.io.results.table import (
     StoredTable,
     class_columns,
-    read_json,
     read_stored_table,
     stored_prior,
     stored_statistics,
@@ -25,7 +23,7 @@ from bayesieve.models import Degeneracy, UnknownModel
 from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility, depends_on_prior
 from bayesieve.screening import SCHEMA_VERSION, FindingRecord, RunRecord, decode_comparison, decode_model
 from bayesieve.selection import FixedSize, MinimalRisk, Selection, hash_columns
-from bayesieve.utils import FloatArray, listed
+from bayesieve.utils import BayesieveError, FileError, FloatArray, Message, listed, read_json
 
 _NEEDED = ("feature", "log_odds", "log_bayes_factor")
 _HEAD = (*_NEEDED, "rank", "probability", "selected", "degenerate", "degenerate_reason", "transform")

@@ -13,12 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import DataError, FileError, LabelError
 from bayesieve.io.formats.columnar import ColumnarFile
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, check_file, did_you_mean, listed, wrap_read_errors
+from bayesieve.utils import (
+    DataError,
+    FileError,
+    FloatArray,
+    LabelError,
+    check_file,
+    did_you_mean,
+    listed,
+    read_json,
+    wrap_read_errors,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,17 +37,7 @@ _QUOTE, _END, _RETURN = b'"\n\r'
 
 
 def check_rows(path: str, data: bytes, delimiter: str) -> None:
-    r"""Raise if a row of a delimited text has been cut short.
-
-    Parameters
-    ----------
-    path
-        The file, for messages.
-    data
-        What it holds.
-    delimiter
-        What stands between cells; delimiters and line breaks in quotes do not count.
-    """
+    r"""Raise if a row of a delimited text has been cut short."""
     signs = np.frombuffer(data, dtype=np.uint8)
     open_ = np.bitwise_xor.accumulate(signs == _QUOTE) if _QUOTE in data else np.zeros(1, dtype=bool)
     ends = np.flatnonzero((signs == _END) & ~open_)
@@ -252,18 +251,6 @@ def _column(name: str, cells: list[Any]) -> pl.Series:
     return pl.Series(name, [None if cell is None else str(cell) for cell in cells], pl.String)
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file, or say where it is damaged."""
-    data = check_file(path).read_bytes()
-    try:
-        return json.loads(data.decode("utf-8-sig", "surrogatepass"))
-    except (ValueError, RecursionError) as error:
-        raise FileError(
-            f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({str(error)[:120]}). "
-            "Write it again."
-        ) from None
-
-
 _SECOND = " (2)"  # added to a column whose name was taken
 
 
@@ -286,15 +273,7 @@ class ClassColumns(NamedTuple):
 
 
 def class_columns(names: Sequence[str], labels: Sequence[Label] = ()) -> ClassColumns:
-    """Find the columns of the classes by the order in which a result has them.
-
-    Parameters
-    ----------
-    names
-        Columns of the result, without those of an annotation.
-    labels
-        The labels, where the file says them.
-    """
+    """Find the columns of the classes by the order in which a result has them."""
     found: list[tuple[str, ...]] = []
     kind = "moments"
     for i, name in enumerate(names):

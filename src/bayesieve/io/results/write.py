@@ -15,11 +15,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from bayesieve.errors import DataError, FileError, OptionError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import RunRecord
 from bayesieve.selection import Selection
-from bayesieve.utils import FloatArray, IntArray, replacing
+from bayesieve.utils import DataError, FileError, FloatArray, IntArray, OptionError, replacing
 
 Columns = Mapping[str, Any]
 Part = Callable[[IntArray], Columns]
@@ -130,16 +129,7 @@ def ranked_columns(selection: Selection, transform: str, annotation: Any = None)
 
 
 def annotation_columns(annotation: Any, posterior: FeaturePosterior) -> dict[str, list[Any]]:
-    """Bring annotation to one value per feature, in feature order.
-
-    Parameters
-    ----------
-    annotation
-        Columns by name: each a sequence in feature order, or a mapping from feature names (others are left
-        empty). A pandas frame whose index names features is matched by it, any other frame is taken in order.
-    posterior
-        The screen.
-    """
+    """Bring annotation to one value per feature, in feature order."""
     if annotation is None:
         return {}
     if hasattr(annotation, "columns") and hasattr(annotation, "dtypes"):
@@ -204,20 +194,7 @@ def write_results(
     about: Callable[[], About],
     order: IntArray | None = None,
 ) -> None:
-    r"""Write a table atomically, in the format its ending says.
-
-    Parameters
-    ----------
-    path
-        The file.
-    columns
-        Arrays or lists of equal length by name, or a function that makes them for some rows: a table
-        of a million rows then is never held whole (as text).
-    about
-        Returns what else there is to say; asked where the format has a place for it (JSON, Parquet).
-    order
-        In which order to write the rows; as they are when not given, but needed with a function.
-    """
+    r"""Write a table atomically, in the format its ending says."""
     ending = check_ending(path)
     with replacing(path) as file:
         if ending == ".parquet":

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import NEEDS_ALL_SAMPLES, LabelledMatrix, Labels, is_sparse, outside_levels, transformed
-from bayesieve.errors import DataError, FileError, SampleIds, Wording, option
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.io.tables.table import FeatureTable, SampleTable
 from bayesieve.models import Model
 from bayesieve.stats import ClassStatistics, FeatureStream, MomentStream
-from bayesieve.utils import FloatArray, IntArray
+from bayesieve.utils import DataError, FileError, FloatArray, IntArray, SampleIds, Wording, option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,21 +208,7 @@ class Sums:
 def sum_chunks(
     chunks: Chunks, samples: Samples, missing: Missing, model: Model | None, n_threads: int | None, keep: int = 0
 ) -> Sums:
-    """Read a table once and add it up.
-
-    Parameters
-    ----------
-    chunks, samples
-        The table, and who its samples are.
-    missing
-        Counts missing values.
-    model
-        The model; None for the Gaussian.
-    n_threads
-        Threads, None for all cores.
-    keep
-        How many bytes of values may be kept.
-    """
+    """Read a table once and add it up."""
     cells = [np.empty(0, np.int64)]
     units: list[str] = []
     features: list[str] = []

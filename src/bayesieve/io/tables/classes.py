@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import LabelError, OptionError, option
-from bayesieve.utils import did_you_mean
+from bayesieve.utils import LabelError, OptionError, did_you_mean, option
 
 _MOST = 1000  # distinct labels after which they are no classes
 _REST = "*"

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bayesieve.errors import FileError, OptionError, Wording, option
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.io.text.sniffing import named_delimiter, sniff
-from bayesieve.utils import did_you_mean, listed
+from bayesieve.utils import FileError, OptionError, Wording, did_you_mean, listed, option
 
 _BLOCK = 2**22
 _SUFFIXES = {".parquet", ".pq"}
@@ -145,17 +144,7 @@ def _from_parquet(path: str) -> Columns:
 def numbers_by_feature(
     reference: str, feature_ids: Sequence[str], what: str, *, encoding: str | None = None
 ) -> list[float]:
-    r"""Read one number per feature from ``file.csv:column``, matched by feature id.
-
-    Parameters
-    ----------
-    reference
-        File and column; without a column the file must have just two.
-    feature_ids
-        Features of the table, in its order.
-    what
-        What the numbers are, for messages.
-    """
+    r"""Read one number per feature from ``file.csv:column``, matched by feature id."""
     path, column = split_reference(reference)
     table = read_columns(path, encoding=encoding)
     key, known = table.id_column(feature_ids)

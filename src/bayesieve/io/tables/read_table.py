@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bayesieve.data import checked_transform
-from bayesieve.errors import LabelError, OptionError, option
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
@@ -19,7 +18,7 @@ from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import Model
-from bayesieve.utils import check_file, check_missing, did_you_mean
+from bayesieve.utils import LabelError, OptionError, check_file, check_missing, did_you_mean, option
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -195,15 +194,6 @@ def open_samples(
     path: str | os.PathLike[str], options: ReadOptions, encoder: Encoder, extras: Mapping[str, str]
 ) -> tuple[SampleTable | FeatureTable, Labeller, dict[str, Labeller]]:
     r"""Open a table and all that is said of its samples.
-
-    Parameters
-    ----------
-    path, options
-        The table; ``options.labels`` is a column of it, or a column of another file.
-    encoder
-        Labels to classes.
-    extras
-        Further columns by role (``"blocks"``, ``"pairs"``, ``"exposures"``), each COLUMN or FILE:COLUMN.
 
     Returns
     -------

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bayesieve.errors import FileError, LabelError, OptionError, Wording
 from bayesieve.io.tables.table import ReadOptions
-from bayesieve.utils import did_you_mean, listed
+from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, listed
 
 _NAMELESS = (
     "",
@@ -36,21 +35,7 @@ _MOST_SHOWN = 3
 def no_such_column(
     path: str, name: str, choices: Sequence[str], what: str = "column", listing: Sequence[str] | None = None
 ) -> LabelError:
-    """Say that a table has no column of this name.
-
-    Parameters
-    ----------
-    path
-        The file.
-    name
-        What was asked for.
-    choices
-        All names there are; the nearest is suggested.
-    what
-        What is meant: ``"column"``, ``"obs column"``.
-    listing
-        The names worth listing (those that are not numeric, say); all choices when not given.
-    """
+    """Say that a table has no column of this name."""
     if listing is None:
         tail = f" It has: {listed(choices)}." if choices else f" It has no {what} at all."
     elif listing:
@@ -81,19 +66,7 @@ def ignore_option(name: str) -> Wording:
 def no_match(
     path: str, known_ids: Collection[str], table_ids: Sequence[str], columns: Sequence[str] = ()
 ) -> LabelError:
-    """Say that the ids of a label file and those of a table have nothing in common.
-
-    Parameters
-    ----------
-    path
-        The file with the table.
-    known_ids
-        Ids of the label file.
-    table_ids
-        Ids in the table.
-    columns
-        Names of the columns, if those could have been samples too.
-    """
+    """Say that the ids of a label file and those of a table have nothing in common."""
     shown = [f"{_examples(table_ids)}{' in its rows' if columns else ''}"] if table_ids else []
     shown += [f"{_examples(columns)} as names of columns"] if columns else []
     count = f"None of the {len(known_ids):,} sample ids" if len(known_ids) != 1 else "The only sample id"
@@ -106,19 +79,7 @@ def no_match(
 
 
 def check_distinct(path: str, ids: Sequence[str], what: str, hint: str = "") -> None:
-    """Raise unless all ids differ.
-
-    Parameters
-    ----------
-    path
-        The file.
-    ids
-        Ids to check.
-    what
-        What they are: ``"sample"``, ``"feature"``, ``"column"``, or other words in the plural.
-    hint
-        What to do; a general word when not given.
-    """
+    """Raise unless all ids differ."""
     if len(set(ids)) == len(ids):
         return
     repeated = [(name, count) for name, count in Counter(ids).items() if count > 1]
@@ -150,19 +111,6 @@ def sample_orientation(
     """Find out whether samples are in rows or in columns.
 
     What the user said decides; else where the label column is; else where the ids of the label file are.
-
-    Parameters
-    ----------
-    path
-        The file.
-    options
-        What the user said.
-    columns
-        Names of all columns.
-    row_ids
-        Values of those columns that may hold ids, by name; needed only with ``options.known_ids``.
-    text
-        Names of the columns that do not hold numbers.
     """
     if options.samples_in is not None:
         if options.samples_in not in ("rows", "columns"):

@@ -12,11 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, is_sparse, match_pairs
-from bayesieve.errors import DataError, DataWarning, LabelError, SampleIds, Wording, option
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.parsing import COMMA
-from bayesieve.utils import FloatArray, IntArray, listed, warn
+from bayesieve.utils import (
+    DataError,
+    DataWarning,
+    FloatArray,
+    IntArray,
+    LabelError,
+    SampleIds,
+    Wording,
+    listed,
+    option,
+    warn,
+)
 
 _WHOLE = re.compile(r"[0-9]+(\.0+)?")
 

@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import MOST_LEVELS, Block, Label, is_sparse
-from bayesieve.errors import DataError, Message, MissingValueError, SampleIds, option
 from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, sample_totals, sum_chunks
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
 from bayesieve.stats import SMALLEST_SQUARES, ClassStatistics, Moments, as_moments, plain_counts, split_blocks
-from bayesieve.utils import plural
+from bayesieve.utils import DataError, Message, MissingValueError, SampleIds, option, plural
 
 _MOST_KEPT = 2**28  # bytes of values kept for a second look
 
@@ -250,25 +249,7 @@ def summarise(
     by_total: bool = False,
     keep_values: bool = False,
 ) -> Summary:
-    """Read a table once and reduce it to the statistics of its classes.
-
-    Parameters
-    ----------
-    chunks
-        The table.
-    samples
-        Gives samples their classes, and what else is known of them.
-    missing
-        ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
-    n_threads
-        Threads, None for all cores.
-    model
-        Which statistics to sum; None for the moments of the Gaussian model.
-    by_total
-        Whether the total of a sample is its exposure; it takes one more reading of the table.
-    keep_values
-        Whether to keep the values, as far as memory allows, so that a second look reads nothing.
-    """
+    """Read a table once and reduce it to the statistics of its classes."""
     path, absent = chunks.table.path, Missing()
     if by_total:
         samples.totals = sample_totals(chunks, samples.restart())

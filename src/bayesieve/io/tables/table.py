@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.errors import OptionError
-from bayesieve.utils import IntArray
+from bayesieve.utils import IntArray, OptionError
 
 Progress = Callable[[int, int], None]  # done, total: bytes of the file, or any other measure
 
@@ -235,13 +234,6 @@ def label_text(value: Any, missing_words: Collection[str] = ()) -> str | None:
     """Return a label as text, None if it is missing.
 
     Whole numbers lose their point, so that the same labels read from different formats are the same.
-
-    Parameters
-    ----------
-    value
-        Text, number, truth value, date; None and NaN are missing.
-    missing_words
-        Spellings of a missing label besides the usual ones.
     """
     text = id_text(value)
     return None if text in _NO_LABEL or text in missing_words else text

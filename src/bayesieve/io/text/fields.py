@@ -64,15 +64,7 @@ def _leading_zeros(w: Any) -> Any:
 
 @compiled()
 def scaled(w: Any, q: int) -> tuple[float, bool]:
-    """``w * 10**q`` rounded to the nearest float64, and whether that is certain.
-
-    Parameters
-    ----------
-    w
-        Whole number below 2**64, as uint64.
-    q
-        Power of ten.
-    """
+    """``w * 10**q`` rounded to the nearest float64, and whether that is certain."""
     if w <= np.uint64(_EXACT) and -22 <= q <= 22:
         value = np.float64(w)
         return (value / _POWERS_OF_TEN[-q] if q < 0 else value * _POWERS_OF_TEN[q]), True
@@ -301,23 +293,6 @@ def read_fields(  # noqa: C901 - one loop, compiled
     values: Any, spans: Any, odd: Any,
 ) -> tuple[int, int]:  # fmt: skip
     """Read the records ``rows[0] : rows[1]`` into ``values`` and ``spans``.
-
-    Parameters
-    ----------
-    buffer, starts, ends
-        Bytes, and where each record begins and ends (at its newline).
-    rows
-        First and last record.
-    form
-        Delimiter and decimal mark.
-    codes
-        What to do with each field, see :data:`SKIP`.
-    missing
-        Spellings of a missing value (padded) and their lengths.
-    values, spans
-        Numbers by record and column; first and last byte of texts, by record and column.
-    odd
-        Receives (record, field, first byte, last byte) of what is no number for sure.
 
     Returns
     -------

@@ -11,8 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Self
 
-from bayesieve.errors import FileError, option
-from bayesieve.utils import check_file
+from bayesieve.utils import FileError, check_file, option
 
 _MAGIC = {
     "gzip": b"\x1f\x8b",

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bayesieve.errors import DataWarning, FileError, OptionError, SampleIds, option
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     check_distinct,
@@ -23,24 +22,14 @@ from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.parsing import COMMA, THOUSANDS, Codes, Parser
 from bayesieve.io.text.records import Batch
-from bayesieve.utils import listed, warn
+from bayesieve.utils import DataWarning, FileError, OptionError, SampleIds, listed, option, warn
 
 _MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> None:
-    """Doubt that columns are mere text when their cells look like numbers written in another way.
-
-    Parameters
-    ----------
-    path
-        The file.
-    columns
-        Cells of the columns that would be left out, by name.
-    decimal
-        The decimal mark that was assumed.
-    """
+    """Doubt that columns are mere text when their cells look like numbers written in another way."""
     commas, marked = [], {}
     for name, cells in columns.items():
         filled = [cell for cell in cells if cell]

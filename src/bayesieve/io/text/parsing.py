@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError, Wording, option
 from bayesieve.io.tables.roles import ignore_option
 from bayesieve.io.tables.table import MISSING_WORDS
 from bayesieve.io.text.fields import SKIP, gather_texts, read_fields
 from bayesieve.io.text.records import Batch
 from bayesieve.io.text.sniffing import split
-from bayesieve.utils import FloatArray, for_each, n_threads_for, share
+from bayesieve.utils import FileError, FloatArray, Wording, for_each, n_threads_for, option, share
 
 Codes = npt.NDArray[np.int32]
 
@@ -63,17 +62,7 @@ class Parser:
         return padded, np.array([len(word) for word in words])
 
     def parse(self, batch: Batch, lo: int, hi: int, codes: Codes, *, strict: bool = True) -> Parsed:
-        """Read the records ``lo : hi`` of a batch.
-
-        Parameters
-        ----------
-        batch, lo, hi
-            The records.
-        codes
-            What to do with each field: column of the values, ``SKIP``, or -2, -3, ... for texts.
-        strict
-            Raise if a value is no number; otherwise it is NaN and listed in ``texts_at``.
-        """
+        """Read the records ``lo : hi`` of a batch."""
         n, n_values, n_texts = hi - lo, max(int(codes.max()) + 1, 0), max(int(SKIP - codes.min()), 0)
         values, spans = np.empty((n, n_values)), np.zeros((n, n_texts, 2), np.int64)
         starts, ends, spellings = batch.starts[lo:hi], batch.ends[lo:hi], self._spellings

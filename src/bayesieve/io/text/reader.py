@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import DataError, FileError, option
 from bayesieve.io.tables.table import (
     FeatureChunk,
     FeatureTable,
@@ -24,7 +23,7 @@ from bayesieve.io.text.layout import Layout, Survey, find_layout, label_from_tex
 from bayesieve.io.text.parsing import Codes, Parsed, Parser
 from bayesieve.io.text.records import Batch, batches
 from bayesieve.io.text.sniffing import Form, named_delimiter, no_data, sniff
-from bayesieve.utils import IntArray
+from bayesieve.utils import DataError, FileError, IntArray, option
 
 _HEAD = 2**20
 _LONGEST_HEAD = 2**28

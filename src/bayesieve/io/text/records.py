@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import FileError, option
 from bayesieve.io.text.fields import find_records
 from bayesieve.io.text.files import TextBytes
+from bayesieve.utils import FileError, option
 
 _LONGEST = 2**28  # bytes of one record
 
@@ -71,21 +71,7 @@ class Batch:
 def batches(
     stream: TextBytes, delimiter: str, *, group: int, block: int, first_line: int = 1, stop: bytes | None = None
 ) -> Iterator[Batch]:
-    """Cut a stream into batches of a multiple of ``group`` records; the last one holds what is left.
-
-    Parameters
-    ----------
-    stream
-        The bytes; a thread reads ahead.
-    delimiter
-        Between fields.
-    group, block
-        Records that belong together, and bytes to read at a time.
-    first_line
-        Line of the file at which the stream stands.
-    stop
-        Everything from a line that begins with these bytes is left out; it must be there.
-    """
+    """Cut a stream into batches of a multiple of ``group`` records; the last one holds what is left."""
     with ThreadPoolExecutor(1) as pool:
         ahead, n_rest, ended = pool.submit(stream.read, block), 0, False
         while not ended:

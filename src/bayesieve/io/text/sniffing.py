@@ -6,7 +6,7 @@ import csv
 import re
 from dataclasses import dataclass
 
-from bayesieve.errors import FileError, OptionError, option
+from bayesieve.utils import FileError, OptionError, option
 
 _CANDIDATES = {".tsv": "\t,;| ", ".txt": "\t,;| ", ".gct": "\t", ".csv": ",;\t| "}
 _NAMED = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|", "\\t": "\t"}
@@ -67,19 +67,7 @@ def _n_fields(record: str, delimiter: str) -> int:
 
 
 def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decimal: str) -> Form:
-    """Find delimiter and header from the first lines of a file.
-
-    Parameters
-    ----------
-    name
-        The file, for messages.
-    lines
-        Its first lines, blank ones included; the last one is complete.
-    suffix
-        Ending of the file's name.
-    delimiter, decimal
-        As far as the user said.
-    """
+    """Find delimiter and header from the first lines of a file."""
     numbered = [(end, record) for end, record in _records(lines) if record.strip()]
     if not numbered:
         raise FileError(f"{name} holds only blank lines. Check how it was written or downloaded.")

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import DataError, PriorError, Wording
 from bayesieve.models.counts.poisson import (
     check_lengths,
     checked_hyperparameter,
@@ -21,7 +20,7 @@ from bayesieve.models.counts.poisson import (
 )
 from bayesieve.models.model import Model
 from bayesieve.stats import EventTotals, wide
-from bayesieve.utils import FloatArray
+from bayesieve.utils import DataError, FloatArray, PriorError, Wording
 
 SMALLEST_SIZE, LARGEST_SIZE = 1e-3, 1e6
 

@@ -15,10 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import Message, PriorError, Wording, option
 from bayesieve.models.model import Model
 from bayesieve.stats import EventTotals, wide
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, Message, PriorError, Wording, option
 
 _LARGEST_MEAN = 9e18  # beyond, NumPy draws no Poisson numbers
 _SERIES_FROM = 10.0

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import ValueBlocks, is_sparse
-from bayesieve.errors import PROPER, Message, PriorError
 from bayesieve.models.gaussian.gaussian import Cell, GaussianModel
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, compiled
+from bayesieve.utils import PROPER, FloatArray, Message, PriorError, compiled
 
 
 def nearest_distance(table: ValueBlocks, which: npt.NDArray[np.int64], constants: FloatArray) -> FloatArray:
@@ -111,15 +110,7 @@ class Repaired:
 
 
 def find_degenerate(cells: tuple[Cell, ...], n_features: int) -> npt.NDArray[np.int8]:
-    """Flag the features whose evidence is undefined; raise if the prior itself does not fit the data.
-
-    Parameters
-    ----------
-    cells
-        The groups of samples under their priors, the pooled sample last.
-    n_features
-        Number of features.
-    """
+    """Flag the features whose evidence is undefined; raise if the prior itself does not fit the data."""
     flags = np.zeros(n_features, dtype=np.int8)
     if all(min(np.min(x) for x in (cell.dof, cell.scale, cell.strength)) > 0 for cell in cells):
         return flags
@@ -158,19 +149,7 @@ def _lacking(cell: Cell) -> Any:
 def repair(
     model: GaussianModel, moments: Moments, flags: npt.NDArray[np.int8], policy: str, table: ValueBlocks | None
 ) -> Repaired:
-    """Give degenerate features a floor, or mark them as excluded.
-
-    Parameters
-    ----------
-    model, moments
-        What is compared.
-    flags
-        From :func:`find_degenerate`.
-    policy
-        ``"floor"`` or ``"exclude"``.
-    table
-        The data, to find the step between values; None when only statistics are at hand.
-    """
+    """Give degenerate features a floor, or mark them as excluded."""
     if not flags.any():
         return Repaired(moments, flags, np.zeros(flags.shape, dtype=bool))
     squares = moments.centred_squares.copy()

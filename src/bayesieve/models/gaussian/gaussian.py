@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.errors import PriorError, Wording, option
 from bayesieve.models.evidences import Evidences, compare
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
 from bayesieve.models.gaussian.prior_ratio import (
@@ -21,7 +20,7 @@ from bayesieve.models.gaussian.prior_ratio import (
 from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, PriorError, Wording, option
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import LabelError, PriorError
 from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, LabelError, PriorError
 
 MEAN_CONSTANT = 1.0 / math.sqrt(2.0 * math.pi)
 VARIANCE_CONSTANT = 0.25

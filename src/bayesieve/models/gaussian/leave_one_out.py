@@ -254,15 +254,7 @@ class Downdates:
 
     @classmethod
     def of(cls, model: GaussianModel, moments: Moments, resolution: Any = 0.0) -> Downdates:
-        """Prepare the removal of any one sample.
-
-        Parameters
-        ----------
-        model, moments
-            What is compared: two classes, without the rounding variance.
-        resolution
-            Step to which values are rounded, 0 if it was not stated.
-        """
+        """Prepare the removal of any one sample."""
         steps, n = np.atleast_1d(np.square(resolution) / 12.0), moments.n_features
         groups = [_Group.of(prior, group, steps) for prior, group in _groups(model, moments)]
         direct, irregular = np.zeros((2, n), bool), np.zeros(n, bool)

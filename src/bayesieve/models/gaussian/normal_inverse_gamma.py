@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import PriorError, PriorWarning
 from bayesieve.stats import Moments
-from bayesieve.utils import warn
+from bayesieve.utils import PriorError, PriorWarning, warn
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Hyperparameter: TypeAlias = "float | FloatArray"

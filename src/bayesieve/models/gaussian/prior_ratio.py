@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import PriorError, PriorWarning
 from bayesieve.models.gaussian.normal_inverse_gamma import log_gamma
-from bayesieve.utils import warn
+from bayesieve.utils import PriorError, PriorWarning, warn
 
 PriorRatio: TypeAlias = "float | npt.NDArray[np.float64] | Callable[[int, int], float] | str"
 
@@ -116,13 +115,6 @@ def power_of_n(prior_ratio: PriorRatio, share: float = 0.5) -> tuple[float, str]
     """Return the power ``p`` of Definition 3, and what speaks against it: nothing if ``c * n ** p``, ``p < 1``.
 
     A function is asked at 1e3 to 1e9 samples; the power is NaN if it cannot be evaluated there or has none.
-
-    Parameters
-    ----------
-    prior_ratio
-        As checked by :func:`checked_prior_ratio`.
-    share
-        Share of the first class among the samples.
     """
     if not callable(prior_ratio) and not isinstance(prior_ratio, str):
         return 0.0, ""

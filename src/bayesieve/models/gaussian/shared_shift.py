@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.errors import DataError, LabelError
 from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.prior_ratio import PriorRatio, checked_prior_ratio, log_prior_ratio
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
 from bayesieve.stats import Moments, check_same_features
-from bayesieve.utils import FloatArray
+from bayesieve.utils import DataError, FloatArray, LabelError
 
 
 def shared_shift_log_bayes_factor(

@@ -30,12 +30,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import Message, OptionError
 from bayesieve.models import GaussianModel, any_nonzero
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.kinds import gaussian_moments
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, for_each, n_threads_for
+from bayesieve.utils import FloatArray, Message, OptionError, for_each, n_threads_for
 
 _ONE_AT_A_TIME = threading.Lock()  # up to SciPy 1.11, quantiles of Student's t are not safe in threads
 
@@ -70,15 +69,7 @@ class BehrensFisher:
 
     @classmethod
     def of(cls, dof0: FloatArray, dof1: FloatArray, share: FloatArray) -> BehrensFisher:
-        r"""Choose the nodes for degrees of freedom :math:`\kappa_0, \kappa_1` and shares :math:`c`.
-
-        Parameters
-        ----------
-        dof0, dof1
-            One number each for all differences, or one per difference.
-        share
-            One per difference.
-        """
+        r"""Choose the nodes for degrees of freedom :math:`\kappa_0, \kappa_1` and shares :math:`c`."""
         k0, k1, c = (np.asarray(value, dtype=np.float64)[:, None] for value in (dof0, dof1, share))
         middle = np.log(k1) - np.log(k0)
         step = np.minimum(_STEP, 0.7 * np.sqrt(2.0 / k0 + 2.0 / k1))

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import told_apart
-from bayesieve.errors import DataError, Message, OptionError
 from bayesieve.models import PatternShares
 from bayesieve.stats import as_moments
-from bayesieve.utils import FloatArray, listed
+from bayesieve.utils import DataError, FloatArray, Message, OptionError, listed
 
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
@@ -259,11 +258,6 @@ def within_blocks(blocks: Sequence[Any]) -> FloatArray:
     r"""Difference of the class means, and log ratio of the variances, within blocks.
 
     Blocks count with :math:`n_0 n_1 / (n_0 + n_1)` for means and with their degrees of freedom for variances.
-
-    Parameters
-    ----------
-    blocks
-        Statistics of every block.
 
     Returns
     -------

@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, Message, SampleIds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.utils import FloatArray, IntArray, plural
+from bayesieve.utils import DataError, FloatArray, IntArray, Message, SampleIds, plural
 
 _ARRAYS = ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals")
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import Message, OptionError, PriorError
 from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.marginals import checked_log_odds, log_expit
 from bayesieve.stats import Moments, as_moments
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, Message, OptionError, PriorError
 
 KINDS = ("same", "mean", "variance", "mean and variance")
 UNDEFINED = "undefined"

@@ -24,8 +24,7 @@ import numpy.typing as npt
 from numpy.polynomial import Chebyshev
 from scipy.special import bernoulli, digamma, loggamma
 
-from bayesieve.errors import DataError
-from bayesieve.utils import FloatArray, for_each, n_threads_for
+from bayesieve.utils import DataError, FloatArray, for_each, n_threads_for
 
 _N_NODES, _REACH, _ANGLE = 60, 5.25, math.pi / 4.0
 _ROWS = 256  # values inverted together
@@ -54,13 +53,6 @@ _POINTS, _STEPS = _path()
 def log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.ArrayLike) -> FloatArray:
     r"""Log probability that a non-marker shows :math:`\log\lambda` at most this large: the exact log p-value.
 
-    Parameters
-    ----------
-    log_lambda
-        Values of the statistic, at most 0 (a positive value counts as 0); NaN stays NaN.
-    n0, n1
-        Class sizes, at least 2 each: numbers, or arrays that broadcast with ``log_lambda``.
-
     Notes
     -----
     Each value is worked out by itself. Relative errors of the result are below 1e-13 for class sizes up to at
@@ -75,13 +67,6 @@ def null_quantile(log_probability: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.Arr
 
     The inverse of :func:`log_null_probability`, by Newton's method. A cut of the size :math:`\alpha` is
     ``null_quantile(log(alpha), n0, n1)``.
-
-    Parameters
-    ----------
-    log_probability
-        Log probabilities, at most 0.
-    n0, n1
-        Class sizes, at least 2 each: numbers, or arrays that broadcast with ``log_probability``.
     """
     values, n0, n1 = _broadcast(np.asarray(log_probability, dtype=np.float64), n0, n1)
     if (values > 0).any():
@@ -233,11 +218,6 @@ def tabulated_log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike,
     in :math:`\log(1 - \log\lambda)` holds it to about 1e-13 for :math:`-\log\lambda` up to 4,096. Values beyond,
     and class sizes of few features, go through
     :func:`~bayesieve.posterior.null.distribution.log_null_probability` itself.
-
-    Parameters
-    ----------
-    log_lambda, n0, n1
-        As for :func:`~bayesieve.posterior.null.distribution.log_null_probability`.
     """
     values, n0, n1 = np.broadcast_arrays(np.asarray(log_lambda, dtype=np.float64), n0, n1)
     flat, sizes = values.ravel(), np.stack([np.minimum(n0, n1).ravel(), np.maximum(n0, n1).ravel()])

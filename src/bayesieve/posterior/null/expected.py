@@ -52,13 +52,6 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
 def chance_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray:
     """:func:`expected_by_chance` at many cuts, for little more than the cost of one.
 
-    Parameters
-    ----------
-    posterior
-        A screen.
-    cuts
-        Cuts on the posterior log-odds, in any order.
-
     Returns
     -------
     numpy.ndarray

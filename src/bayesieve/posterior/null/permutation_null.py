@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import Message, OptionError
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.finding import check_same_features
 from bayesieve.stats import reach
-from bayesieve.utils import FloatArray, IntArray, check_between
+from bayesieve.utils import FloatArray, IntArray, Message, OptionError, check_between
 
 
 def benjamini_hochberg(p_value: npt.ArrayLike) -> FloatArray:

@@ -46,17 +46,6 @@ def name_points(
     Names are placed one after the other, in the order given, at the nearest free place of those tried. Limits and
     scales of the axes must be final.
 
-    Parameters
-    ----------
-    ax
-        The axes.
-    x, y
-        Points to name, in the units of the data.
-    names
-        Their names.
-    avoid
-        Points not to be covered.
-
     Returns
     -------
     list

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.errors import DataError
 from bayesieve.posterior import FeaturePosterior, composition_of
 from bayesieve.report.figures.style import (
     BLACK,
@@ -24,6 +23,7 @@ from bayesieve.report.figures.style import (
 )
 from bayesieve.screening import SiteView
 from bayesieve.selection import Selection
+from bayesieve.utils import DataError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

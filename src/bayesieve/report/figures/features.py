@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.data import told_apart
-from bayesieve.errors import DataError, LabelError, Wording
 from bayesieve.posterior import FeaturePosterior, Fragility, predictive
 from bayesieve.report.figures.style import (
     BLACK,
@@ -30,7 +29,7 @@ from bayesieve.report.figures.style import (
 from bayesieve.report.raw_values import RawValues, raw_values
 from bayesieve.selection import Selection
 from bayesieve.stats import CategoryCounts, EventTotals, Moments, as_moments, largest_counts
-from bayesieve.utils import FloatArray
+from bayesieve.utils import DataError, FloatArray, LabelError, Wording
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayesieve.errors import FileError, OptionError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.figures.effects import effect_map
 from bayesieve.report.figures.evidence import composition, forest
@@ -21,7 +20,15 @@ from bayesieve.report.figures.lists import (
 )
 from bayesieve.report.figures.style import STYLE, as_selection, on_paper, places_of
 from bayesieve.selection import Selection
-from bayesieve.utils import FORMATS, load_matplotlib, normalise_formats, render, write_files
+from bayesieve.utils import (
+    FORMATS,
+    FileError,
+    OptionError,
+    load_matplotlib,
+    normalise_formats,
+    render,
+    write_files,
+)
 
 _DPI = 300
 _OF_ALL = (effect_map, log_odds_by_rank, expected_roc, false_discovery, false_positives, probabilities)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.errors import DataError, RuleError
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.selection import MinimalRisk, Selection
 from bayesieve.utils import (
@@ -26,7 +25,9 @@ from bayesieve.utils import (
     PURPLE,
     SKY,
     VERMILION,
+    DataError,
     FloatArray,
+    RuleError,
     did_you_mean,
     load_matplotlib,
 )

@@ -30,9 +30,17 @@ from bayesieve.data import (
     plain,
     union_of_classes,
 )
-from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError
 from bayesieve.stats.categories.tables import CountableTable, DenseTable, SparseTable, Table
-from bayesieve.utils import CountArray, IntArray, check_missing, n_threads_for
+from bayesieve.utils import (
+    TABLE,
+    CountArray,
+    DataError,
+    IntArray,
+    LabelError,
+    MissingValueError,
+    check_missing,
+    n_threads_for,
+)
 
 _MORE = 6  # values outside the declared levels that are worth finding
 
@@ -41,17 +49,6 @@ def count_categories(
     matrix: LabelledMatrix, *, levels: Levels | None = None, missing: str = "raise", n_threads: int | None = None
 ) -> tuple[Levels, Table]:
     """Count the categories of every feature, class by class.
-
-    Parameters
-    ----------
-    matrix
-        Checked values and labels; where it has levels, its values are positions in them.
-    levels
-        Declared levels. Otherwise those of the matrix, else the sorted distinct values.
-    missing
-        ``"raise"``: a missing value is an error. ``"omit"``: it is not counted.
-    n_threads
-        Threads to use, all cores by default.
 
     Returns
     -------

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, as_values, checked_classes, union_of_classes
-from bayesieve.errors import DataError, LabelError, OptionError
 from bayesieve.stats.events.kernels import event_sums
 from bayesieve.stats.moments.moments import Moments, check_same_features
-from bayesieve.utils import CountArray, FloatArray
+from bayesieve.utils import CountArray, DataError, FloatArray, LabelError, OptionError
 
 
 def checked_exposures(exposures: Any, n_samples: int) -> FloatArray:

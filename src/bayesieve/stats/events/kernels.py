@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.errors import TABLE, DataError, Wording
 from bayesieve.stats.moments.accumulate import RowPlan, tile_width
 from bayesieve.utils import (
+    TABLE,
+    DataError,
     FloatArray,
     IntArray,
+    Wording,
     check_missing,
     compiled,
     for_each,
@@ -131,19 +133,7 @@ def _features_present(
 
 
 def event_sums(matrix: LabelledMatrix, exposures: FloatArray, missing: str, n_threads: int | None) -> Totals:
-    """Count, total and exposure per class; counts and exposures per feature only where values are missing.
-
-    Parameters
-    ----------
-    matrix
-        Checked values and labels.
-    exposures
-        One positive number per sample.
-    missing
-        ``"raise"``: NaN is an error. ``"omit"``: NaN is left out, and its exposure too.
-    n_threads
-        Threads to use; all cores by default. The result does not depend on it.
-    """
+    """Count, total and exposure per class; counts and exposures per feature only where values are missing."""
     check_missing(missing)
     if is_sparse(matrix.values):
         return _sparse_sums(matrix, exposures, missing)

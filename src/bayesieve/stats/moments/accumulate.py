@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, Labels, is_sparse
-from bayesieve.errors import DataError
 from bayesieve.stats.moments import kernels
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.utils import (
+    DataError,
     FloatArray,
     IntArray,
     check_missing,
@@ -176,19 +176,7 @@ _CANCELLED = 100.0  # raw squares this many times the centred ones: too many dig
 
 
 def sparse_sums(matrix: Any, labels: Labels, omit: bool, threads: int) -> Cells:
-    """Count, mean, residual and centred squares per class of a CSR or CSC matrix.
-
-    Parameters
-    ----------
-    matrix
-        A canonical CSR or CSC matrix; it is never made dense.
-    labels
-        Class of every row.
-    omit
-        Leave stored NaN out instead of letting it show in the result.
-    threads
-        Number of threads; the result does not depend on it.
-    """
+    """Count, mean, residual and centred squares per class of a CSR or CSC matrix."""
     by_row = matrix.format == "csr"
     with np.errstate(over="ignore", invalid="ignore"):  # infinities show in the result, not as warnings
         (count, *cells), raw = (_csr if by_row else _csc)(matrix, labels, threads)
@@ -294,17 +282,7 @@ class Sums:
 
 
 def accumulate(matrix: LabelledMatrix, *, missing: str, n_threads: int | None) -> Sums:
-    """Sum a labelled matrix class by class, reading it once.
-
-    Parameters
-    ----------
-    matrix
-        Checked values and labels.
-    missing
-        ``"raise"``: NaN is an error. ``"omit"``: NaN is left out and counts are per feature.
-    n_threads
-        Threads to use; all cores by default. The result does not depend on it.
-    """
+    """Sum a labelled matrix class by class, reading it once."""
     check_missing(missing)
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
     if is_sparse(matrix.values):

@@ -77,13 +77,7 @@ def _merge_counted(n0: float, n1: float, parts: Any, mean: Any, residual: Any, s
 
 
 def merge(*parts: Any) -> tuple[Any, Any, Any]:
-    """Merge arrays of parts as :func:`merge_parts` does, where any part may be empty.
-
-    Parameters
-    ----------
-    *parts
-        The eight arguments of :func:`merge_parts`, which broadcast against each other.
-    """
+    """Merge arrays of parts as :func:`merge_parts` does, where any part may be empty."""
     shape = np.broadcast_shapes(*(np.shape(part) for part in parts))
     merged = tuple(np.empty(math.prod(shape)) for _ in range(3))
     n0, n1 = parts[0], parts[4]

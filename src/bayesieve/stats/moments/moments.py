@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, checked_classes, place, union_of_classes
-from bayesieve.errors import TABLE, DataError, LabelError, MissingValueError
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.kernels import merge
-from bayesieve.utils import CountArray, FloatArray
+from bayesieve.utils import TABLE, CountArray, DataError, FloatArray, LabelError, MissingValueError
 
 
 def checked_moments(
@@ -499,17 +498,7 @@ def split_blocks(cells: Any, classes: Sequence[Label]) -> tuple[Any, dict[Any, A
 
 
 def complete_moments(matrix: LabelledMatrix, why: str, *, n_threads: int | None = None) -> Moments:
-    """Moments of a matrix in which no value is missing.
-
-    Parameters
-    ----------
-    matrix
-        Checked values and labels.
-    why
-        Why all values are needed, for the message if they are not there.
-    n_threads
-        Threads, all cores by default.
-    """
+    """Moments of a matrix in which no value is missing."""
     try:
         return Moments.from_labelled(matrix, n_threads=n_threads)
     except MissingValueError:

@@ -19,15 +19,7 @@ def reach(values: FloatArray) -> FloatArray:
 
 
 def share_by_chance(values: FloatArray, by_chance: npt.NDArray[Any]) -> FloatArray:
-    """Divide how many would reach each value by chance by how many do; the least over all lower values.
-
-    Parameters
-    ----------
-    values
-        What there is.
-    by_chance
-        How many are expected to reach each of them.
-    """
+    """Divide how many would reach each value by chance by how many do; the least over all lower values."""
     order = np.argsort(values, kind="stable")
     found = order.size - np.searchsorted(values[order], reach(values), side="left")
     share = np.empty(order.size)
@@ -83,25 +75,7 @@ def _place(value: float, ordered: Any, starts: Any, low: float, per_unit: float)
 def count_exceedances(
     values: FloatArray, own: FloatArray, odds: FloatArray, cut: float, thresholds: Thresholds, into: Any
 ) -> None:
-    """Go through log Bayes factors of permuted labels, ``(n_features, n_permutations)``, and count.
-
-    Parameters
-    ----------
-    values
-        The log Bayes factors.
-    own
-        What each feature shows with the labels as they are.
-    odds
-        Prior log-odds of each feature; NaN for those that are not in the pool, of which only the first of the
-        counts below is taken.
-    cut
-        Log-odds over which a feature passes.
-    thresholds
-        What all features show.
-    into
-        Four arrays to add to: the permutations that reach ``own``, per feature; how many values reach exactly so
-        many of the thresholds; features that pass, and the largest value, per permutation.
-    """
+    """Go through log Bayes factors of permuted labels, ``(n_features, n_permutations)``, and count."""
     grid = thresholds.values, thresholds.starts, thresholds.low, thresholds.per_unit
     _count(values, own, odds, cut, grid, *into)
 

@@ -22,9 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.errors import OptionError
 from bayesieve.stats.moments.moments import Moments
-from bayesieve.utils import BoolArray, FloatArray, compiled
+from bayesieve.utils import BoolArray, FloatArray, OptionError, compiled
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -59,19 +58,7 @@ class Relabellings:
     def draw(
         cls, codes: npt.NDArray[np.int64], n_classes: int, n_permutations: int, seed: Any = 0
     ) -> Relabellings:
-        """Draw permutations without replacement, or take all there are if no more were asked for.
-
-        Parameters
-        ----------
-        codes
-            Class of every sample.
-        n_classes
-            Number of classes.
-        n_permutations
-            How many are wanted.
-        seed
-            Of NumPy's generator, or a generator.
-        """
+        """Draw permutations without replacement, or take all there are if no more were asked for."""
         counts = np.bincount(codes, minlength=n_classes)
         own = codes.astype(np.min_scalar_type(n_classes))
         others = n_labellings(counts.tolist()) - 1
@@ -157,15 +144,7 @@ class CentredValues:
         return cls(np.where(absent, 0.0, values - centre), centre, np.asarray(~absent, dtype=np.float64))
 
     def sums(self, relabellings: Relabellings, which: slice) -> PermutedSums:
-        """Sum the classes under some permutations; the largest class follows by difference.
-
-        Parameters
-        ----------
-        relabellings
-            The permutations.
-        which
-            Those to look at.
-        """
+        """Sum the classes under some permutations; the largest class follows by difference."""
         members = relabellings.members(which)
         powers = [self.values, self.values * self.values]
         if self.present is not None:
