@@ -180,6 +180,13 @@ def test_without_the_package(tmp_path, monkeypatch):
         open_annotated(path, ReadOptions())
 
 
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Do without the look from another process, which tests/io/test_crashes.py is about; it takes time."""
+    monkeypatch.setattr("bayesieve.io.formats.anndata_files._survive_crash", lambda path: contextlib.nullcontext())
+
+
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("form", FORMS)
 def test_files_cut_short_raise(tmp_path, form):
     good = write(cells(form), tmp_path / "a.h5ad").read_bytes()
@@ -190,6 +197,7 @@ def test_files_cut_short_raise(tmp_path, form):
             open_annotated(path, ReadOptions(labels="state"))
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("part", ["indptr", "indices", "data"])
 def test_changed_numbers_read_or_raise(tmp_path, form, part):

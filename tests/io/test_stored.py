@@ -97,6 +97,7 @@ def test_two_classes_come_back_with_everything_that_follows_from_them(ending, ga
     assert stored.record.transform == "none"
     assert not stored.remarks
     assert stored.record.spec.missing == "omit"
+    assert "degenerate" in [message.kind for message in stored.record.warnings]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -187,6 +188,17 @@ def test_a_record_replaces_no_file_that_is_something_else(run):
     assert not Path("r.csv").exists()
     assert Path("r.csv.json").read_text(encoding="utf-8") == '{"mine": 1}'
     run("screen", "t.csv", "-l", "stage", "--out", "q.csv", "--manifest", "q.csv.json", code=2)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_same_run_writes_the_same_bytes_under_any_name(ending, run):
+    values, labels = table()
+    write(values, labels)
+    for name in ("one", "two"):
+        run("screen", "t.csv", "-l", "stage", "-q", "--out", f"{name}.{ending}", "--manifest", f"{name}-m.json")
+    written = [f"{{}}.{ending}", *([f"{{}}.{ending}.json"] if ending in ("csv", "tsv") else [])]
+    for name in written:
+        assert Path(name.format("one")).read_bytes() == Path(name.format("two")).read_bytes()
 
 
 def test_keys_of_a_newer_version_are_left_out(run):

@@ -33,10 +33,11 @@ def file_hash(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def make_record(given: Input, run: RunOptions, selection: Selection) -> RunRecord:
+def make_record(given: Input, run: RunOptions, talk: Talk, selection: Selection) -> RunRecord:
     """Return what is known of a run after the screen."""
-    record = replace(given.record, options=run.to_dict()).with_result(selection)
-    kept = {name: value for name, value in run.lasting().items() if name not in _NO_RESULT}
+    options, warned = run.lasting(), tuple(talk.messages)
+    record = replace(given.record, options=options, warnings=warned).with_result(selection)
+    kept = {name: value for name, value in options.items() if name not in _NO_RESULT}
     settings = json.dumps(given.spec.to_dict(defaults=True) | kept, sort_keys=True)
     return replace(record, settings_hash=hashlib.sha256(settings.encode()).hexdigest())
 
@@ -53,9 +54,9 @@ def _input(path: str, *, hashed: bool) -> dict[str, Any]:
     return size | ({"sha256": file_hash(path)} if hashed else {})
 
 
-def write_manifest(path: str | os.PathLike[str], record: RunRecord, talk: Talk) -> None:
+def write_manifest(path: str | os.PathLike[str], record: RunRecord, run: RunOptions, talk: Talk) -> None:
     """Write the manifest of a run: its record with dates and times; it names no sample."""
-    public = replace(record, warnings=tuple(talk.messages)).redacted()
+    public = replace(record, options=run.to_dict(), warnings=tuple(talk.messages)).redacted()
     content = public.to_dict() | {
         "format": "bayesieve-manifest",
         "command": "screen",

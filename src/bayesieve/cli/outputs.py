@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from bayesieve import __version__
 from bayesieve.cli.console import Talk
-from bayesieve.io import check_ending, read_columns, side_car, split_reference
+from bayesieve.io import check_ending, check_side_car, read_columns, side_car, split_reference
 from bayesieve.screening import ScreenSpec
 from bayesieve.utils import FileError, OptionError, check_writable, replacing, toml_value
 
@@ -85,7 +85,7 @@ class RunOptions:
         """Raise if an output cannot be written, or would replace a file that is read or another output."""
         targets = {name: getattr(self, name) for name in _TARGETS}
         if self.out is not None:
-            targets["record of --out"] = side_car(self.out)
+            targets["The record of --out"] = side_car(self.out)
         check_targets(read, targets)
 
 
@@ -116,6 +116,8 @@ def check_targets(read: Mapping[str, str], targets: Mapping[str, Any]) -> None:
 
 
 def _option(name: str) -> str:
+    if " " in name:
+        return name
     return name.upper() if name in ("table", "files") else f"--{name.replace('_', '-')}"
 
 
@@ -123,6 +125,7 @@ def check_outputs(spec: ScreenSpec, run: RunOptions) -> None:
     """Find out before the work whether its fruits can be kept, and that files beside the table are there."""
     if run.out is not None:
         check_ending(run.out)
+        check_side_car(run.out)
     check_report(run.report)
     run.check_targets(files_read(spec, run))
     check_exists("features", run.features)

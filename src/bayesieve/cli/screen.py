@@ -43,7 +43,7 @@ def run_screen(options: Mapping[str, Any]) -> None:
         spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None
     )
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
-    record = make_record(given, run, selection)
+    record = make_record(given, run, talk, selection)
     with talk.timed("write"):
         _write_table(run, selection, given, record, annotation)
     write_config(run, "screen", spec, options)
@@ -51,9 +51,9 @@ def run_screen(options: Mapping[str, Any]) -> None:
         record = with_inputs(record, run)
     if run.report is not None:
         with talk.timed("report"):
-            _write_report(run, selection, given, replace(record, warnings=tuple(talk.messages)), annotation)
+            _write_report(run, selection, given, record, annotation)
     if run.manifest is not None:
-        write_manifest(run.manifest, record, talk)
+        write_manifest(run.manifest, record, run, talk)
     _tell(talk, selection, given, run, record)
 
 
@@ -172,8 +172,7 @@ def _write_report(
     """Write the report; the values shown take one more reading of their features."""
     from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
 
-    options = {name: value for name, value in record.options.items() if name != "report"}  # the same bytes again
-    shown = replace(record.redacted() if run.n_values == 0 else record, options=options)
+    shown = record.redacted() if run.n_values == 0 else record
     report = ReportData.of(
         selection,
         rule=given.spec.make_rule(),
