@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import sys
 
 import matplotlib as mpl
 import numpy as np
@@ -383,10 +382,12 @@ def test_type_is_at_least_seven_points(posterior):
 
 
 def test_settings_of_matplotlib_stay_as_they_were(tmp_path, posterior):
-    before = dict(mpl.rcParams)
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    before, figures_before = dict(mpl.rcParams), plt.get_fignums()
     figures.save_all(posterior, tmp_path, ["png"], ["x0"])
     assert dict(mpl.rcParams) == before
-    assert "matplotlib.pyplot" not in sys.modules or not mpl.pyplot.get_fignums()
+    assert plt.get_fignums() == figures_before
 
 
 def test_a_new_figure_is_one_of_pyplot(posterior):
