@@ -227,6 +227,10 @@ class ScreenSpec:
             hint = ("add ", option("model", "categorical"), ".")
             raise OptionError(option("prior", "uniform"), " is for categories:", hint=hint)
 
+        if self.pairs is not None and self.prior != "jeffreys":
+            said = " compares differences within pairs under Jeffreys' prior."
+            raise OptionError(option("pairs"), said, hint=("Leave ", option("prior"), " out."))
+
     def _check_model(self) -> None:
         """Raise if an option of one model was given with another."""
         named = option("model", self.model)

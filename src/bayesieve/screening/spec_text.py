@@ -152,7 +152,7 @@ def python_lines(
     """Return lines that make ``posterior``."""
     names = "statistics.feature_ids" if statistics else "table.feature_names"
     imports, before = [], []
-    if model is None and spec.pairs is None and spec.has_prior_file:
+    if model is None and spec.has_prior_file:
         ratio = () if spec.prior_ratio is None else (repr(spec.prior_ratio),)
         imports.append("from bayesieve.io import read_model")
         before.append(f"model = read_model({', '.join((repr(spec.prior), repr(list(classes)), names, *ratio))})")
