@@ -36,6 +36,7 @@ from .io.statistics_file import read_statistics as read_statistics, write_statis
 from .io.tables.read_table import read_table as read_table
 from .io.tables.summary import Summary as Summary
 from .models import (
+    CalibratedModel as CalibratedModel,
     GaussianModel as GaussianModel,
     Model as Model,
     NormalInverseGamma as NormalInverseGamma,

@@ -13,14 +13,14 @@ from scipy import stats
 
 import bayesieve as bs
 from bayesieve.errors import DataError, DegenerateFeatureWarning, LabelError, OptionError
-from bayesieve.rivals import score
-from bayesieve.rivals.moderated_t import (
+from bayesieve.models.gaussian.variance_prior import (
     VariancePrior,
     fit_variance_prior,
-    moderated_t,
     natural_spline,
     trigamma_inverse,
 )
+from bayesieve.rivals import score
+from bayesieve.rivals.moderated_t import moderated_t
 
 FOLDER = Path(__file__).parents[1] / "reference" / "limma"
 TABLES = sorted(file.stem for file in FOLDER.glob("*.csv") if not file.stem.endswith(".limma"))

@@ -13,7 +13,9 @@ from .evidences import (
     compare as compare,
     pairs_of as pairs_of,
 )
+from .gaussian.calibrated import CalibratedModel as CalibratedModel, EffectEvidences as EffectEvidences
 from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as find_degenerate, repair as repair
+from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
 from .gaussian.gaussian import GaussianModel as GaussianModel
 from .gaussian.kinds import (
     MEAN_CONSTANT as MEAN_CONSTANT,
@@ -43,6 +45,11 @@ from .gaussian.prior_ratio import (
     warn_unless_semi_proper as warn_unless_semi_proper,
 )
 from .gaussian.shared_shift import ShiftComparison as ShiftComparison
+from .gaussian.variance_prior import (
+    VariancePrior as VariancePrior,
+    fit_variance_prior as fit_variance_prior,
+    trigamma_inverse as trigamma_inverse,
+)
 from .model import Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (
     KnownBlock as KnownBlock,

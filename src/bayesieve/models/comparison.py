@@ -118,8 +118,8 @@ class Comparison:
 
     def _compared(self, shares: PatternShares | None) -> FloatArray:
         """Go through the features in pieces, so that the evidences of all groups need bounded memory."""
-        n, groups = self.n_features, 2 ** len(self.patterns.classes)
-        step = max(2**12, _NUMBERS_HELD // (groups * len(self.parts)))
+        n, held = self.n_features, max(2 ** len(self.patterns.classes), len(self.patterns.growths))
+        step = max(2**12, _NUMBERS_HELD // (held * len(self.parts)))
         with np.errstate(divide="ignore", invalid="ignore"):  # what has no evidence is found later
             if n <= step:
                 return compare(self.evidences(), self.patterns, shares)

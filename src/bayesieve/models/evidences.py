@@ -22,9 +22,25 @@ from bayesieve.models.patterns import Patterns
 from bayesieve.stats import ClassStatistics, Parts
 from bayesieve.utils import FloatArray, for_each, n_threads_for
 
+Term = tuple[list[FloatArray], Any]  # arrays to be added up, and a constant
+
 
 class Evidences(abc.ABC):
-    """Log evidences of groups of classes; what is common to all groupings of the same data may be left out."""
+    """What some data say about patterns of classes that differ, against no difference."""
+
+    __slots__ = ()
+
+    @abc.abstractmethod
+    def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
+        """Log Bayes factor of one pattern against no difference, feature by feature."""
+
+    def terms(self, patterns: Patterns) -> list[Term]:
+        """For every pattern the parts of its log Bayes factor, to be added up, and a constant."""
+        return [([self.pattern(patterns.groups(i))], 0.0) for i in range(len(patterns.log_weights))]
+
+
+class ProductOfEvidences(Evidences):
+    """Log evidences of groups of classes, which multiply; what is common to all groupings may be left out."""
 
     __slots__ = ()
 
@@ -45,8 +61,34 @@ class Evidences(abc.ABC):
         """Whether all groups of a pattern have the same prior."""
         return True
 
+    def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
+        """Log evidences of the groups less that of all classes together."""
+        log_bf = -self.pooled()
+        for law, members in enumerate(groups):
+            log_bf += self.group(members, law)
+        log_bf += self.log_constant(len(groups))
+        return np.asarray(log_bf, dtype=np.float64)
 
-class GroupEvidences(Evidences):
+    def terms(self, patterns: Patterns) -> list[Term]:
+        """Evidences of groups, each worked out once."""
+        pooled = self.pooled()
+        held: dict[tuple[tuple[int, ...], int], FloatArray] = {}
+        constants: dict[int, Any] = {}
+        terms: list[Term] = []
+        for i in range(len(patterns.log_weights)):
+            groups, parts = patterns.groups(i), []
+            for law, members in enumerate(groups):
+                key = (members, 0 if self.has_one_law else law)
+                if key not in held:  # the group of the first class is the first of its pattern, always
+                    held[key] = self.group(members, law) - (pooled if not law else 0.0)
+                parts.append(held[key])
+            if len(groups) not in constants:
+                constants[len(groups)] = self.log_constant(len(groups))
+            terms.append((parts, constants[len(groups)]))
+        return terms
+
+
+class GroupEvidences(ProductOfEvidences):
     """Evidences of a model with one prior for every group.
 
     Parameters
@@ -107,28 +149,25 @@ class SumOfEvidences(Evidences):
         self._parts = tuple(parts)
         self._kept = tuple(kept) if kept is not None else (None,) * len(self._parts)
 
-    def pooled(self) -> FloatArray:
-        """Sum over the parts."""
-        return np.asarray(self._sum([part.pooled() for part in self._parts]))
-
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
-        """Sum over the parts."""
-        return np.asarray(self._sum([part.group(members, law) for part in self._parts]))
-
-    def log_constant(self, n_groups: int) -> Any:
+    def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
         """Sum over the parts: the prior ratio enters once for each."""
-        return self._sum([part.log_constant(n_groups) for part in self._parts])
+        found = [part.pattern(groups) for part in self._parts]
+        return np.asarray(sum(_of(each, kept) for each, kept in zip(found, self._kept, strict=True)))
 
-    def _sum(self, terms: Sequence[Any]) -> Any:
-        return sum(
-            term if kept is None else np.where(kept, term, 0.0)
-            for term, kept in zip(terms, self._kept, strict=True)
-        )
+    def terms(self, patterns: Patterns) -> list[Term]:
+        """Sums over the parts, each group worked out once."""
+        summed: list[list[Term]] = [part.terms(patterns) for part in self._parts]
+        terms: list[Term] = []
+        for each in zip(*summed, strict=True):
+            total: Any = 0.0
+            for (parts, constant), kept in zip(each, self._kept, strict=True):
+                total = total + _of(np.asarray(sum(parts[1:], parts[0] + constant)), kept)
+            terms.append(([total], 0.0))
+        return terms
 
-    @property
-    def has_one_law(self) -> bool:
-        """Whether all groups of a pattern have the same prior."""
-        return all(part.has_one_law for part in self._parts)
+
+def _of(term: FloatArray, kept: npt.NDArray[np.bool_] | None) -> FloatArray:
+    return term if kept is None else np.where(kept, term, 0.0)
 
 
 _TILE = 4096  # features compared together, so that sums stay in the processor's cache
@@ -180,32 +219,18 @@ def pairs_of(n: int) -> list[tuple[int, int]]:
 def compare(evidences: Evidences, patterns: Patterns, shares: PatternShares | None = None) -> FloatArray:
     """Log Bayes factor of "some pattern" against "no difference", feature by feature."""
     if len(patterns.growths) == 1 and shares is None:
-        log_bf = -evidences.pooled()
-        groups = patterns.groups(0)
-        for law, members in enumerate(groups):
-            log_bf += evidences.group(members, law)
-        log_bf += evidences.log_constant(len(groups))
-        return np.asarray(log_bf, dtype=np.float64)
-    pooled = evidences.pooled()
-    held: dict[tuple[tuple[int, ...], int], FloatArray] = {}
-    constants: dict[int, Any] = {}
-    terms: list[tuple[list[FloatArray], float, Any]] = []
-    for i, log_weight in enumerate(patterns.log_weights):
-        groups, parts = patterns.groups(i), []
-        for law, members in enumerate(groups):
-            key = (members, 0 if evidences.has_one_law else law)
-            if key not in held:  # the group of the first class is the first of its pattern, always
-                held[key] = evidences.group(members, law) - (pooled if not law else 0.0)
-            parts.append(held[key])
-        if len(groups) not in constants:
-            constants[len(groups)] = evidences.log_constant(len(groups))
-        terms.append((parts, log_weight, constants[len(groups)]))
-    log_bf = np.empty(pooled.size)
+        return evidences.pattern(patterns.groups(0))
+    terms = [
+        (parts, log_weight, constant)
+        for (parts, constant), log_weight in zip(evidences.terms(patterns), patterns.log_weights, strict=True)
+    ]
+    n = terms[0][0][0].size
+    log_bf = np.empty(n)
 
     def work(lo: int) -> None:
         _tile(slice(lo, lo + _TILE), terms, log_bf, shares)
 
-    for_each(work, range(0, pooled.size, _TILE), n_threads_for(None, pooled.size * len(terms)))
+    for_each(work, range(0, n, _TILE), n_threads_for(None, n * len(terms)))
     return log_bf
 
 

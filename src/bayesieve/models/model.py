@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix
 from bayesieve.models.evidences import Evidences, GroupEvidences
@@ -217,6 +218,31 @@ class Model(abc.ABC):
         """
         del statistics
         return self
+
+    def estimate(self, parts: Sequence[ClassStatistics]) -> Model:
+        """Return the model with constants that all features of independent parts of the data give; itself if none.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> model.estimate([bs.Moments.from_matrix([[1.0], [2.0]], ["a", "b"])]) is model
+        True
+        """
+        del parts
+        return self
+
+    def flag(self, statistics: ClassStatistics) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        """Say which features are degenerate, and which of them have no evidence at all; none by default.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0]], ["a", "b"])
+        >>> bs.GaussianModel.proper().flag(moments)[1].tolist()
+        [False]
+        """
+        return np.zeros(statistics.n_features, np.int8), np.zeros(statistics.n_features, np.bool_)
 
     def evidences(self, statistics: ClassStatistics) -> Evidences:
         """Prepare the log evidences of groups of classes.

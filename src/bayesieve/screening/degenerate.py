@@ -85,10 +85,13 @@ def prepare(model: Any, statistics: Any, patterns: Patterns, handling: Degenerat
     if handling.resolution is not None:
         name = type(model).__name__
         model.require("resolution", f"resolution is the step of measurements; {name} has no use for it.")
-    if not model.supports("floors"):
-        flags = _too_many_levels(model, statistics, handling)
-        return Prepared(Part(model, statistics), model.evidences(statistics), flags, flags != 0)
     used = statistics if handling.resolution is None else statistics.with_resolution(handling.resolution)
+    if not model.supports("floors"):
+        flags, excluded = model.flag(used)
+        odd = _too_many_levels(model, statistics, handling)
+        excluded = (flags != 0 if handling.policy == "exclude" else excluded) | (odd != 0)
+        _tell_excluded(flags, excluded, handling)
+        return Prepared(Part(model, used), model.evidences(used), np.maximum(flags, odd), excluded)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
         evidences = model.evidences(used)
         cells = evidences.cells(patterns)
@@ -101,6 +104,33 @@ def prepare(model: Any, statistics: Any, patterns: Patterns, handling: Degenerat
         part = Part(model, used, None, handling.resolution, None if handling.resolution is None else statistics)
         return Prepared(part, evidences, flags, np.zeros(flags.shape, dtype=bool))
     return _repaired(model, statistics, used, flags, handling)
+
+
+def _tell_excluded(flags: npt.NDArray[np.int8], excluded: BoolArray, handling: DegeneratePolicy) -> None:
+    """Raise or warn because of features without usable variance."""
+    if handling.policy == "raise" and flags.any():
+        raise _without_variance(flags, handling)
+    if excluded[flags != 0].any() and handling.warns:
+        left = np.where(excluded, flags, np.int8(0))
+        found = f"{int((left != 0).sum())} of {flags.size} features have no usable variance ({_reasons(left)})"
+        warn(
+            DegenerateFeatureWarning, f"{found}; they are ", FLAGGED, " and left at the prior.", kind="degenerate"
+        )
+
+
+def _without_variance(flags: npt.NDArray[np.int8], handling: DegeneratePolicy) -> DegenerateFeatureError:
+    """Return the error that names features without variance."""
+    shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(flags)[:5].tolist())
+    return DegenerateFeatureError(
+        f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)}), for "
+        f"example {shown}.",
+        hint=(
+            "Drop them, use ",
+            Wording("degenerate='floor' or 'exclude'", "--degenerate floor or exclude"),
+            ", or state the instrument's resolution.",
+        ),
+        kind="degenerate",
+    )
 
 
 def _too_many_levels(model: Model, statistics: Any, handling: DegeneratePolicy) -> npt.NDArray[np.int8]:
@@ -137,16 +167,7 @@ def _repaired(
         _check_underflow(handling.table, moments, flags)
     found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
     if handling.policy == "raise":
-        shown = ", ".join(_name(handling.names, i) for i in np.flatnonzero(flags)[:5].tolist())
-        raise DegenerateFeatureError(
-            f"{found}, for example {shown}.",
-            hint=(
-                "Drop them, use ",
-                Wording("degenerate='floor' or 'exclude'", "--degenerate floor or exclude"),
-                ", or state the instrument's resolution.",
-            ),
-            kind="degenerate",
-        )
+        raise _without_variance(flags, handling)
     repaired = repair(model, moments, flags, handling.policy, handling.table)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
     if handling.warns:

@@ -12,8 +12,11 @@ import numpy.typing as npt
 from bayesieve.data import told_apart
 from bayesieve.models import (
     PAIR_CONSTANT,
+    CalibratedModel,
     Comparison,
     Degeneracy,
+    EffectPairs,
+    EffectShift,
     Model,
     PairedComparison,
     Part,
@@ -136,14 +139,16 @@ def screen_shift(
     """Compare blocks that have their own location and share the class shift and the variances."""
     from bayesieve.models import ShiftComparison  # noqa: PLC0415 - compiles kernels of its own
 
-    if len(patterns.classes) != 2 or not model.is_jeffreys:
+    calibrated = model.supports("effect-sizes")
+    if len(patterns.classes) != 2 or not (model.is_jeffreys or calibrated):
         raise OptionError(
             option("block_model", "shift"),
-            " compares two classes of Gaussian data under Jeffreys' prior.",
+            " compares two classes of Gaussian data under the calibrated or Jeffreys' prior.",
             hint=("Use ", option("block_model", "own"), " for more classes, other models and other priors."),
             kind="capability",
         )
-    comparison = ShiftComparison(tuple(blocked.values()), model)
+    parts = tuple(blocked.values())
+    comparison: Any = EffectShift(parts, model) if calibrated else ShiftComparison(parts, model)
     log_bf = comparison.log_bayes_factor()
     undefined = ~np.isfinite(log_bf)
     if undefined.all():
@@ -171,24 +176,25 @@ def screen_shift(
 PairFlags = npt.NDArray[np.int8]
 
 
-def _remark(n_pairs: int, n_incomplete: int) -> Remark:
+def _remark(n_pairs: int, n_incomplete: int, *, constant: bool) -> Remark:
     """Say what pairs can show."""
     left = f"; {n_incomplete:,} incomplete pair{'s are' if n_incomplete > 1 else ' is'} left out" * bool(
         n_incomplete
     )
     return Remark((
         f"{n_pairs:,} pairs{left}. Differences within pairs see the mean only: a difference in variance between "
-        f"the classes does not count. Constant of the further mean: {PAIR_CONSTANT:.4f}.",
+        "the classes does not count." + f" Constant of the further mean: {PAIR_CONSTANT:.4f}." * constant,
     ))  # fmt: skip
 
 
 def screen_pairs(
     model: Model, found: ScreenInput, handling: DegeneratePolicy
-) -> tuple[PairedComparison, FloatArray, PairFlags, tuple[Finding, ...]]:
+) -> tuple[Any, FloatArray, PairFlags, tuple[Finding, ...]]:
     """Compare differences within pairs with differences of mean 0, block by block if there are blocks."""
-    if not model.is_jeffreys:
+    calibrated = model.supports("effect-sizes")
+    if not (model.is_jeffreys or calibrated):
         raise OptionError(
-            "Pairs are compared under Jeffreys' prior only; leave ",
+            "Pairs are compared under the calibrated or Jeffreys' prior; leave ",
             Wording("the model (or the prior)", "--prior"),
             " out.",
             kind="capability",
@@ -200,16 +206,22 @@ def screen_pairs(
     repaired = [_repaired(part, handling) for part in blocks.values()]
     step = 0.0 if handling.resolution is None else _step(handling.resolution)
     parts, kept = tuple(each[0] for each in repaired), tuple(each[1] == 0 for each in repaired)
-    comparison = PairedComparison(parts, kept, step)
+
+    def compare(some: tuple[Moments, ...], told: tuple[Any, ...]) -> Any:
+        if calibrated:
+            return EffectPairs(some, told, cast("CalibratedModel", model))
+        return PairedComparison(some, told, step)
+
+    comparison = compare(parts, kept)
     contributions = comparison.contributions()
     log_bf = contributions.sum(axis=0)
     flags = np.min([flag for _, flag in repaired], axis=0)
     _tell(flags, handling)
-    pairing = _remark(found.n_pairs, found.n_incomplete)
+    pairing = _remark(found.n_pairs, found.n_incomplete, constant=not calibrated)
     if not found.blocked:
         return comparison, log_bf, flags, (pairing,)
     whole, silent = _repaired(cast("Moments", found.statistics), handling)
-    pooled = PairedComparison((whole,), (silent == 0,)).log_bayes_factor()
+    pooled = compare((whole,), (silent == 0,)).log_bayes_factor()
     evidence = BlockEvidence(tuple(told_apart(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
     return comparison, log_bf, flags, (pairing, evidence)
 

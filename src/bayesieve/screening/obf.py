@@ -45,7 +45,7 @@ _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which
 def advise(posterior: FeaturePosterior) -> None:
     """Warn of tiny classes, odd prior ratios and a scale the prior does not fit."""
     model: Any = posterior.model
-    if not model.supports("moments"):
+    if not model.supports("moments") or model.supports("effect-sizes"):
         return
     moments, sizes = posterior.moments, largest_counts(posterior.statistics)
     smallest = min(sizes)
@@ -207,6 +207,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     model = checked_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
     prior_log_odds = checked_log_odds(prior_probability, found.statistics.n_features)
+    model = model.estimate(_parts_of(found, resolution))
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
     result = _compared(model, found, patterns, block_model, informative_missing, handling)
     step = 0.0 if resolution is None else checked_resolution(resolution, found.statistics.n_features)
@@ -219,6 +220,12 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
 
 
 BLOCK_MODELS = ("own", "shift")
+
+
+def _parts_of(found: ScreenInput, resolution: Any) -> list[Any]:
+    """Independent parts of the data: blocks, or all of them together."""
+    parts: list[Any] = list(found.blocked.values()) or [found.statistics]
+    return parts if resolution is None else [part.with_resolution(resolution) for part in parts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

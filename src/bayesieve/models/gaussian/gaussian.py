@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.models.evidences import Evidences, compare
+from bayesieve.models.evidences import ProductOfEvidences, compare
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
 from bayesieve.models.gaussian.prior_ratio import (
     PriorRatio,
@@ -39,7 +39,7 @@ class Cell:
         return np.asarray(kernel_of(self.prior, (self.dof, self.scale, self.strength), self.count, unit))
 
 
-class GaussianEvidences(Evidences):
+class GaussianEvidences(ProductOfEvidences):
     """Evidences of groups of classes.
 
     Parameters
@@ -283,7 +283,7 @@ class GaussianModel(Model):
         >>> bs.GaussianModel.jeffreys().statistic(np.array([[1.0], [3.0]])).mean.tolist()
         [[2.0]]
         """
-        return Moments.from_matrix(values, np.zeros(len(values), np.int64), missing="omit")
+        return Moments.from_matrix(values, np.zeros(len(values), np.int64), missing="omit", shape=False)
 
     def merge(self, first: Moments, second: Moments) -> Moments:
         """Moments of two groups together.
@@ -324,7 +324,7 @@ class GaussianModel(Model):
         >>> model.summarise(model.matrix([[1.0], [2.0]], ["a", "b"])).mean.tolist()
         [[1.0], [2.0]]
         """
-        return Moments.from_labelled(matrix, missing=missing, n_threads=n_threads)
+        return Moments.from_labelled(matrix, missing=missing, n_threads=n_threads, shape=False)
 
     def evidences(self, statistics: Any) -> GaussianEvidences:
         """Prepare the log evidences of groups of classes.

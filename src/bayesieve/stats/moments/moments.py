@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, checked_classes, place, union_of_classes
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.kernels import merge
+from bayesieve.stats.moments.shape import Shape, merge_powers, remove_powers
 from bayesieve.utils import TABLE, CountArray, DataError, FloatArray, LabelError, MissingValueError
 
 
@@ -122,6 +123,7 @@ def remove_part(
 
 
 _ARRAYS = ("count", "mean", "centred_squares", "residual")
+_SHAPE = ("centred_cubes", "centred_fourths")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,6 +145,9 @@ class Moments:
         Sum of ``(x - mean) ** 2``, same shape: the paper's :math:`(n_y - 1) \hat\sigma_y`.
     residual
         What rounding took from ``mean``: the mean is ``mean + residual``. Zero when not given.
+    centred_cubes, centred_fourths
+        Sums of the third and fourth powers of the distance from the mean, which say how heavy tails are; both or
+        None.
 
     Examples
     --------
@@ -158,11 +163,16 @@ class Moments:
     mean: FloatArray
     centred_squares: FloatArray
     residual: FloatArray | None = None
+    centred_cubes: FloatArray | None = None
+    centred_fourths: FloatArray | None = None
 
     def __post_init__(self) -> None:
         checked = checked_moments(self.classes, self.count, self.mean, self.centred_squares, self.residual)
         object.__setattr__(self, "classes", checked[0])
-        for name, array in zip(_ARRAYS, checked[1:], strict=True):
+        shape = _checked_shape(self.centred_cubes, self.centred_fourths, checked[2].shape)
+        for name, array in zip((*_ARRAYS, *_SHAPE), (*checked[1:], *shape), strict=True):
+            if array is None:
+                continue
             view = array.view()  # the caller's own array stays writeable
             view.flags.writeable = False
             object.__setattr__(self, name, view)
@@ -176,8 +186,9 @@ class Moments:
         classes: Sequence[Label] | None = None,
         missing: str = "raise",
         n_threads: int | None = None,
+        shape: bool = True,
     ) -> Moments:
-        """Sum a samples x features table class by class, reading it once.
+        """Sum a samples x features table class by class.
 
         Parameters
         ----------
@@ -191,6 +202,8 @@ class Moments:
             ``"raise"`` (default) or ``"omit"``: use the values that are there, with counts per feature.
         n_threads
             Threads to use, all cores by default; the result is the same to the last bit.
+        shape
+            Whether to add up third and fourth powers, too, which takes a second look at the values.
 
         Examples
         --------
@@ -199,12 +212,12 @@ class Moments:
         [[2.0], [5.0]]
         """
         return cls.from_labelled(
-            LabelledMatrix.from_arrays(X, y, classes=classes), missing=missing, n_threads=n_threads
+            LabelledMatrix.from_arrays(X, y, classes=classes), missing=missing, n_threads=n_threads, shape=shape
         )
 
     @classmethod
     def from_labelled(
-        cls, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
+        cls, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None, shape: bool = True
     ) -> Moments:
         """Sum a matrix that has been checked already; see :meth:`from_matrix`.
 
@@ -217,7 +230,10 @@ class Moments:
         [[2.0], [5.0]]
         """
         sums = accumulate(matrix, missing=missing, n_threads=n_threads)
-        return cls.trusted(matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
+        powers = _powers_of(Shape.of(matrix, n_threads)) if shape else None
+        return cls.trusted(
+            matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual, shape=powers
+        )
 
     @property
     def n_features(self) -> int:
@@ -269,9 +285,8 @@ class Moments:
         """
         places = [self._position(label) for label in checked_classes(classes)]
         where: Any = slice(places[0], places[0] + 1) if len(places) == 1 else places  # one class: no copy
-        return self.trusted(
-            tuple(classes), self.count[where], self.mean[where], self.centred_squares[where], self._residual[where]
-        )
+        arrays = (self.count[where], self.mean[where], self.centred_squares[where], self._residual[where])
+        return self.trusted(tuple(classes), *arrays, shape=self.shape(lambda array: array[where]))
 
     def pool(self, classes: Sequence[Label] | None = None) -> Moments:
         """Moments of several classes taken together, as one class whose label is the tuple of theirs.
@@ -294,7 +309,7 @@ class Moments:
             self._position(label)
         first, *others = (self._part(label) for label in chosen)
         for other in others:
-            first = (first[0] + other[0], *merge(*first, *other))
+            first = _merged(first, other)
         return self._from_parts((chosen,), [first])
 
     def merge(self, other: Moments) -> Moments:
@@ -313,7 +328,7 @@ class Moments:
         classes = union_of_classes(self.classes, other.classes)
         for label in classes:
             mine, theirs = self._part(label), other._part(label)
-            parts.append((mine[0] + theirs[0], *merge(*mine, *theirs)))
+            parts.append(_merged(mine, theirs))
         return self._from_parts(classes, parts)
 
     def remove(self, other: Moments) -> Moments:
@@ -332,7 +347,14 @@ class Moments:
         self._same_features(other)
         for label in other.classes:
             self._position(label)
-        parts = [remove_part(label, self._part(label), other._part(label)) for label in self.classes]
+        parts = []
+        for label in self.classes:
+            whole, part = self._part(label), other._part(label)
+            left = remove_part(label, whole[:4], part[:4])
+            powers = (
+                remove_powers(_powers(whole), _powers(part), _powers(left)) if len(whole) == len(part) == 6 else ()
+            )
+            parts.append((*left, *powers))
         return self._from_parts(self.classes, parts)
 
     def take(self, places: Any) -> Moments:
@@ -347,7 +369,7 @@ class Moments:
         """
         count = self.count if self.count.ndim == 1 else self.count[:, places]
         arrays = (array[:, places] for array in (self.mean, self.centred_squares, np.asarray(self.residual)))
-        return self.trusted(self.classes, count, *arrays)
+        return self.trusted(self.classes, count, *arrays, shape=self.shape(lambda array: array[:, places]))
 
     def renamed(self, classes: Sequence[Label]) -> Moments:
         """Return the same moments under other class labels.
@@ -359,7 +381,7 @@ class Moments:
         ('x', 'y')
         """
         arrays = (self.count, self.mean, self.centred_squares, np.asarray(self.residual))
-        return self.trusted(tuple(classes), *arrays)
+        return self.trusted(tuple(classes), *arrays, shape=self.shape())
 
     @staticmethod
     def join(parts: Sequence[Moments]) -> Moments:
@@ -378,7 +400,10 @@ class Moments:
             np.concatenate([np.asarray(getattr(part, name)) for part in parts], axis=1)
             for name in ("mean", "centred_squares", "residual")
         ]
-        return first.trusted(first.classes, np.concatenate(counts, axis=1), *arrays)
+        shape = None
+        if all(part.has_shape for part in parts):
+            shape = tuple(np.concatenate([getattr(part, name) for part in parts], axis=1) for name in _SHAPE)
+        return first.trusted(first.classes, np.concatenate(counts, axis=1), *arrays, shape=shape)
 
     def with_resolution(self, resolution: npt.ArrayLike) -> Moments:
         r"""Add the rounding variance of values recorded to the nearest ``resolution``.
@@ -395,7 +420,10 @@ class Moments:
         delta = checked_resolution(resolution, self.n_features)
         extra = self.counts * (delta * delta / 12.0)
         squares = self.centred_squares + extra
-        return self.trusted(self.classes, self.count, self.mean, squares, np.asarray(self.residual))
+        shape = self.shape()
+        if shape is not None:  # of a sum of the value and an independent rounding error
+            shape = (shape[0], shape[1] + 0.5 * delta**2 * self.centred_squares + self.counts * (delta**4 / 80.0))
+        return self.trusted(self.classes, self.count, self.mean, squares, np.asarray(self.residual), shape=shape)
 
     def describe(self, labels: Sequence[str]) -> dict[str, Any]:
         """Count, mean and standard deviation of every class, and how the second of two differs from the first.
@@ -424,12 +452,31 @@ class Moments:
         assert self.residual is not None
         return self.residual
 
-    def _part(self, label: Label) -> tuple[Any, Any, Any, Any]:
-        """Count, mean, residual and centred squares of a class; nothing if it is not there."""
+    @property
+    def has_shape(self) -> bool:
+        """Whether third and fourth powers are there."""
+        return self.centred_fourths is not None
+
+    def shape(self, change: Callable[[FloatArray], FloatArray] = np.asarray) -> tuple[FloatArray, ...] | None:
+        """Third and fourth powers, after a change to each; None without them.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.Moments.from_matrix([[0.0], [2.0]], ["a", "a"]).shape()[1].tolist()
+        [[2.0]]
+        """
+        if self.centred_cubes is None or self.centred_fourths is None:
+            return None
+        return change(self.centred_cubes), change(self.centred_fourths)
+
+    def _part(self, label: Label) -> tuple[Any, ...]:
+        """Count, mean, residual and centred squares of a class, and higher powers; zeros if it is not there."""
         if label not in self.classes:
-            return 0, 0.0, 0.0, 0.0
+            return (0, 0.0, 0.0, 0.0, 0.0, 0.0)
         k = self.classes.index(label)
-        return self.count[k], self.mean[k], self._residual[k], self.centred_squares[k]
+        arrays = self.count[k], self.mean[k], self._residual[k], self.centred_squares[k]
+        return (*arrays, *(self.shape(lambda array: array[k]) or ()))
 
     def _position(self, label: Label) -> int:
         if label not in self.classes:
@@ -445,14 +492,19 @@ class Moments:
         counts = [part[0] for part in parts]
         if any(np.ndim(count) for count in counts):
             counts = [np.broadcast_to(count, (self.n_features,)) for count in counts]
-        mean, residual, squares = (
-            parts[0][i][None] if len(parts) == 1 else np.array([part[i] for part in parts]) for i in (1, 2, 3)
-        )
-        return self.trusted(classes, np.array(counts), mean, squares, residual)
+
+        def stacked(i: int) -> FloatArray:
+            whole = [np.broadcast_to(part[i], (self.n_features,)) for part in parts]
+            return whole[0][None] if len(parts) == 1 else np.array(whole)
+
+        shape = (stacked(4), stacked(5)) if all(len(part) == 6 for part in parts) else None
+        return self.trusted(classes, np.array(counts), stacked(1), stacked(3), stacked(2), shape=shape)
 
     @classmethod
-    def trusted(cls, classes: tuple[Label, ...], *arrays: Any) -> Moments:
-        """Build from arrays known to be right: count, mean, centred squares, residual.
+    def trusted(
+        cls, classes: tuple[Label, ...], *arrays: Any, shape: tuple[FloatArray, ...] | None = None
+    ) -> Moments:
+        """Build from arrays known to be right: count, mean, centred squares, residual; third and fourth powers.
 
         Examples
         --------
@@ -462,10 +514,45 @@ class Moments:
         """
         made = object.__new__(cls)
         object.__setattr__(made, "classes", classes)
-        for name, array in zip(_ARRAYS, arrays, strict=True):
-            array.flags.writeable = False
+        for name, array in zip((*_ARRAYS, *_SHAPE), (*arrays, *(shape or (None, None))), strict=True):
+            if array is not None:
+                array.flags.writeable = False
             object.__setattr__(made, name, array)
         return made
+
+
+Part = tuple[Any, ...]  # count, mean, residual, centred squares and perhaps the third and fourth powers
+
+
+def _merged(first: Part, second: Part) -> Part:
+    """Two parts together; with higher powers if both have them."""
+    whole = (first[0] + second[0], *merge(*first[:4], *second[:4]))
+    if not len(first) == len(second) == 6:
+        return whole
+    return (*whole, *merge_powers(_powers(first), _powers(second))[3:])
+
+
+def _powers(part: Part) -> Part:
+    """Count, mean, centred squares and higher powers."""
+    return (part[0], part[1] + part[2], part[3], *part[4:])
+
+
+def _powers_of(shape: Shape) -> tuple[FloatArray, FloatArray]:
+    return shape.cubes, shape.fourths
+
+
+def _checked_shape(cubes: Any, fourths: Any, shape: tuple[int, ...]) -> tuple[FloatArray | None, ...]:
+    """Check third and fourth powers, which come together or not at all."""
+    if cubes is None and fourths is None:
+        return None, None
+    if cubes is None or fourths is None:
+        raise DataError("Give both centred_cubes and centred_fourths, or neither.")
+    made = _matrix(cubes, "centred_cubes"), _matrix(fourths, "centred_fourths")
+    if any(array.shape != shape or not np.isfinite(array).all() for array in made) or (made[1] < 0).any():
+        raise DataError(
+            f"centred_cubes and centred_fourths must be finite and of shape {shape}, fourths not negative."
+        )
+    return made
 
 
 Statistics = TypeVar("Statistics")
@@ -484,8 +571,8 @@ def plain_counts(statistics: Statistics) -> Statistics:
     count = moments.count
     if count.ndim == 2 and (count == count[:, :1]).all():
         count = count[:, 0].copy()
-    plain = Moments.trusted(moments.classes, count, moments.mean, moments.centred_squares, moments.residual)
-    return cast("Statistics", plain)
+    arrays = (moments.mean, moments.centred_squares, moments.residual)
+    return cast("Statistics", Moments.trusted(moments.classes, count, *arrays, shape=moments.shape()))
 
 
 def split_blocks(cells: Any, classes: Sequence[Label]) -> tuple[Any, dict[Any, Any]]:

@@ -11,7 +11,8 @@ from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.stats.moments.accumulate import RowPlan, Sums, accumulate, add_rows_present
 from bayesieve.stats.moments.kernels import ROW_BLOCK
 from bayesieve.stats.moments.moments import Moments, plain_counts
-from bayesieve.utils import IntArray, n_threads_for
+from bayesieve.stats.moments.shape import Shape
+from bayesieve.utils import FloatArray, IntArray, n_threads_for
 
 
 class MomentStream:
@@ -32,6 +33,7 @@ class MomentStream:
         self._n_features, self._n_threads = n_features, n_threads
         self._sums = Sums(np.zeros((0, n_features), np.int64), *(np.zeros((0, n_features)) for _ in range(3)))
         self._sparse: Moments | None = None
+        self._shape: Shape | None = None
 
     def add(self, values: Any, codes: IntArray, n_classes: int) -> None:
         """Add some samples.
@@ -48,9 +50,11 @@ class MomentStream:
         kept = np.flatnonzero(codes >= 0)
         if not kept.size:
             return
+        labels = Labels(tuple(range(n_classes)), codes[kept])
+        part = values if kept.size == codes.size else values[kept]
+        shape = Shape.of(LabelledMatrix(part, labels, None), self._n_threads)
+        self._shape = shape if self._shape is None else self._shape.grow(n_classes).merge(shape)
         if is_sparse(values):
-            labels = Labels(tuple(range(n_classes)), codes[kept])
-            part = values if kept.size == codes.size else values[kept]
             sums = accumulate(LabelledMatrix(part, labels, None), missing="omit", n_threads=self._n_threads)
             made = Moments.trusted(labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual)
             self._sparse = made if self._sparse is None else self._sparse.merge(made)
@@ -73,11 +77,16 @@ class MomentStream:
         if self._sparse is not None:
             self._grow(len(classes))
             sparse = self._sparse.merge(Moments.trusted(tuple(range(len(classes))), *self._arrays()))
-            return plain_counts(Moments.trusted(
-                tuple(classes), sparse.count, sparse.mean, sparse.centred_squares, sparse.residual
-            ))  # fmt: skip
+            arrays = (sparse.count, sparse.mean, sparse.centred_squares, sparse.residual)
+            return plain_counts(Moments.trusted(tuple(classes), *arrays, shape=self._powers(len(classes))))
         self._grow(len(classes))
-        return plain_counts(Moments.trusted(tuple(classes), *self._arrays()))
+        return plain_counts(Moments.trusted(tuple(classes), *self._arrays(), shape=self._powers(len(classes))))
+
+    def _powers(self, n_classes: int) -> tuple[FloatArray, ...] | None:
+        if self._shape is None:
+            return None
+        shape = self._shape.grow(n_classes)
+        return shape.cubes, shape.fourths
 
     def _arrays(self) -> tuple[Any, ...]:
         sums = self._sums
@@ -104,7 +113,8 @@ class FeatureStream:
         sums = accumulate(matrix, missing="omit", n_threads=self._n_threads)
         counts = sums.count if sums.count.ndim == 2 else sums.count[:, None]
         first, last = self._n_features, self._n_features + matrix.n_features
-        parts = (counts, sums.mean, sums.centred_squares, sums.residual)
+        shape = Shape.of(matrix, self._n_threads)
+        parts = (counts, sums.mean, sums.centred_squares, sums.residual, shape.cubes, shape.fourths)
         if not self._arrays:
             self._arrays = [np.empty((counts.shape[0], max(last, 4096)), part.dtype) for part in parts]
         for k, part in enumerate(parts):  # large arrays that double: small ones would leave holes in memory
@@ -120,4 +130,4 @@ class FeatureStream:
         whole = []
         while self._arrays:  # one by one, so that nothing else is held twice
             whole.append(self._arrays.pop(0)[:, : self._n_features].copy())
-        return plain_counts(Moments.trusted(self._classes, *whole))
+        return plain_counts(Moments.trusted(self._classes, *whole[:4], shape=tuple(whole[4:]) or None))

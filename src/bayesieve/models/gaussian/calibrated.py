@@ -1,0 +1,360 @@
+"""CalibratedModel: Gaussian classes with proper priors on their differences, safe against heavy tails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.data import LabelledMatrix
+from bayesieve.models.evidences import Evidences
+from bayesieve.models.gaussian.degenerate import Degeneracy
+from bayesieve.models.gaussian.effect_mixture import (
+    EXACT,
+    QUICK,
+    effect_sizes,
+    several_means,
+    several_variances,
+    two_group_evidence,
+)
+from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
+from bayesieve.models.model import Model
+from bayesieve.stats import Moments
+from bayesieve.utils import DataError, FloatArray, PriorError
+
+_FEW_FEATURES = 10  # fewer say nothing about the variance of another
+_MOST_PRIOR_DOF = 4.0  # times the number of samples
+_LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 0.5  # prior weight of variance differences
+_STRONG = 3.0  # log Bayes factor over which a feature has a say about that weight
+
+Groups = Sequence[tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibratedModel(Model):
+    r"""Differences with a prior of their own, in units that the data set: the default of :func:`bayesieve.screen`.
+
+    Means differ by a share of the standard deviation, or variances by a factor, each with a fixed mixture of
+    sizes; what the classes share has flat priors under both hypotheses. So there is no scale to choose and no
+    arbitrary constant. Variances are moderated by those of all features, and evidence from variances counts only
+    as far as the kurtosis of the values allows, so that heavy tails and outliers are not taken for differences.
+
+    Parameters
+    ----------
+    variance_weight
+        Prior probability that a marker differs in variance rather than in mean. None: from the data, between 0.1
+        and 0.5, less where tails are heavy.
+    variance_dof, variance_scale
+        What all features together say about the variance of one, as limma's :math:`d_0` and :math:`s_0^2`. None:
+        from the data.
+    mean_sizes, ratio_sizes
+        Standard deviations of standardised mean differences and of log variance ratios, equally probable. None:
+        from twice the standard error up to 4 and 2, in steps of 2.
+    nodes
+        Step, in standard deviations, and number of nodes on each side of the mode of the integral over log
+        variance ratios.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesieve as bs
+    >>> X = np.random.default_rng(0).standard_t(3, size=(40, 1000))
+    >>> X[20:, 0] += 5.0
+    >>> posterior = bs.screen(X, [0] * 20 + [1] * 20, model=bs.CalibratedModel())
+    >>> np.flatnonzero(posterior.probability > 0.5).tolist()
+    [0]
+    """
+
+    variance_weight: float | None = None
+    variance_dof: float | None = None
+    variance_scale: float | None = None
+    mean_sizes: tuple[float, ...] | None = None
+    ratio_sizes: tuple[float, ...] | None = None
+    nodes: tuple[float, int] = EXACT
+    statistics_type: ClassVar[type] = Moments
+    family: ClassVar[str] = "Gaussian"
+    capabilities: ClassVar[frozenset[str]] = frozenset(("moments", "pairs", "resolution", "effect-sizes"))
+
+    def __post_init__(self) -> None:
+        if self.variance_weight is not None and not 0.0 <= self.variance_weight < 1.0:
+            raise PriorError(f"variance_weight is a probability below 1, not {self.variance_weight!r}.")
+        if (self.variance_dof is None) != (self.variance_scale is None):
+            raise PriorError("Give both variance_dof and variance_scale, or neither.")
+        for name in ("variance_dof", "variance_scale"):
+            value = getattr(self, name)
+            if value is not None and not (0.0 <= value < math.inf):
+                raise PriorError(f"{name} must be a number of at least 0, not {value!r}.")
+        for name in ("mean_sizes", "ratio_sizes"):
+            sizes = getattr(self, name)
+            if sizes is not None:
+                object.__setattr__(self, name, tuple(float(size) for size in sizes))
+                if not all(0.0 < size < math.inf for size in getattr(self, name)):
+                    raise PriorError(f"{name} must be positive numbers, not {sizes!r}.")
+        if self.mean_sizes == ():
+            raise PriorError("mean_sizes must hold at least one effect size.")
+
+    def statistic(self, values: FloatArray) -> Moments:
+        """Moments of one group, with their third and fourth powers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> bs.CalibratedModel().statistic(np.array([[1.0], [3.0]])).mean.tolist()
+        [[2.0]]
+        """
+        return Moments.from_matrix(values, np.zeros(len(values), np.int64), missing="omit", shape=True)
+
+    def merge(self, first: Moments, second: Moments) -> Moments:
+        """Moments of two groups together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> model = bs.CalibratedModel()
+        >>> one, two = model.statistic(np.array([[1.0]])), model.statistic(np.array([[3.0]]))
+        >>> model.merge(one, two).mean.tolist()
+        [[2.0]]
+        """
+        return first.merge(second.renamed(first.classes))
+
+    def log_evidence(self, group: Any) -> NoReturn:
+        """Raise: priors are on differences between groups, so that a group alone has no evidence.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.CalibratedModel().supports("effect-sizes")
+        True
+        """
+        del group
+        raise DataError(
+            "The calibrated model has priors on differences between groups; a group alone has no evidence.",
+            kind="capability",
+        )
+
+    def summarise(
+        self, matrix: LabelledMatrix, *, missing: str = "raise", n_threads: int | None = None
+    ) -> Moments:
+        """Sum a table class by class, up to the fourth powers.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> model = bs.CalibratedModel()
+        >>> model.summarise(model.matrix([[1.0], [2.0]], ["a", "b"])).mean.tolist()
+        [[1.0], [2.0]]
+        """
+        return Moments.from_labelled(matrix, missing=missing, n_threads=n_threads, shape=True)
+
+    def estimate(self, parts: Sequence[Any]) -> CalibratedModel:
+        """Return the model with what was left open taken from all features of independent parts of the data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix(np.random.default_rng(0).normal(size=(20, 100)), [0] * 10 + [1] * 10)
+        >>> bs.CalibratedModel().estimate([moments]).mean_sizes
+        (0.8944271909999159, 1.7888543819998317, 3.5777087639996634)
+        """
+        model = self
+        if model.variance_dof is None:
+            model = replace(model, **_variance_prior(parts))
+        if model.variance_weight is None:
+            model = replace(model, variance_weight=_variance_weight(model, parts))
+        if model.mean_sizes is None or model.ratio_sizes is None:
+            means, ratios = (tuple(grid.tolist()) for grid in model.grids(parts[0]))
+            model = replace(model, mean_sizes=means, ratio_sizes=ratios)
+        return model
+
+    def evidences(self, statistics: Any) -> EffectEvidences:
+        """Prepare the Bayes factors of patterns of classes.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> bs.CalibratedModel().evidences(moments).pattern([(0,), (1,)]).shape
+        (1,)
+        """
+        return EffectEvidences(self.estimate([statistics]), statistics)
+
+    def grids(self, moments: Moments) -> tuple[FloatArray, FloatArray]:
+        """Effect sizes of means and of log variance ratios.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0], [2.0], [4.0], [7.0]], ["a", "a", "b", "b"])
+        >>> bs.CalibratedModel().grids(moments)[0].tolist()
+        [2.0, 4.0]
+        """
+        counts = np.sort(np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1).astype(np.float64))
+        if counts.size == 1:  # differences within pairs
+            means, ratios = effect_sizes(max(counts[0], 1.0), math.inf)
+        else:
+            n0, n1 = np.maximum(counts[-2:], 1.0)
+            variance = 2.0 / (n0 - 1.0) + 2.0 / (n1 - 1.0) if n0 > 2 else math.inf
+            means, ratios = effect_sizes(n0 * n1 / (n0 + n1), variance)
+        return (
+            means if self.mean_sizes is None else np.array(self.mean_sizes),
+            ratios if self.ratio_sizes is None else np.array(self.ratio_sizes),
+        )
+
+    def flag(self, statistics: Any) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        """Say which features are degenerate, and which of them have no evidence at all.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]], ["a", "a", "b"])
+        >>> bs.CalibratedModel().flag(moments)[1].tolist()
+        [True, False]
+        """
+        counts = np.broadcast_to(statistics.counts, statistics.mean.shape)
+        squares = statistics.centred_squares
+        flags = np.zeros(statistics.n_features, np.int8)
+        flags[((squares == 0) & (counts > 1)).any(axis=0)] = Degeneracy.CONSTANT_IN_A_CLASS
+        constant = (squares == 0).all(axis=0)
+        if constant.any():
+            constant &= statistics.pool().centred_squares[0] == 0
+            flags[constant] = Degeneracy.CONSTANT
+        few = (counts < 1).any(axis=0) | (counts.sum(axis=0) < min(3, 2 + len(statistics.classes) - 1))
+        if not self.variance_dof:
+            few |= (squares == 0).all(axis=0) & ~constant
+        flags[few] = Degeneracy.TOO_FEW_VALUES
+        return flags, constant | few
+
+
+def _variance_prior(parts: Sequence[Any]) -> dict[str, float]:
+    """Degrees of freedom and scale of the prior of variances, from variances within classes of all parts."""
+    squares = sum(part.centred_squares.sum(axis=0) for part in parts)
+    dof = sum(np.maximum(np.broadcast_to(part.counts, part.mean.shape) - 1, 0).sum(axis=0) for part in parts)
+    n = float(sum(np.broadcast_to(part.counts, part.mean.shape).max(axis=1).sum() for part in parts))
+    used = (squares > 0) & (dof > 0)
+    if used.sum() < _FEW_FEATURES:
+        return {"variance_dof": 0.0, "variance_scale": 0.0}
+    common = dof[used]
+    prior = fit_variance_prior(squares[used] / common, common[0] if (common == common[0]).all() else common)
+    return {"variance_dof": min(prior.dof, _MOST_PRIOR_DOF * n), "variance_scale": float(prior.scale)}
+
+
+def _variance_weight(model: CalibratedModel, parts: Sequence[Any]) -> float:
+    """Share of variance differences among strong features, within bounds that heavy tails narrow."""
+    means: Any = 0.0
+    ratios: Any = 0.0
+    shares = []
+    for part in parts:
+        if len(part.classes) < 2:
+            return 0.0
+        if (part.counts.max(axis=-1) < 1).any():
+            continue
+        each = EffectEvidences(replace(model, variance_weight=0.5, nodes=QUICK), part)
+        mean, ratio = each.kinds([(k,) for k in range(len(part.classes))])
+        means, ratios = means + mean, ratios + ratio
+        shares.append(float(np.median(each.share)))
+    if not shares or max(shares) == 0.0:
+        return 0.0
+    n_means, n_ratios = int(np.sum(means > _STRONG)), int(np.sum(ratios > _STRONG))
+    most = max(_LEAST_WEIGHT, _MOST_WEIGHT * float(np.mean(shares)))
+    return float(np.clip((n_ratios + 1.0) / (n_means + n_ratios + 2.0), _LEAST_WEIGHT, most))
+
+
+class EffectEvidences(Evidences):
+    """Bayes factors of patterns of classes under a :class:`CalibratedModel` whose constants are known.
+
+    Parameters
+    ----------
+    model
+        The model.
+    moments
+        Moments of the classes, with fourth powers if variances are to have a say.
+    """
+
+    __slots__ = ("_model", "_moments", "_share")
+
+    def __init__(self, model: CalibratedModel, moments: Moments) -> None:
+        self._model, self._moments = model, moments
+        self._share: FloatArray | None = None
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of the variance evidence that the kurtosis of the values leaves."""
+        if self._share is None:
+            self._share = tempering(self._moments)
+        return self._share
+
+    def pattern(self, groups: Groups) -> FloatArray:
+        """Log Bayes factor of groups of classes that differ in mean or in variance."""
+        mean, ratio = self.kinds(groups)
+        weight = self._model.variance_weight or 0.0
+        if weight == 0.0:
+            return mean
+        return np.logaddexp(math.log1p(-weight) + mean, math.log(weight) + ratio)
+
+    def kinds(self, groups: Groups) -> tuple[FloatArray, FloatArray]:
+        """Log Bayes factors of groups that differ in mean, and in variance."""
+        model, moments = self._model, _grouped(self._moments, groups)
+        counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
+        total = counts[:, :1].sum(axis=0) if moments.count.ndim == 1 else counts.sum(axis=0)
+        dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
+        half_dof, within = 0.5 * (total - 1.0 + dof), moments.centred_squares.sum(axis=0)
+        means, ratios = model.grids(self._moments)
+        if len(groups) > 2:
+            places = (
+                moments.mean - moments.mean[0] + (np.asarray(moments.residual) - np.asarray(moments.residual)[0])
+            )
+            shapes = np.array([trigamma_inverse(0.5 * omega * omega) for omega in ratios.tolist()])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                of_means = several_means(counts, places, within, dof * scale, half_dof, means)
+            of_ratios = (
+                several_variances(moments.centred_squares, counts - 1.0, self.share, shapes, model.nodes)
+                if shapes.size else np.zeros(moments.n_features)
+            )  # fmt: skip
+            return np.where(within + dof * scale > 0, of_means, 0.0), of_ratios
+        n0, n1 = counts if moments.count.ndim == 2 else counts[:, :1]
+        size = n0 * n1 / np.maximum(n0 + n1, 1.0)
+        share = self.share if ratios.size else np.zeros(1)
+        squares = moments.centred_squares
+        return two_group_evidence(
+            (size * moments.mean_difference**2, within, size, half_dof, dof * scale),
+            (*squares, n0 - 1.0, n1 - 1.0, share), (means, ratios), model.nodes,
+        )  # fmt: skip
+
+
+def _grouped(moments: Moments, groups: Groups) -> Moments:
+    """Moments of groups of classes."""
+    if [tuple(group) for group in groups] == [(k,) for k in range(len(moments.classes))]:
+        return moments
+    labels = moments.classes
+    pooled = [moments.pool([labels[k] for k in group]).renamed([i]) for i, group in enumerate(groups)]
+    whole = pooled[0]
+    for part in pooled[1:]:
+        whole = whole.merge(part)
+    return whole
+
+
+def tempering(moments: Moments) -> FloatArray:
+    r"""Share :math:`g` of the evidence from variances that heavy tails leave, feature by feature.
+
+    With the excess kurtosis :math:`\gamma_y` of a class, a log variance has the sampling variance
+    :math:`2/(n_y - 1) + \gamma_y / n_y`; :math:`g` is the share of the first part, summed over classes, and at
+    most 1. Without fourth powers, with fewer than three values or without spread in a class it is 0.
+    """
+    n = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
+    fourths, squares = moments.centred_fourths, moments.centred_squares
+    if fourths is None:
+        return np.zeros(moments.n_features)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ideal = (2.0 / (n - 1.0)).sum(axis=0)
+        ratio = np.sqrt(fourths) / squares  # squares of squares may leave the range of numbers
+        excess = ((n * ratio * ratio * (n + 1.0) / (n - 1.0) - 3.0) / n).sum(axis=0)
+        share = ideal / (ideal + np.maximum(excess, 0.0))
+    usable = ((n > 2) & (squares > 0)).all(axis=0) & np.isfinite(share)
+    return np.where(usable, share, 0.0)

@@ -1,0 +1,313 @@
+r"""Bayes factors of two kinds of difference, with proper priors on the differences alone.
+
+Two groups of samples share their location (flat) and scale (:math:`1/\sigma^2`, moderated by what all features say
+about variances) under both hypotheses, so that no arbitrary constant remains. Either the means differ by
+:math:`\delta \sigma` with :math:`\delta \sim N(0, \tau^2)`, or the variances by a factor :math:`e^t` with
+:math:`t \sim N(0, \omega^2)`:
+
+.. math::
+
+    \log BF_M(\tau) &= -\tfrac12 \log(1 + N \tau^2)
+        + \tfrac{\nu + 1 + d_0}{2} \left[\log(1 + b) - \log\left(1 + \tfrac{b}{1 + N \tau^2}\right)\right],
+        \quad b = \frac{N d^2}{d_0 s_0^2 + W}
+
+    \log BF_V(\omega) &= \log \int e^{g h(t)} N(t; 0, \omega^2) dt, \quad h(t) = \tfrac{\nu_0 - \nu_1}{4} t
+        - \tfrac{\nu_0 + \nu_1}{2} \log \frac{S_0 e^{t/2} + S_1 e^{-t/2}}{W}
+
+with the difference of means :math:`d`, :math:`N = n_0 n_1 / n`, the squares within groups :math:`W = S_0 + S_1` on
+:math:`\nu` degrees of freedom, and the share :math:`g` of the variance evidence that heavy tails leave. Effect
+sizes are mixtures over grids of :math:`\tau` and :math:`\omega`. More than two groups have their own forms at the
+end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
+
+_TILE = 2048  # features of one task
+_LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
+EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
+QUICK = (0.7, 8)  # 1e-6, for permuted labels
+
+
+def effect_sizes(size: float, variance: float) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations of standardised mean differences, and of log variance ratios, in steps of 2.
+
+    Parameters
+    ----------
+    size
+        N of two groups; smaller effects than twice its standard error cannot be seen.
+    variance
+        Sampling variance of the log variance ratio; infinite if there is none.
+    """
+    return _doubled(math.sqrt(4.0 / size), _LARGEST_TAU), _doubled(math.sqrt(4.0 * variance), _LARGEST_OMEGA)
+
+
+def _doubled(first: float, last: float) -> FloatArray:
+    if not math.isfinite(first):
+        return np.empty(0)
+    number = 1 + max(0, math.floor(math.log2(last / first) + 1e-9))
+    return np.asarray(min(first, last) * 2.0 ** np.arange(number))
+
+
+def two_group_evidence(
+    mean: tuple[Any, ...],
+    variance: tuple[Any, ...],
+    grids: tuple[FloatArray, FloatArray],
+    nodes: tuple[float, int] = EXACT,
+    least: float = -math.inf,
+) -> tuple[FloatArray, FloatArray]:
+    """Log Bayes factors of a mean and of a variance difference, feature by feature.
+
+    Parameters
+    ----------
+    mean
+        Squares between the groups (N d^2), squares within, N, half the degrees of freedom with those of the prior
+        and one more, and the prior's squares; numbers or one each per feature.
+    variance
+        Centred squares and degrees of freedom of both groups, and the share g.
+    grids
+        Effect sizes, :func:`effect_sizes`.
+    nodes
+        :data:`EXACT` or :data:`QUICK`.
+    least
+        Where neither Bayes factor can exceed this, both are minus infinity: a shortcut for permuted labels.
+    """
+    n = int(np.asarray(mean[0]).size)
+    columns = tuple(_column(each, n) for each in (*mean, *variance))
+    found = np.empty((2, n))
+
+    def work(lo: int) -> None:
+        where = slice(lo, min(lo + _TILE, n))
+        part = tuple(each if each.shape[0] == 1 else each[where] for each in columns)
+        _two_groups(part, *grids, *nodes, least, found[:, where])
+
+    for_each(work, range(0, n, _TILE), n_threads_for(None, n * 256))
+    return found[0], found[1]
+
+
+def _column(values: Any, n: int) -> FloatArray:
+    """Return one read-only vector, of length 1 for a number."""
+    array = np.ascontiguousarray(np.asarray(values, dtype=np.float64).reshape(-1)).view()
+    if array.size not in (1, n):
+        array = np.ascontiguousarray(np.broadcast_to(array, (n,))).view()
+    array.flags.writeable = False
+    return array
+
+
+@compiled()
+def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, least: float, found: Any) -> None:
+    between, within, size, half_dof, prior, squares0, squares1, dof0, dof1, share = columns
+    for f in range(found.shape[1]):
+        n, dof = size[f % size.shape[0]], half_dof[f % half_dof.shape[0]]
+        n0, n1 = dof0[f % dof0.shape[0]], dof1[f % dof1.shape[0]]
+        s0, s1 = squares0[f % squares0.shape[0]], squares1[f % squares1.shape[0]]
+        g = share[f % share.shape[0]]
+        q = within[f % within.shape[0]] + prior[f % prior.shape[0]]
+        b = between[f % between.shape[0]] / q if q > 0.0 else 0.0
+        if not (s0 > 0.0 and s1 > 0.0 and n0 > 0.0 and n1 > 0.0):
+            g = 0.0
+        gain = dof * math.log1p(b)
+        theta = math.log(s1 / n1) - math.log(s0 / n0) if g > 0.0 else 0.0
+        top = g * _log_likelihood(theta, s0, s1, n0, n1) if g > 0.0 else 0.0
+        if gain <= least and top <= least:
+            found[0, f], found[1, f] = -np.inf, -np.inf
+            continue
+        found[0, f] = _mean_part(b, n, dof, gain, taus)
+        found[1, f] = _variance_part(theta, s0, s1, n0, n1, g, omegas, step, half) if g > 0.0 else 0.0
+
+
+@compiled()
+def _mean_part(b: float, n: float, dof: float, gain: float, taus: Any) -> float:
+    """Log of the mean Bayes factor over the grid."""
+    largest, total = -np.inf, 0.0
+    for k in range(taus.shape[0]):
+        scale = 1.0 + n * taus[k] * taus[k]
+        term = -0.5 * math.log(scale) + gain - dof * math.log1p(b / scale)
+        if term > largest:
+            total, largest = total * math.exp(largest - term) + 1.0, term
+        else:
+            total += math.exp(term - largest)
+    return largest + math.log(total / taus.shape[0])
+
+
+@compiled()
+def _log_likelihood(t: float, s0: float, s1: float, n0: float, n1: float) -> float:
+    """h(t) of the module's formula, stable for large t of either sign."""
+    p0, p1 = s0 / (s0 + s1), s1 / (s0 + s1)
+    small = math.exp(-abs(t))
+    log_sum = 0.5 * abs(t) + math.log(p0 + p1 * small if t > 0.0 else p1 + p0 * small)
+    return 0.25 * (n0 - n1) * t - 0.5 * (n0 + n1) * log_sum
+
+
+@compiled()
+def _logistic(x: float) -> float:
+    small = math.exp(-abs(x))
+    return 1.0 / (1.0 + small) if x > 0.0 else small / (1.0 + small)
+
+
+@compiled()
+def _variance_part(
+    theta: float, s0: float, s1: float, n0: float, n1: float, g: float, omegas: Any, step: float, half: int
+) -> float:
+    """Log of the mean Bayes factor over the grid; each by the trapezoidal rule around the mode.
+
+    The rule converges exponentially for smooth functions that vanish at both ends. Nodes are placed by three steps
+    of Newton's method from the mode of the normal approximation, and by the curvature there.
+    """
+    variance = 2.0 / n0 + 2.0 / n1
+    largest, total = -np.inf, 0.0
+    for k in range(omegas.shape[0]):
+        precision = 1.0 / (omegas[k] * omegas[k])
+        mode = theta * (g / variance) / (precision + g / variance)
+        curvature = precision + g / variance
+        for _ in range(3):
+            share = _logistic(mode - math.log(s1 / s0))
+            slope = g * (0.25 * (n0 - n1) - 0.25 * (n0 + n1) * (2.0 * share - 1.0)) - precision * mode
+            curvature = precision + g * 0.5 * (n0 + n1) * share * (1.0 - share)
+            mode += max(-2.0, min(2.0, slope / curvature))
+        width = step / math.sqrt(max(curvature, precision))
+        high = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode
+        area = 0.0
+        for i in range(-half, half + 1):
+            t = mode + i * width
+            area += math.exp(g * _log_likelihood(t, s0, s1, n0, n1) - 0.5 * precision * t * t - high)
+        term = high + math.log(area * width / (omegas[k] * math.sqrt(2.0 * math.pi)))
+        if term > largest:
+            total, largest = total * math.exp(largest - term) + 1.0, term
+        else:
+            total += math.exp(term - largest)
+    return largest + math.log(total / omegas.shape[0])
+
+
+def several_means(
+    counts: FloatArray, means: FloatArray, within: FloatArray, prior: Any, half_dof: Any, taus: FloatArray
+) -> FloatArray:
+    r"""Log Bayes factor of means that differ between three or more groups.
+
+    Deviations of the group means are :math:`N(0, \sigma^2 \tau^2 / 2)`, so that two of them differ as two groups
+    do. With :math:`v_g = 1 / (\tau^2/2 + 1/n_g)` and :math:`Q_\tau = \sum_g v_g (\bar x_g - \bar x_v)^2`,
+
+    .. math::
+
+        \log BF = \tfrac12 \sum_g \log \frac{v_g}{n_g} - \tfrac12 \log \frac{\sum_g v_g}{n}
+            + \tfrac{n - 1 + d_0}{2} \left[\log\left(1 + \tfrac{Q_0}{A + W}\right)
+            - \log\left(1 + \tfrac{Q_\tau}{A + W}\right)\right]
+
+    Parameters
+    ----------
+    counts, means
+        Of the groups, ``(n_groups, n_features)``; means may be taken about any common value.
+    within, prior, half_dof
+        Squares within groups, those of the prior, and half the degrees of freedom of both and one more mean.
+    taus
+        Effect sizes, of which the mean Bayes factor is taken.
+    """
+    total, scale = counts.sum(axis=0), within + prior
+
+    def spread(weights: FloatArray) -> FloatArray:
+        centre = (weights * means).sum(axis=0) / weights.sum(axis=0)
+        return np.asarray((weights * (means - centre) ** 2).sum(axis=0) / scale)
+
+    gain = half_dof * np.log1p(spread(counts))
+    terms = []
+    for tau in taus.tolist():
+        weights = 1.0 / (0.5 * tau * tau + 1.0 / counts)
+        constant = 0.5 * (np.log(weights / counts).sum(axis=0) - np.log(weights.sum(axis=0) / total))
+        terms.append(constant + gain - half_dof * np.log1p(spread(weights)))
+    return np.asarray(np.logaddexp.reduce(terms) - math.log(len(terms)))
+
+
+def several_variances(
+    squares: FloatArray, dof: FloatArray, share: FloatArray, shapes: FloatArray, nodes: tuple[float, int] = EXACT
+) -> FloatArray:
+    r"""Log Bayes factor of variances that differ between three or more groups.
+
+    Precisions of the groups are a common one times :math:`\xi_g \sim \text{Gamma}(a, a)`, with :math:`\psi'(a) =
+    \omega^2 / 2`, so that two log variances differ by a variance of :math:`\omega^2`. The :math:`\xi_g` are
+    integrated in closed form, the common scale by the trapezoidal rule.
+
+    Parameters
+    ----------
+    squares, dof
+        Centred squares and degrees of freedom of the groups, ``(n_groups, n_features)``.
+    share
+        Share g of the evidence that heavy tails leave, one per feature.
+    shapes
+        Shapes a, of which the mean Bayes factor is taken.
+    """
+    n = squares.shape[1]
+    found = np.empty(n)
+    columns = np.ascontiguousarray(squares), np.ascontiguousarray(np.broadcast_to(dof, squares.shape), np.float64)
+
+    def work(lo: int) -> None:
+        where = slice(lo, min(lo + _TILE, n))
+        _several_variances(columns[0][:, where], columns[1][:, where], share[where], shapes, *nodes, found[where])
+
+    for_each(work, range(0, n, _TILE), n_threads_for(None, n * 512))
+    return found
+
+
+@compiled()
+def _several_variances(
+    squares: Any, dof: Any, share: Any, shapes: Any, step: float, half: int, found: Any
+) -> None:
+    n_groups = squares.shape[0]
+    s, m = np.empty(n_groups), np.empty(n_groups)
+    for f in range(found.shape[0]):
+        g, within, total = share[f], 0.0, 0.0
+        for k in range(n_groups):
+            s[k], m[k] = 0.5 * g * squares[k, f], 0.5 * g * dof[k, f]
+            within, total = within + s[k], total + m[k]
+            if not (s[k] > 0.0 and m[k] > 0.0):
+                g = 0.0
+        if g == 0.0:
+            found[f] = 0.0
+            continue
+        null = math.lgamma(total) - total * math.log(within)
+        largest, sum_of_terms = -np.inf, 0.0
+        for i in range(shapes.shape[0]):
+            a = shapes[i]
+            constant = -null
+            for k in range(n_groups):
+                constant += a * math.log(a) - math.lgamma(a) + math.lgamma(a + m[k])
+            term = constant + _common_scale(s, m, a, math.log(within / total), total, step, half)
+            if term > largest:
+                sum_of_terms, largest = sum_of_terms * math.exp(largest - term) + 1.0, term
+            else:
+                sum_of_terms += math.exp(term - largest)
+        found[f] = largest + math.log(sum_of_terms / shapes.shape[0])
+
+
+@compiled()
+def _common_scale(s: Any, m: Any, a: float, start: float, total: float, step: float, half: int) -> float:
+    """Log integral over the log of the common variance; the integrand has one mode."""
+    mode, curvature = start, 1.0
+    for _ in range(30):
+        slope, curvature = -total, 0.0
+        for k in range(s.shape[0]):
+            x = s[k] * math.exp(-mode)
+            weight = (a + m[k]) / (a + x)
+            slope += weight * x
+            curvature += weight * x * a / (a + x)
+        change = max(-2.0, min(2.0, slope / curvature))
+        mode += change
+        if abs(change) < 1e-6:
+            break
+    width = step / math.sqrt(curvature)
+    high, area = 0.0, 0.0
+    for i in range(-half - 1, half + 1):
+        u = mode + (i if i >= -half else 0) * width  # first the mode itself
+        value = -total * u
+        for k in range(s.shape[0]):
+            value -= (a + m[k]) * math.log(a + s[k] * math.exp(-u))
+        if i < -half:
+            high = value
+        else:
+            area += math.exp(value - high)
+    return high + math.log(area * width)

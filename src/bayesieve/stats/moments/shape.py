@@ -1,0 +1,207 @@
+r"""Centred third and fourth powers of every class and feature: what the shape of a distribution adds to moments.
+
+Two sweeps over the values in memory, the second about the class means, so that no digits cancel; parts merge by
+the formulas of Pébay (2008).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesieve.data import LabelledMatrix, is_sparse
+from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
+
+_TILE = 512  # columns swept together
+_ROW_BLOCK = 8192  # rows of a CSR matrix turned into columns together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Number, mean and centred second to fourth powers, each ``(n_classes, n_features)``.
+
+    Parameters
+    ----------
+    count, mean
+        Number of values and their mean.
+    squares, cubes, fourths
+        Sums of powers of the distance from the mean.
+    """
+
+    count: FloatArray
+    mean: FloatArray
+    squares: FloatArray
+    cubes: FloatArray
+    fourths: FloatArray
+
+    @classmethod
+    def of(cls, matrix: LabelledMatrix, n_threads: int | None = None) -> Shape:
+        """Sum a table; missing values are left out."""
+        values, codes, n_classes = matrix.values, matrix.labels.codes, len(matrix.labels.classes)
+        threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
+        if not is_sparse(values):
+            return cls._of_dense(np.asarray(values), codes, n_classes, threads)
+        if values.format == "csc":
+            return cls._of_columns(values, codes, n_classes)
+        step = max(_ROW_BLOCK, 1)
+        parts = [
+            cls._of_columns(values[lo : lo + step].tocsc(), codes[lo : lo + step], n_classes)
+            for lo in range(0, max(matrix.n_samples, 1), step)
+        ]
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.merge(part)
+        return whole
+
+    @classmethod
+    def _of_dense(cls, values: Any, codes: Any, n_classes: int, threads: int) -> Shape:
+        sums = np.zeros((5, n_classes, values.shape[1]))
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(n_classes + 1))
+
+        def work(lo: int) -> None:
+            tile = np.ascontiguousarray(values[:, lo : lo + _TILE], dtype=np.float64)
+            _sweep(tile, order, starts, sums[:, :, lo : lo + tile.shape[1]])
+
+        for_each(work, range(0, values.shape[1], _TILE), threads)
+        return cls(*sums)
+
+    @classmethod
+    def _of_columns(cls, values: Any, codes: Any, n_classes: int) -> Shape:
+        sums = np.zeros((5, n_classes, values.shape[1]))
+        number = np.bincount(codes, minlength=n_classes).astype(np.float64)
+        data = values.data.astype(np.float64, copy=False)
+        _sweep_columns(data, values.indices, values.indptr, codes, number, sums)
+        return cls(*sums)
+
+    def grow(self, n_classes: int) -> Shape:
+        """The same with more classes, of which nothing has been seen."""
+        more = n_classes - self.mean.shape[0]
+        if more <= 0:
+            return self
+        return Shape(*(np.concatenate([part, np.zeros((more, part.shape[1]))]) for part in self._parts))
+
+    def merge(self, other: Shape) -> Shape:
+        """Both samples together."""
+        return Shape(*merge_powers(self._parts, other._parts))
+
+    @property
+    def _parts(self) -> tuple[FloatArray, ...]:
+        return self.count, self.mean, self.squares, self.cubes, self.fourths
+
+
+def merge_powers(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Count, mean and centred second to fourth powers of two samples together; either may be empty."""
+    (na, ma, qa, ca, fa), (nb, mb, qb, cb, fb) = first, second
+    n = np.asarray(na + nb, dtype=np.float64)
+    a = np.divide(na, n, out=np.zeros(np.shape(n)), where=n > 0)
+    b = np.divide(nb, n, out=np.zeros(np.shape(n)), where=n > 0)
+    d = np.where(np.logical_and(np.asarray(na) > 0, np.asarray(nb) > 0), mb - ma, 0.0)
+    mean = np.where(np.asarray(na) > 0, ma + d * b, mb)
+    weight = n * a * b
+    squares = qa + qb + d * d * weight
+    cubes = ca + cb + d**3 * weight * (a - b) + 3.0 * d * (a * qb - b * qa)
+    fourths = (
+        fa + fb + d**4 * weight * (a * a - a * b + b * b)
+        + 6.0 * d * d * (a * a * qb + b * b * qa) + 4.0 * d * (a * cb - b * ca)
+    )  # fmt: skip
+    return n, mean, squares, cubes, fourths
+
+
+def remove_powers(whole: tuple[Any, ...], part: tuple[Any, ...], left: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Centred third and fourth powers of what is left; ``left`` is its count, mean and centred squares."""
+    (n, _, _, c, f), (nb, mb, qb, cb, fb), (na, ma, qa) = whole, part, left
+    n = np.asarray(n, dtype=np.float64)
+    a = np.divide(na, n, out=np.zeros(np.shape(n)), where=n > 0)
+    b = np.divide(nb, n, out=np.zeros(np.shape(n)), where=n > 0)
+    d = np.where(np.logical_and(np.asarray(na) > 0, np.asarray(nb) > 0), mb - ma, 0.0)
+    weight = n * a * b
+    cubes = c - cb - d**3 * weight * (a - b) - 3.0 * d * (a * qb - b * qa)
+    fourths = (
+        f - fb - d**4 * weight * (a * a - a * b + b * b)
+        - 6.0 * d * d * (a * a * qb + b * b * qa) - 4.0 * d * (a * cb - b * cubes)
+    )  # fmt: skip
+    enough = np.asarray(na) > 1
+    return np.where(enough, cubes, 0.0), np.where(enough, np.maximum(fourths, 0.0), 0.0)
+
+
+@compiled(fastmath={"contract"})
+def _sweep(X: Any, order: Any, starts: Any, sums: Any) -> None:
+    """Sums of a row-major tile; the mean comes from a first sweep, its rounding is made good in the second."""
+    width = X.shape[1]
+    number, mean = np.empty(width), np.empty(width)
+    one, two, three, four = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
+    for c in range(starts.shape[0] - 1):
+        number[:], mean[:], one[:], two[:], three[:], four[:] = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(starts[c], starts[c + 1]):
+            row = X[order[k]]
+            for j in range(width):
+                there = row[j] == row[j]
+                number[j] += 1.0 if there else 0.0
+                mean[j] += row[j] if there else 0.0
+        for j in range(width):
+            mean[j] = mean[j] / number[j] if number[j] > 0.0 else 0.0
+        for k in range(starts[c], starts[c + 1]):
+            row = X[order[k]]
+            for j in range(width):
+                d = row[j] - mean[j] if row[j] == row[j] else 0.0
+                e = d * d
+                one[j] += d
+                two[j] += e
+                three[j] += e * d
+                four[j] += e * e
+        for j in range(width):
+            _store(sums, c, j, number[j], mean[j], one[j], two[j], three[j], four[j])
+
+
+@compiled()
+def _store(
+    sums: Any, c: int, j: int, n: float, pivot: float, one: float, two: float, three: float, four: float
+) -> None:
+    """Turn powers about a pivot next to the mean into powers about the mean."""
+    if n == 0.0:
+        return
+    s = one / n
+    sums[0, c, j], sums[1, c, j] = n, pivot + s
+    sums[2, c, j] = max(two - one * s, 0.0)
+    sums[3, c, j] = three - 3.0 * s * two + 2.0 * one * s * s
+    sums[4, c, j] = max(four - 4.0 * s * three + 6.0 * s * s * two - 3.0 * one * s**3, 0.0)
+
+
+@compiled()
+def _sweep_columns(data: Any, indices: Any, indptr: Any, codes: Any, number: Any, sums: Any) -> None:
+    """Sums of the columns of a CSC matrix; implicit zeros are one more value with a weight."""
+    n_classes = number.shape[0]
+    n, mean, zeros, powers = (
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty((n_classes, 4)),
+    )
+    for j in range(indptr.shape[0] - 1):
+        n[:], zeros[:], mean[:], powers[:] = number, number, 0.0, 0.0
+        for t in range(indptr[j], indptr[j + 1]):
+            c = codes[indices[t]]
+            zeros[c] -= 1.0
+            if np.isnan(data[t]):
+                n[c] -= 1.0
+            else:
+                mean[c] += data[t]
+        for c in range(n_classes):
+            mean[c] = mean[c] / n[c] if n[c] > 0.0 else 0.0
+            d = -mean[c]
+            powers[c, 0], powers[c, 1] = zeros[c] * d, zeros[c] * d * d
+            powers[c, 2], powers[c, 3] = zeros[c] * d**3, zeros[c] * d**4
+        for t in range(indptr[j], indptr[j + 1]):
+            if not np.isnan(data[t]):
+                c = codes[indices[t]]
+                d = data[t] - mean[c]
+                e = d * d
+                powers[c, 0] += d
+                powers[c, 1] += e
+                powers[c, 2] += e * d
+                powers[c, 3] += e * e
+        for c in range(n_classes):
+            _store(sums, c, j, n[c], mean[c], powers[c, 0], powers[c, 1], powers[c, 2], powers[c, 3])
