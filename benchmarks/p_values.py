@@ -19,7 +19,7 @@ from bayesieve.posterior import tabulated_log_null_probability
 from bayesieve.posterior.null.distribution import log_null_probability, null_quantile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "posterior"))
-import test_null_law  # the mpmath reference, beside its tests
+import test_null_distribution  # the mpmath reference, beside its tests
 
 N_FEATURES, BAR = 20_000, 1.0  # seconds, for p-values from moments
 
@@ -58,7 +58,7 @@ def times() -> None:
 
 
 def errors() -> None:
-    n0, n1, x, expected = np.array(test_null_law.BY_QUADRATURE).T
+    n0, n1, x, expected = np.array(test_null_distribution.BY_QUADRATURE).T
     copies = np.tile(np.arange(x.size), 150)  # enough of each for a table
     routes = {
         "each value by itself": log_null_probability(-x, n0, n1),

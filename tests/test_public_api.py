@@ -79,6 +79,7 @@ PUBLIC = [
     "enumerate_sets",
     "expected_by_chance",
     "expected_roc",
+    "expected_under_null",
     "fragility",
     "kinds",
     "known_markers",

@@ -54,6 +54,7 @@ from .posterior import (
     PoissonBinomial as PoissonBinomial,
     expected_by_chance as expected_by_chance,
     expected_roc as expected_roc,
+    expected_under_null as expected_under_null,
 )
 from .posterior.consistency import ConsistencyReport as ConsistencyReport, consistency_report as consistency_report
 from .posterior.findings.effects import Effects as Effects, effects as effects

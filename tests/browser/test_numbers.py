@@ -32,10 +32,10 @@ def check(page, posterior, state):
     for name in CLOSE:
         assert found[name] == pytest.approx(known[name], rel=1e-9, abs=1e-12, nan_ok=True), (state, name)
     assert found["hit_rate"] == pytest.approx(known["hit_rate"], abs=1e-9, nan_ok=True), state
-    if math.isnan(known["by_chance"]):
-        assert math.isnan(found["by_chance"]), state
+    if math.isnan(known["under_null"]):
+        assert math.isnan(found["under_null"]), state
     else:
-        assert found["by_chance"] == pytest.approx(known["by_chance"], rel=0.01, abs=1e-6), state
+        assert found["under_null"] == pytest.approx(known["under_null"], rel=0.01, abs=1e-6), state
 
 
 def test_the_page_opens_with_the_numbers_of_the_report(opened, made):

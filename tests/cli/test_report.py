@@ -69,7 +69,7 @@ def test_the_report_of_a_table_holds_what_was_screened(name, screened):
     assert content["prior"]["probability"] == 0.01
     known = name != "bare.csv"  # a table without its record does not say model and rule, only the list
     assert (content["ratio"]["value"] == 0.1) if known else content["ratio"] is None
-    assert (content["chance"] is not None) == known
+    assert (content["under_null"] is not None) == known
     size = int(bs.MinimalRisk(0.8).select(posterior()).n_selected)
     plain = size == int(bs.MinimalRisk(0.5).select(posterior()).n_selected)
     assert content["rule"]["name"] == ("mr" if known else "mnc" if plain else "cmnc")
@@ -271,11 +271,11 @@ def test_a_prior_file_with_one_number_per_feature_is_read_again(run):
     content = payload("pr.report.html")
     prior = bs.NormalInverseGamma(variance_dof=3, variance_scale=scale, mean_strength=1, mean_location=0)
     check_evidence(content, posterior(model=bs.GaussianModel((prior, prior), prior)))
-    assert content["chance"] is not None
+    assert content["under_null"] is not None
     Path("pp.csv").unlink()
     Path("prior.toml").unlink()
     run("report", "pr.parquet")  # the record holds the priors themselves
-    assert payload("pr.report.html")["chance"] == content["chance"]
+    assert payload("pr.report.html")["under_null"] == content["under_null"]
 
 
 def test_a_statistics_file_of_one_site_has_no_view_of_sites(run):
@@ -305,7 +305,7 @@ def test_reports_of_stored_counts_and_categories(model, run):
     run("screen", "c.csv", "-l", "stage", "--model", model, "-q", "--out", "c.csv.parquet")
     run("report", "c.csv.parquet", "--out", "c.html")
     content = payload("c.html")
-    assert content["chance"] is None
+    assert content["under_null"] is None
     assert content["ratio"] is None
     assert content["n_features"] == K
 

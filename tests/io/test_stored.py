@@ -89,7 +89,7 @@ def test_two_classes_come_back_with_everything_that_follows_from_them(ending, ga
     check_same(stored, posterior, selection.mask)
     assert stored.posterior.prior_log_odds == checked_log_odds(0.01, 1)  # to the last bit
     assert stored.posterior.model.prior_ratio == pytest.approx(0.1, rel=1e-7)
-    assert stored.selection.expected_by_chance == pytest.approx(selection.expected_by_chance, rel=1e-6)
+    assert stored.selection.expected_under_null == pytest.approx(selection.expected_under_null, rel=1e-6)
     assert stored.selection.expected_false_positives == pytest.approx(selection.expected_false_positives)
     assert stored.posterior.moments.mean_difference == pytest.approx(
         posterior.moments.mean_difference[posterior.ranking], rel=1e-12
@@ -144,7 +144,7 @@ def test_a_table_without_its_record_says_what_cannot_be_known(ending, run):
     np.testing.assert_array_equal(stored.selection.mask, known.selection.mask)
     assert stored.posterior.to_dict()["kind"] == known.posterior.to_dict()["kind"]
     assert isinstance(stored.posterior.model, UnknownModel)
-    assert np.isnan(stored.selection.expected_by_chance)
+    assert np.isnan(stored.selection.expected_under_null)
     assert stored.remarks[0].kind == "no-record"
     assert "not known: the stored table does not hold what it takes" in stored.selection.summary()
     with pytest.raises(bs.DataError, match="Screen the data again"):
@@ -247,10 +247,10 @@ def test_three_classes(ending, run):
         assert table_of["pattern"] == [posterior.differences.words(posterior)[i] for i in posterior.ranking]
         assert "equal_c_c_n_old" in table_of
         assert stored.posterior.model.is_jeffreys
-        chance = stored.selection.expected_by_chance
-        wanted = bs.MinimalRisk(0.5).select(posterior).expected_by_chance
-        assert chance == wanted
-        again = bs.MinimalRisk(0.5).select(stored.posterior).expected_by_chance  # from the stored moments
+        known = stored.selection.expected_under_null
+        wanted = bs.MinimalRisk(0.5).select(posterior).expected_under_null
+        assert known == wanted
+        again = bs.MinimalRisk(0.5).select(stored.posterior).expected_under_null  # from the stored moments
         assert again == pytest.approx(wanted, abs=0.1)
 
 
@@ -278,7 +278,7 @@ def test_blocks(ending, block_model, run):
     assert stored.posterior.model.prior_ratio == pytest.approx(0.1)
     selection = bs.MinimalRisk(0.5).select(posterior)
     assert stored.selection.summary() == selection.summary()
-    assert np.isnan(bs.MinimalRisk(0.5).select(stored.posterior).expected_by_chance)  # no blocks to draw
+    assert np.isnan(bs.MinimalRisk(0.5).select(stored.posterior).expected_under_null)  # no blocks to draw
 
 
 def test_pairs(run):
@@ -289,8 +289,8 @@ def test_pairs(run):
     stored = read_result("r.csv")
     posterior = bs.screen(values, labels, feature_names=gene_names(K), pairs=patient)
     check_same(stored, posterior, posterior.log_odds > 0)
-    wanted = bs.MinimalRisk(0.5).select(posterior).expected_by_chance
-    assert stored.selection.expected_by_chance == pytest.approx(wanted, abs=0.02)
+    wanted = bs.MinimalRisk(0.5).select(posterior).expected_under_null
+    assert stored.selection.expected_under_null == pytest.approx(wanted, abs=0.02)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -315,7 +315,7 @@ def test_counts_and_categories(name, ending, run):
         stored.posterior.to_dict()[column], posterior.to_dict()[column][posterior.ranking], rtol=1e-9
     )
     again = bs.MinimalRisk(0.5).select(stored.posterior)
-    assert np.isnan(again.expected_by_chance)  # no samples, no draws
+    assert np.isnan(again.expected_under_null)  # no samples, no draws
     law = {"poisson": "Poisson", "negative-binomial": "negative binomial", "categorical": ""}[name]
     assert stored.posterior.model.law == law
 

@@ -415,7 +415,7 @@ def test_chance_acts_on_the_estimated_size_too():
     rng = np.random.default_rng(12)
     X = rng.negative_binomial(3, 0.2, size=(10, 6000))
     posterior = bs.screen(X, ["a", "b"] * 5, model=NegativeBinomialModel(), prior_probability=0.05)
-    seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_by_chance(posterior, 0.0)
+    seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_under_null(posterior, 0.0)
     assert seen > 60
     assert 0.5 * seen < expected < 2.0 * seen
     with pytest.raises(bs.LabelError, match="No sample is of class z"):

@@ -281,11 +281,11 @@ def test_counts_that_were_not_screened_are_refused(rng):
 def test_a_number_by_chance_that_was_drawn_says_how_finely(rng):
     values, labels = drawn(rng)
     exact = through_json(ReportData.of(bs.screen(values, labels)))
-    assert "resolution" not in exact["chance"]
+    assert "resolution" not in exact["under_null"]
     proper = bs.screen(values, labels, model=bs.GaussianModel.proper())
     content = through_json(ReportData.of(proper))
-    step = content["chance"]["resolution"]
-    expected = np.exp(array(content["chance"]["log_expected"]))
+    step = content["under_null"]["resolution"]
+    expected = np.exp(array(content["under_null"]["log_expected"]))
     np.testing.assert_allclose(expected / step, np.round(expected / step), atol=1e-6)
     assert expected[expected > 0].min() >= step * (1 - 1e-9)
 

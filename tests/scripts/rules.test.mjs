@@ -42,16 +42,16 @@ function check(where, { solution, law }, { known, words, tied_out, cdf }) {
   }
 }
 
-/** Compare the number by chance, which the page reads off a table: not to all digits, and not under a prior of 1. */
-function checkChance(where, state, { solution }, { known }, resolution = 0) {
+/** Compare the number under the global null, which the page reads off a table: not to all digits, and not under a prior of 1. */
+function checkUnderNull(where, state, { solution }, { known }, resolution = 0) {
   if (state.prior === 1) {
-    assert.equal(solution.byChance, null, where); // the page says that nothing is by chance
+    assert.equal(solution.underNull, null, where); // every feature is taken for a marker
     return;
   }
-  const abs = resolution ? resolution + Math.sqrt(resolution * known.by_chance) : 1e-6; // standard error of draws
+  const abs = resolution ? resolution + Math.sqrt(resolution * known.under_null) : 1e-6; // standard error of draws
   const all = solution.size === solution.cumulativeFalse.length - 1;
   const rel = resolution && all ? 0.1 : 0.01; // tables of draws are coarse at the lowest log-odds: 8% off for pairs
-  close(solution.byChance ?? Number.NaN, known.by_chance, `${where}: by chance`, { rel, abs });
+  close(solution.underNull ?? Number.NaN, known.under_null, `${where}: under the global null`, { rel, abs });
 }
 
 for (const { name, payload, cases } of studies) {
@@ -62,7 +62,7 @@ for (const { name, payload, cases } of studies) {
       const where = `${name}, ${JSON.stringify(each.state)}`;
       const found = solved(evidence, store, each.state);
       check(where, found, each);
-      checkChance(where, store.get(), found, each, payload.chance?.resolution);
+      checkUnderNull(where, store.get(), found, each, payload.under_null?.resolution);
     }
   });
 

@@ -201,7 +201,7 @@ def test_ranking_is_that_of_bayes_factors(many, name):
 
 
 def test_a_features_own_data_do_not_enter_its_prior_log_odds(many):
-    """Why a cut on marginal log-odds is a cut on a feature's Bayes factor, and chance numbers can be had."""
+    """Why a cut on marginal log-odds is a cut on a feature's Bayes factor, as numbers under the null suppose."""
     log_factor = many[:500].copy()
     before = bs.with_size_prior(posterior_of(log_factor), bs.SizePrior.uniform()).posterior
     np.testing.assert_array_equal(before.log_bayes_factor, log_factor)
@@ -220,12 +220,12 @@ def test_numbers_expected_by_chance_by_simulation():
     X[20:, :200] += 1.5
     posterior = bs.screen(X, y)
     selection = bs.with_size_prior(posterior, bs.SizePrior.uniform()).select("MNC")
-    expected = selection.expected_by_chance
+    expected = selection.expected_under_null
     prior = selection.posterior.prior_log_odds
     noise = bs.screen(rng.normal(size=(40, 40_000)), y).log_bayes_factor.reshape(20, 2000)
     number = (noise + prior > 0).sum(axis=1)
     assert number.mean() == pytest.approx(expected, abs=5 * np.sqrt(expected / 20))
-    assert expected > 2 * bs.MinimalRisk(0.5).select(posterior).expected_by_chance  # its prior is 0.01
+    assert expected > 2 * bs.MinimalRisk(0.5).select(posterior).expected_under_null  # its prior is 0.01
 
 
 def test_a_screen_from_start_to_end():

@@ -31,7 +31,7 @@ def test_means_and_errors_are_those_of_numpy(results):
 
 def test_a_measure_that_only_some_methods_have(results):
     assert set(results.means("expected_false_positives")["method"]) == {"mnc", "pp"}
-    assert set(results.means("expected_by_chance")["method"]) == {"mnc"}
+    assert set(results.means("expected_under_null")["method"]) == {"mnc"}
     with pytest.raises(OptionError, match="did not measure 'speed', but correct"):
         results.means("speed")
 

@@ -146,7 +146,7 @@ def _verdict(selection: Selection, data: SyntheticData) -> str:
         f"\n{selection.n_selected} features selected (probability over 0.5, prior probability "
         f"{_PRIOR_PROBABILITY}).\n"
         f"False positives: {selection.expected_false_positives:.1f} expected under the model (90% interval "
-        f"{low} to {high}), {selection.expected_by_chance:.1f} by chance among Gaussian non-markers; "
+        f"{low} to {high}), {selection.expected_under_null:.1f} under the global null (no feature differs); "
         f"in truth {false_positives}.\n"
         f"Markers missed: {selection.expected_false_negatives:.1f} expected; in truth {missed} of "
         f"{int(truth.sum())}.\n"

@@ -217,7 +217,7 @@ FINDINGS = (
     option("fragility", bool, False, OUTPUT, "Add: the least log-odds when any one sample is left out."),
     option("p_values", bool, False, OUTPUT, "Add: exact p-values of the same difference. (two classes, Gaussian)"),
     option("permutations", int | None, None, OUTPUT,
-           "Add: p-values and the number by chance from N relabellings of the samples.", metavar="N", min=1),
+           "Add: p-values and the number under the global null, from N permutations.", metavar="N", min=1),
     option("seed", int | None, None, OUTPUT, "Of the relabellings; 0 by default.", min=0),
 )
 OUT = option("out", Path | None, None, OUTPUT, ".csv, .tsv, .parquet or .json; standard output (CSV) if not "

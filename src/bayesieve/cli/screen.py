@@ -71,7 +71,7 @@ def screen_source(
     check_classes(given)
     with talk.timed("screen"):
         selection = select_features(given, talk, threads)
-        return given, replace(selection, by_chance=selection.expected_by_chance)
+        return given, replace(selection, under_null=selection.expected_under_null)
 
 
 def select_features(given: Input, talk: Talk, threads: int | None = None) -> Selection:
@@ -200,7 +200,7 @@ def _tell(talk: Talk, selection: Selection, given: Input, run: RunOptions, recor
         "\n".join(lines),
         classes=dict(given.class_counts),
         interval=record.results["false_positives_90"],
-        expected_by_chance=selection.expected_by_chance,
+        expected_under_null=selection.expected_under_null,
         **{name: record.results[name] for name in names},
     )
 

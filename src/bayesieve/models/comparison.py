@@ -151,7 +151,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class UnknownComparison:
-    """A comparison that cannot be repeated on other data, so that numbers by chance are not known.
+    """A comparison that cannot be repeated on other data, so that numbers under the global null are not known.
 
     Parameters
     ----------

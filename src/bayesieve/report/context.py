@@ -25,7 +25,7 @@ from bayesieve.report.sentences import (
     figures_of_merit,
     headline,
 )
-from bayesieve.selection import chance_unknown, describe_chance, results_hash
+from bayesieve.selection import describe_null, explain_unknown_null, results_hash
 from bayesieve.stats import as_moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
@@ -33,7 +33,7 @@ CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Featu
 
 def method(report: ReportData) -> list[dict[str, Any]]:
     """Return the parts of the method: a heading, paragraphs, and a formula where one helps."""
-    return [_prior_probability(report), _evidence(report), _rule(report), _errors(), _chance(report)]
+    return [_prior_probability(report), _evidence(report), _rule(report), _errors(), _global_null(report)]
 
 
 def _part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, Any]:
@@ -186,21 +186,26 @@ def _errors() -> dict[str, Any]:
     )
 
 
-def _chance(report: ReportData) -> dict[str, Any]:
-    if report.chance is None:
+_NULL_TITLE = "False positives expected under the global null"
+
+
+def _global_null(report: ReportData) -> dict[str, Any]:
+    if report.null_grid is None:
         known, looks = report.posterior.calibrated, "left out, as the log-odds are the least over several looks"
-        why = chance_unknown(report.posterior) if known else looks
-        return _part("Number by chance", f"How many features would pass the cut if none were a marker is {why}.")
-    by_law = follows_lambda(report.posterior)
+        why = explain_unknown_null(report.posterior) if known else looks
+        return _part(_NULL_TITLE, f"How many features would pass the cut if no feature differed is {why}.")
+    exact = follows_lambda(report.posterior)
     how = (
-        "from the exact law of lambda" if by_law else "by drawing non-markers from every feature's own pooled law"
+        "from the exact distribution of lambda"
+        if exact
+        else "by drawing non-markers from every feature's own pooled distribution"
     )
     improper = report.posterior.model.supports("prior-ratio")
     return _part(
-        "Number by chance",
-        f"How many features would pass the cut if none were a marker, worked out {how}: "
-        f"{describe_chance(report.posterior, report.by_chance, ',.3g')} "
-        + ("here." if by_law else "here, with the error of a simulation: small numbers are rough.")
+        _NULL_TITLE,
+        f"How many features would pass the cut if no feature differed between the classes, worked out {how}: "
+        f"{describe_null(report.posterior, report.under_null, ',.3g')} "
+        + ("here." if exact else "here, with the error of a simulation: small numbers are rough.")
         + (
             " It stands beside the expected number, which under an improper prior is not calibrated even on ideal "
             "data."

@@ -16,10 +16,10 @@ from bayesieve.models import PairedComparison
 from bayesieve.posterior import (
     Effect,
     FeaturePosterior,
-    chance_curve,
-    chance_resolution,
     effect_of,
     least_log_odds,
+    null_curve,
+    null_resolution,
 )
 from bayesieve.report.commands import Commands
 from bayesieve.report.controls import RuleState, start_of_controls
@@ -33,15 +33,15 @@ _POINTS, _MOST_KINKS, _BELOW, _ABOVE, _BEND = 140, 120, 2.0, 25.0, 8.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChanceGrid:
-    """Logs of expected numbers at increasing cuts, between which they are nearly straight.
+class NullGrid:
+    """Logs of the numbers expected under the global null, at cuts between which they are nearly straight.
 
     Parameters
     ----------
     cuts
         Cuts on the log-odds, increasing.
     log_expected
-        Log of the number of features expected over each if none were a marker.
+        Log of the number of features expected over each.
     at_cut
         The number at the cut of the list.
     resolution
@@ -54,7 +54,7 @@ class ChanceGrid:
     resolution: float = 0.0
 
 
-def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
+def make_null_grid(posterior: FeaturePosterior, cut: float) -> NullGrid | None:
     """Work out the curve from below the lowest log-odds to beyond the highest; None if it is not known.
 
     Points lie densely where the curve bends, at the low end, and at the cut of the list there is one.
@@ -72,18 +72,18 @@ def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
         kinks[chosen] if kinks.size else [],
         [cut] if np.isfinite(cut) else [],
     ]))  # fmt: skip
-    expected = chance_curve(posterior, cuts)
+    expected = null_curve(posterior, cuts)
     if np.isnan(expected).any():
         return None
     with np.errstate(divide="ignore"):
         log_expected = np.log(expected)
-    return ChanceGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), chance_resolution(posterior))
+    return NullGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), null_resolution(posterior))
 
 
 def _at(posterior: FeaturePosterior, cut: float, cuts: FloatArray, expected: FloatArray) -> float:
     if np.isfinite(cut):
         return float(expected[np.searchsorted(cuts, cut)])
-    return float(chance_curve(posterior, [cut])[0])
+    return float(null_curve(posterior, [cut])[0])
 
 
 MOST_DETAILED = 100_000
@@ -105,8 +105,8 @@ class ReportData:
         Number of samples of every class, or of pairs.
     counted
         Whether they were counted; otherwise they are numbers of values, of the feature that has most.
-    chance
-        Numbers by chance at every cut; None where they are not known or mean nothing.
+    null_grid
+        Numbers expected under the global null at every cut; None where they are not known or mean nothing.
     effect
         Where features lie on the map of effects.
     annotation
@@ -131,7 +131,7 @@ class ReportData:
     created: str
     class_counts: dict[str, int]
     counted: bool
-    chance: ChanceGrid | None
+    null_grid: NullGrid | None
     effect: Effect | None
     annotation: dict[str, list[Any]]
     values: RawValues | None
@@ -195,7 +195,7 @@ class ReportData:
             created=created or _now(),
             class_counts=counts,
             counted=counted,
-            chance=chance_grid(posterior, selection.cut) if posterior.calibrated else None,
+            null_grid=make_null_grid(posterior, selection.cut) if posterior.calibrated else None,
             effect=effect_of(posterior),
             annotation=annotation_columns(annotation, posterior),
             values=values,
@@ -220,11 +220,11 @@ class ReportData:
         return min(self.posterior.n_features, MOST_DETAILED)
 
     @property
-    def by_chance(self) -> float:
-        """Number of features over the cut by chance; NaN if it is not known."""
-        if self.chance is None:
-            return self.selection.expected_by_chance if self.posterior.calibrated else np.nan
-        return self.chance.at_cut
+    def under_null(self) -> float:
+        """False positives expected under the global null; NaN if the number is not known."""
+        if self.null_grid is None:
+            return self.selection.expected_under_null if self.posterior.calibrated else np.nan
+        return self.null_grid.at_cut
 
 
 def without_samples(selection: Selection) -> Selection:

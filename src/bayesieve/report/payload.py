@@ -211,8 +211,8 @@ def payload(report: ReportData) -> dict[str, Any]:
 
 
 def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:
-    """Bayes factors, prior and numbers by chance."""
-    posterior, chance = report.posterior, report.chance
+    """Bayes factors, prior and numbers expected under the global null."""
+    posterior, null = report.posterior, report.null_grid
     probability, ratio = prior_probability(posterior), ratio_state(posterior)
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
     shared = probability is not None
@@ -222,9 +222,9 @@ def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:
         "ratio": None if ratio.value is None else {"value": ratio.value, "power": ratio.power},
         "ratio_reason": ratio.reason,
         "log_bayes_factor": encoded(posterior.log_bayes_factor[ranking], "f8"),
-        "chance": None if chance is None else {
-            "cut": encoded(chance.cuts, "f8"), "log_expected": encoded(chance.log_expected, "f8"),
-            **({"resolution": chance.resolution} if chance.resolution else {}),
+        "under_null": None if null is None else {
+            "cut": encoded(null.cuts, "f8"), "log_expected": encoded(null.log_expected, "f8"),
+            **({"resolution": null.resolution} if null.resolution else {}),
         },
     }  # fmt: skip
 

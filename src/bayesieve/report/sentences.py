@@ -10,7 +10,7 @@ from bayesieve.models import Model
 from bayesieve.posterior import expit
 from bayesieve.report.controls import prior_probability, ratio_moves
 from bayesieve.report.data import ReportData, is_paired
-from bayesieve.selection import describe_chance, flagged_lines, found_lines
+from bayesieve.selection import describe_null, flagged_lines, found_lines
 from bayesieve.utils import Message, join_words, plural
 
 _SMALL_CLASS = 10
@@ -28,7 +28,7 @@ def headline(report: ReportData) -> list[str]:
         f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
         f"({selection.rule}) in a comparison of {describe_comparison(report)}."
     )
-    sentences = [lead, *found_lines(selection, report.by_chance, if_nothing=_IF_NOTHING)]
+    sentences = [lead, *found_lines(selection, report.under_null, if_nothing=_IF_NOTHING)]
     return [report.say(sentence) for sentence in sentences]
 
 
@@ -102,7 +102,7 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
     selection = report.selection
     low, high = selection.false_positives.interval(0.9)
     share = selection.expected_false_discovery_rate
-    by_chance = "not known" if np.isnan(report.by_chance) else describe_chance(report.posterior, report.by_chance)
+    under_null = "not known" if np.isnan(report.under_null) else describe_null(report.posterior, report.under_null)
     return {
         "List length": f"{selection.n_selected:,} of {report.posterior.n_features:,}",
         "Expected markers in it": f"{selection.expected_true_positives:,.1f}",
@@ -110,7 +110,7 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
             f"{selection.expected_false_positives:,.1f} (90% interval {low:,} to {high:,})"
         ),
         "Expected share of them": f"{100 * share:.2g}%",
-        "By chance over this cut": by_chance,
+        "Expected under the global null": under_null,
         "Expected markers missed": f"{selection.expected_false_negatives:,.1f}",
         "Expected markers among all": f"{report.posterior.expected_markers:,.1f}",
     }
@@ -168,11 +168,12 @@ def _calibration(report: ReportData) -> list[str]:
             "markers and errors that follow from them are not calibrated."
         ]
     family = report.posterior.model.family
-    if family != "Gaussian" or np.isnan(report.by_chance) or not report.selection.n_selected:
+    if family != "Gaussian" or np.isnan(report.under_null) or not report.selection.n_selected:
         return []
     return [
-        "The expected number of false positives is that of the model, the number by chance that of features none "
-        f"of which is a marker: where it is the larger, trust it. Values far from {family} may raise both."
+        "The expected number of false positives is that of the model, the number under the global null that of "
+        "features none of which differs: where it is the larger, trust it. "
+        f"Values far from {family} may raise both."
     ]
 
 

@@ -55,7 +55,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     posterior: FeaturePosterior | None = None,
     progress: Progress | None = None,
 ) -> PermutationNull:
-    r"""Screen again with the labels permuted, and count what chance brings when they mean nothing.
+    r"""Screen again with the labels permuted, and count what passes under the global null.
 
     Needs no law of the features: heavy tails, outliers and correlated features are kept as they are. Samples must
     be exchangeable if the labels mean nothing (no batches, no pairs). All features see the same permutations,
@@ -76,7 +76,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     seed
         Of NumPy's generator, or a generator.
     target
-        The largest number of features by chance that the result will be asked to calibrate for; 20 at least.
+        The largest number under the global null that the result will be asked to calibrate for; 20 at least.
     leave_out
         Features whose permuted values are not to enter the pool, as a mask or by name: strong markers make
         the pool too heavy, and a second pass without those of the first is less cautious.
@@ -91,7 +91,8 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     Returns
     -------
     PermutationNull
-        p-values, the number by chance, false discovery rates, and the cut or prior ratio for a given number.
+        p-values, the number expected under the global null, false discovery rates, and the cut or prior ratio
+        for a given number.
 
     Examples
     --------

@@ -199,7 +199,7 @@ def _numbers(selection: Selection) -> dict[str, Any]:
         "n_tied_out": selection.n_tied_out,
         "expected_false_positives": selection.expected_false_positives,
         "false_positives_90": [int(low), int(high)],
-        "expected_by_chance": encode_number(selection.expected_by_chance),
+        "expected_under_null": encode_number(selection.expected_under_null),
         "n_degenerate": int(selection.posterior.degenerate.sum()),
     }
 

@@ -13,8 +13,8 @@ from bayesieve.posterior import (
     FeaturePosterior,
     PermutationNull,
     benjamini_hochberg,
-    by_chance,
-    expected_by_chance,
+    can_be_null,
+    expected_under_null,
 )
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.stats import (
@@ -25,7 +25,7 @@ from bayesieve.stats import (
     count_exceedances,
     deal,
     reach,
-    share_by_chance,
+    share_under_null,
 )
 from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, for_each
 
@@ -62,14 +62,14 @@ class Question:
 
     @classmethod
     def of(cls, posterior: FeaturePosterior, cut: float, policy: str) -> Question:
-        """Ask what a screen asked; the pool is of features that could be there by chance."""
+        """Ask what a screen asked; the pool is of features that could be null."""
         DegeneratePolicy(policy)  # checks it
         patterns = getattr(posterior.comparison, "patterns", None) or Patterns.of("any", posterior.classes)
         model: Any = posterior.model
         one_prior = not isinstance(model.prior_ratio, np.ndarray) and all(
             prior.n_features is None for prior in (*model.class_priors, model.pooled_prior)
         )
-        return cls(posterior, patterns, float(cut), policy, by_chance(posterior), one_prior)
+        return cls(posterior, patterns, float(cut), policy, can_be_null(posterior), one_prior)
 
     def without(self, left_out: BoolArray) -> Question:
         """Leave features out of the pool."""
@@ -90,8 +90,8 @@ class Question:
 
     @property
     def n_usable(self) -> int:
-        """Features that could pass by chance."""
-        return int(by_chance(self.posterior).sum())
+        """Features that could be null."""
+        return int(can_be_null(self.posterior).sum())
 
     @property
     def prior_log_odds(self) -> FloatArray:
@@ -255,7 +255,7 @@ class Counts:
             posterior, self.n_reaching, pooled, nothing, nothing, nothing, self.passing, self.largest,
             self.tail.copy(),
             n_pool=int(self.question.pool.sum()), n_usable=self.question.n_usable, n_degenerate=self.n_degenerate,
-            gaussian_by_chance=expected_by_chance(posterior, self.question.cut), cut=self.question.cut,
+            gaussian_under_null=expected_under_null(posterior, self.question.cut), cut=self.question.cut,
             complete=self.relabellings.complete,
         )  # fmt: skip
         return _with_estimates(found)
@@ -266,6 +266,6 @@ def _with_estimates(found: PermutationNull) -> PermutationNull:
     usable, pooled = found.n_reaching_pooled >= 0, found.n_reaching_pooled
     share = np.full(usable.size, np.nan)
     expected = pooled[usable] * (found.n_usable / (found.n_pool * found.n_permutations))
-    share[usable] = share_by_chance(found.full.log_bayes_factor[usable], expected)
+    share[usable] = share_under_null(found.full.log_bayes_factor[usable], expected)
     pool, own = benjamini_hochberg(found.p_value), benjamini_hochberg(found.feature_p_value)
     return replace(found, share=share, adjusted_p_value=pool, adjusted_feature_p_value=own)

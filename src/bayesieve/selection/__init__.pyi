@@ -16,8 +16,8 @@ from .rules import (
 )
 from .selection import (
     Selection as Selection,
-    chance_unknown as chance_unknown,
-    describe_chance as describe_chance,
+    describe_null as describe_null,
+    explain_unknown_null as explain_unknown_null,
     flagged_lines as flagged_lines,
     found_lines as found_lines,
     hash_columns as hash_columns,

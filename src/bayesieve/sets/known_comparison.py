@@ -1,4 +1,4 @@
-"""Candidates against known markers: one comparison that can be repeated on draws of chance."""
+"""Candidates against known markers: one comparison that can be repeated on draws under the global null."""
 
 from __future__ import annotations
 
@@ -192,9 +192,9 @@ class BesideKnown:
         said = (
             f"Known: {shown}. Other markers are {where} with prior probability {self.weight:g}; "
             "the column log_bayes_factor_alone ignores that.",
-            f"{self.n_companions:,} features have more than even odds without evidence of their own. Numbers by "
-            "chance suppose that non-markers are independent of the known markers; where they are not, many more "
-            "pass.",
+            f"{self.n_companions:,} features have more than even odds without evidence of their own. Numbers "
+            "under the global null suppose that non-markers are independent of the known markers; where they are "
+            "not, many more pass.",
         )
         return [Message.of(sentence, kind="known-markers") for sentence in said]
 

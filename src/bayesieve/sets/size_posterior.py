@@ -244,8 +244,8 @@ def with_size_prior(
     -----
     Under such a prior features are not independent: if many others are markers, one more is easier to
     believe. The ranking is still that of the Bayes factors. Intervals of a :class:`Selection` suppose
-    independence; :meth:`SizePosterior.false_positives` does not. ``expected_by_chance`` of a selection asks
-    of every feature in turn how probably chance takes it over the cut, all others being as they are.
+    independence; :meth:`SizePosterior.false_positives` does not. ``expected_under_null`` of a selection asks
+    of every feature in turn how probably it passes the cut if it is null, all others being as they are.
 
     Bayes factors under an improper prior contain its arbitrary ratio :math:`L`. A larger :math:`L` makes
     every feature look more like a marker, so the number of markers is then a number *given* :math:`L`.

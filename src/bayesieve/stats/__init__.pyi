@@ -21,7 +21,7 @@ from .resampling.exceedances import (
     Thresholds as Thresholds,
     count_exceedances as count_exceedances,
     reach as reach,
-    share_by_chance as share_by_chance,
+    share_under_null as share_under_null,
 )
 from .resampling.leave_one_out import TILE as TILE, Neighbours as Neighbours, whole_plan as whole_plan
 from .resampling.permuted import CentredValues as CentredValues, Relabellings as Relabellings, deal as deal

@@ -61,8 +61,8 @@ _CAPTIONS = {
 }
 _RELIABILITY = "(d) Share of markers among features of a probability, all n together."
 _ALONG = (
-    "(d) False positives of lists of any length: true, expected under the model, and by chance among Gaussian "
-    "non-markers (known under JP only)."
+    "(d) False positives of lists of any length: true, expected under the model, and expected under the global "
+    "null (no feature differs; known under JP only)."
 )
 _CHECKS = (
     "A difference counts if it exceeds four standard errors, which stand in brackets. Differences between methods "

@@ -16,7 +16,7 @@
     BayesieveWarning (UserWarning)
     ├── DegenerateFeatureWarning      features without variance were given a floor or left out
     ├── DataWarning                   a table that may not hold what it seems to hold
-    ├── CalibrationWarning            probabilities that chance alone would often produce
+    ├── CalibrationWarning            probabilities that the global null would often produce
     └── PriorWarning                  a prior that does not fit the data, or is not semi-proper
 
 Every exception is a :class:`BayesieveError` and also the built-in kind a caller would expect, so
@@ -275,7 +275,7 @@ class DataWarning(BayesieveWarning):
 
 
 class CalibrationWarning(BayesieveWarning):
-    """Chance alone would put many features over the cut."""
+    """Many features would pass the cut under the global null."""
 
 
 class PriorWarning(BayesieveWarning):

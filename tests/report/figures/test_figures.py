@@ -156,7 +156,7 @@ def test_a_wide_law_is_an_area():
 def test_a_number_by_chance_far_off_is_told_in_words():
     log_odds = np.concatenate([np.full(3, 20.0), np.full(60_000, -1.0)])
     ax = figures.false_positives(bs.FixedSize(3).select(posterior_of(log_odds)).take(slice(0, 3)), new_axes())
-    assert "by chance" in " ".join(text.get_text() for text in ax.texts)
+    assert "under the global null" in " ".join(text.get_text() for text in ax.texts)
 
 
 def test_probabilities_are_counted_once(posterior):

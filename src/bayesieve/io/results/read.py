@@ -29,8 +29,8 @@ _NEEDED = ("feature", "log_odds", "log_bayes_factor")
 _HEAD = (*_NEEDED, "rank", "probability", "selected", "degenerate", "degenerate_reason", "transform")
 _UNKNOWN = Message.of(
     "The table came without its record, so that model and prior of the screen are not known: log-odds, list and "
-    "expected numbers are those of the columns; the number of features that would pass by chance, and everything "
-    "else that takes the model, cannot be told.",
+    "expected numbers are those of the columns; the number expected under the global null, and everything else "
+    "that takes the model, cannot be told.",
     kind="no-record",
 )
 
@@ -366,9 +366,11 @@ def _selection(table: StoredTable, posterior: FeaturePosterior, record: RunRecor
     if record is not None:
         results = record.results
         mask.flags.writeable = False
-        by_chance = float(results["expected_by_chance"])
+        under_null = float(
+            results.get("expected_under_null", results.get("expected_by_chance"))
+        )  # its former name
         return Selection(
-            posterior, mask, str(results["rule"]), float(results["cut"]), int(results["n_tied_out"]), by_chance
+            posterior, mask, str(results["rule"]), float(results["cut"]), int(results["n_tied_out"]), under_null
         )
     n = int(mask.sum())
     if not mask[:n].all():

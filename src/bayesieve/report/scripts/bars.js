@@ -1,6 +1,6 @@
 // @ts-check
 
-import { firstWhere, formatByChance, formatCount, formatNumber, logit } from "./numbers.js";
+import { firstWhere, formatUnderNull, formatCount, formatNumber, logit } from "./numbers.js";
 import {
   createPlot, drawArea, drawBottomAxis, drawLeftAxis, drawLine, drawMessage, fitLeft, textWidth, writeText,
   writeWithin,
@@ -12,7 +12,7 @@ import { countScale, linearScale, niceTicks, tickText, tickTexts } from "./scale
 
 const WIDE_LAW = 60;
 
-/** Law of the number of false positives in the list, its 90% interval, mean and the number by chance. */
+/** Law of the number of false positives in the list, its 90% interval, mean and the number under the global null. */
 export function createFalsePositivePlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 66, right: 16, bottom: 44, left: 46 } });
   const chart = /** @type {LawChart} */ ({ plot, context });
@@ -58,19 +58,19 @@ function paintFalsePositivePlot(/** @type {LawChart} */ chart) {
   drawBottomAxis(plot, chart.x, { ticks: counts, texts, title: "false positives in the list", grid: false });
   drawLawBars(chart, law, seen);
   drawLawLabels(chart, law, solution);
-  const { byChance } = solution;
-  const chance = byChance === null ? "" : ` ${formatByChance(byChance, chart.context.payload, "fewer than ")} would pass the cut by chance.`;
+  const { underNull } = solution;
+  const atNull = underNull === null ? "" : ` ${formatUnderNull(underNull, chart.context.payload, "fewer than ")} expected under the global null.`;
   plot.describe(`Law of the number of false positives in the list: ${formatNumber(solution.expectedFalse, 3)} expected, `
-    + `90% interval ${formatCount(law.low)} to ${formatCount(law.high)}.${chance}`);
+    + `90% interval ${formatCount(law.low)} to ${formatCount(law.high)}.${atNull}`);
 }
 
-/** Ends of the counts drawn: the law and, if it is not far away, the number by chance. */
-function falsePositiveEnds(/** @type {SeenLaw} */ seen, /** @type {Solution} */ { byChance }) {
+/** Ends of the counts drawn: the law and, if it is not far away, the number under the global null. */
+function falsePositiveEnds(/** @type {SeenLaw} */ seen, /** @type {Solution} */ { underNull }) {
   const span = Math.max(4, seen.to - seen.from);
   let [low, high] = [seen.from, Math.max(seen.to, seen.from + 3)];
-  if (byChance !== null && Number.isFinite(byChance)) {
-    if (byChance > high && byChance < high + span) high = Math.ceil(byChance);
-    if (byChance < low && byChance > low - span) low = Math.floor(byChance);
+  if (underNull !== null && Number.isFinite(underNull)) {
+    if (underNull > high && underNull < high + span) high = Math.ceil(underNull);
+    if (underNull < low && underNull > low - span) low = Math.floor(underNull);
   }
   return low < span ? [0, high] : [low, high];
 }
@@ -101,7 +101,7 @@ function drawLawBars(/** @type {LawChart} */ chart, /** @type {ListLaw} */ law, 
   ctx.globalAlpha = 1;
 }
 
-/** Lines of the mean and of the number by chance, the bracket of the interval, and their words above. */
+/** Lines of the mean and of the number under the global null, the bracket of the interval, and their words above. */
 function drawLawLabels(
   /** @type {LawChart} */ chart, /** @type {ListLaw} */ law, /** @type {Solution} */ solution,
 ) {
@@ -122,13 +122,13 @@ function drawLawLabels(
   const key = 34;
   /** @type {{ text: string, dash: number[], width: number }[]} */
   const marks = [{ text: `expected ${formatNumber(solution.expectedFalse, 3)}`, dash: [], width: 1.75 }];
-  const chance = solution.byChance;
-  if (chance !== null && Number.isFinite(chance)) {
-    const x = chart.x(chance);
+  const { underNull } = solution;
+  if (underNull !== null && Number.isFinite(underNull)) {
+    const x = chart.x(underNull);
     const inside = x >= box.left && x <= box.right;
     if (inside) drawLine(plot, x, bracket, x, box.bottom, { colour: palette.ink, width: 1.25, dash: [4, 3] });
     const beyond = inside ? "" : x > box.right ? " \u2192" : " \u2190";
-    marks.push({ text: `by chance ${formatByChance(chance, chart.context.payload)}${beyond}`, dash: [4, 3], width: 1.25 });
+    marks.push({ text: `global null ${formatUnderNull(underNull, chart.context.payload)}${beyond}`, dash: [4, 3], width: 1.25 });
   }
   let x = 6;
   for (const { text, dash, width } of marks) {

@@ -30,7 +30,7 @@
  *   prior: { log_odds: number | null, probability: number | null }, prior_log_odds: any,
  *   ratio: { value: number, power: number } | null, ratio_reason: string,
  *   log_bayes_factor: any,
- *   chance: { cut: any, log_expected: any, resolution?: number } | null,
+ *   under_null: { cut: any, log_expected: any, resolution?: number } | null,
  *   degenerate: any, degenerate_reasons: string[], fragile: any,
  *   effect: { kind: string, x: any, y: any, x_title: string, y_title: string | null } | null,
  *   statistics: { count: any[], mean: any[], sd: any[] } | null,
@@ -73,12 +73,12 @@
  *   cumulativeTrue: Float64Array, cumulativeFalse: Float64Array, expectedMarkers: number,
  * }} Weights
  *
- * @typedef {{ cut: Float64Array, logExpected: Float64Array }} ChanceTable
+ * @typedef {{ cut: Float64Array, logExpected: Float64Array }} NullTable
  *
  * What the data say; `priors` where every feature has its own prior, else the shared one.
  * @typedef {{
  *   n: number, logBayesFactor: Float64Array, priors: Float64Array | null, priorProbability: number | null,
- *   priorLogOdds: number, ratio: Payload["ratio"], chance: ChanceTable | null, stored: Float64Array,
+ *   priorLogOdds: number, ratio: Payload["ratio"], underNull: NullTable | null, stored: Float64Array,
  *   slots: Weights[], lastSolution: Solution | null, lastLaw: ListLaw | null,
  *   logOdds: (state: State) => Float64Array, weights: (state: State) => Weights, shift: (state: State) => number,
  * }} Evidence
@@ -87,7 +87,7 @@
  * @typedef {{
  *   key: string, size: number, cut: number, threshold: number, expectedTrue: number, expectedFalse: number,
  *   expectedMissed: number, expectedMarkers: number, falseDiscoveryRate: number, tiedOut: number,
- *   byChance: number | null, words: string, cumulativeFalse: Float64Array, cumulativeTrue: Float64Array,
+ *   underNull: number | null, words: string, cumulativeFalse: Float64Array, cumulativeTrue: Float64Array,
  * }} Solution
  *
  * Probabilities of lowest, lowest + 1, ...
