@@ -48,9 +48,9 @@ def times() -> None:
         f"pearson_neyman(moments), exact (bar {BAR:.0f} s)": lambda: bs.pearson_neyman(moments),
         "pearson_neyman(moments), Bartlett": lambda: bs.pearson_neyman(moments, method="bartlett"),
         "pearson_neyman(moments), 10% of values missing": lambda: bs.pearson_neyman(holes),
-        "law alone, tabulated": lambda: tabulated_log_null_probability(statistic, 100, 100),
-        "law alone, each value by itself": lambda: log_null_probability(statistic, 100, 100),
-        "quantiles of the law, each by itself": lambda: null_quantile(statistic, 100, 100),
+        "distribution alone, tabulated": lambda: tabulated_log_null_probability(statistic, 100, 100),
+        "distribution alone, each value by itself": lambda: log_null_probability(statistic, 100, 100),
+        "quantiles of the distribution, each by itself": lambda: null_quantile(statistic, 100, 100),
     }
     for name, call in cases.items():
         taken = best(call)

@@ -22,6 +22,7 @@ PUBLIC = [
     "CategoricalModel",
     "CategoryCounts",
     "ConsistencyReport",
+    "CountDistribution",
     "CountLaw",
     "DataError",
     "DataWarning",

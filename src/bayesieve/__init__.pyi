@@ -46,6 +46,7 @@ from .models.counts.negative_binomial import NegativeBinomialModel as NegativeBi
 from .models.counts.poisson import PoissonModel as PoissonModel
 from .models.patterns import Patterns as Patterns
 from .posterior import (
+    CountDistribution as CountDistribution,
     CountLaw as CountLaw,
     ErrorAnalysis as ErrorAnalysis,
     ExpectedROC as ExpectedROC,

@@ -316,8 +316,8 @@ def test_counts_and_categories(name, ending, run):
     )
     again = bs.MinimalRisk(0.5).select(stored.posterior)
     assert np.isnan(again.expected_under_null)  # no samples, no draws
-    law = {"poisson": "Poisson", "negative-binomial": "negative binomial", "categorical": ""}[name]
-    assert stored.posterior.model.law == law
+    distribution = {"poisson": "Poisson", "negative-binomial": "negative binomial", "categorical": ""}[name]
+    assert stored.posterior.model.distribution == distribution
 
 
 def test_log_odds_that_are_the_least_of_several_are_not_calibrated(run):

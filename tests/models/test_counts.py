@@ -1,4 +1,4 @@
-"""Models of counts: evidences against quadrature, predictive laws, 50 digits of mpmath, and limits."""
+"""Models of counts: evidences against quadrature, predictive distributions, 50 digits of mpmath, and limits."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def binomial_by_mpmath(n, X, r, a, b):
     return log_beta(a + n * r, b + X) - log_beta(a, b)
 
 
-def difference(law, cells):
-    """Log Bayes factor of two cells by a 50-digit law."""
+def difference(distribution, cells):
+    """Log Bayes factor of two cells by a 50-digit distribution."""
     with mp.workdps(50):
         pooled = [mp.fsum(mp.mpf(float(v)) for v in pair) for pair in zip(*cells, strict=True)]
-        return float(law(*cells[0]) + law(*cells[1]) - law(*pooled))
+        return float(distribution(*cells[0]) + distribution(*cells[1]) - distribution(*pooled))
 
 
 # Poisson ------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def test_poisson_evidence_is_prior_times_likelihood_integrated(a, b):
     assert PoissonModel(a, b).log_evidence(group)[0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_poisson_evidence_is_the_product_of_predictive_laws():
+def test_poisson_evidence_is_the_product_of_predictive_distributions():
     """Chain rule: given the samples before, a count is negative binomial (scipy.stats.nbinom)."""
     a, b, log_product = 0.7, 0.3, 0.0
     shape, rate = a, b
@@ -195,7 +195,7 @@ def test_negative_binomial_evidence_is_prior_times_likelihood_integrated(r, a, b
     assert model.log_evidence(group)[0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_negative_binomial_evidence_is_the_product_of_predictive_laws():
+def test_negative_binomial_evidence_is_the_product_of_predictive_distributions():
     """Chain rule: given the samples before, a count is beta-negative-binomial (binomial coefficients left out)."""
     r, a, b = 3, 0.8, 1.3
     log_product, p, q = 0.0, a, b
@@ -337,7 +337,7 @@ def test_one_value_per_feature_is_as_many_screens(model, rng):
     np.testing.assert_allclose(log_bf(per_feature, totals), found, rtol=1e-12)
 
 
-def test_null_draws_have_the_pooled_law():
+def test_null_draws_have_the_pooled_distribution():
     """Monte Carlo: mean and variance of 40,000 drawn totals; exposures 2 and 6, 2 and 4 values."""
     n = 40_000
     totals = EventTotals(("a", "b"), [2, 4], np.repeat([[30.0], [10.0]], n, axis=1), [2.0, 6.0])

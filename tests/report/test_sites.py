@@ -46,10 +46,16 @@ def tail(first, second, distance):
     Under the prior ``sigma ** -3 dmu dsigma ** 2`` of the paper every mean is Student's t around its sample
     mean with n degrees of freedom and squared scale ``sum of squares / n ** 2``.
     """
-    laws = [stats.t(len(values), values.mean(), values.std() / np.sqrt(len(values))) for values in (first, second)]
-    reach = laws[0].interval(1 - 1e-13)
+    distributions = [
+        stats.t(len(values), values.mean(), values.std() / np.sqrt(len(values))) for values in (first, second)
+    ]
+    reach = distributions[0].interval(1 - 1e-13)
     return integrate.quad(
-        lambda x: laws[0].pdf(x) * laws[1].sf(x + distance), *reach, epsabs=1e-12, epsrel=1e-10, limit=400
+        lambda x: distributions[0].pdf(x) * distributions[1].sf(x + distance),
+        *reach,
+        epsabs=1e-12,
+        epsrel=1e-10,
+        limit=400,
     )[0]
 
 

@@ -271,8 +271,8 @@ def test_variance_alone_against_the_tests_of_scipy():
     values = rng.normal(size=(5 + 9, 4000)) * np.where(np.arange(14) < 5, 1.0, 12.0)[:, None]
     found = variance_alone(bs.Moments.from_matrix(values, [0] * 5 + [1] * 9))
     ratio = values[5:].var(axis=0, ddof=1) / values[:5].var(axis=0, ddof=1)
-    law = scipy.stats.f(8, 4)
-    p_variance = 2 * np.minimum(law.cdf(ratio), law.sf(ratio))
+    distribution = scipy.stats.f(8, 4)
+    p_variance = 2 * np.minimum(distribution.cdf(ratio), distribution.sf(ratio))
     p_mean = scipy.stats.ttest_ind(values[5:], values[:5], equal_var=False).pvalue
     np.testing.assert_array_equal(found, (p_variance < 1e-4) & (p_mean > 0.05))
     assert 100 < found.sum() < 3900

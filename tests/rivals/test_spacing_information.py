@@ -137,10 +137,10 @@ def test_noise_and_signal_levels_of_the_specification_by_monte_carlo(what, n, n_
 
 def test_true_information_of_the_signal_by_quadrature():
     """The estimates above approach .18847 nats from above."""
-    laws = stats.norm(0, 0.3), stats.norm(0.5, 0.5)
+    distributions = stats.norm(0, 0.3), stats.norm(0.5, 0.5)
 
     def integrand(x):
-        densities = np.array([law.pdf(x) for law in laws])
+        densities = np.array([distribution.pdf(x) for distribution in distributions])
         mixture = densities.mean()
         return sum(d * math.log(d / mixture) for d in densities if d > 0) / 2
 

@@ -145,7 +145,7 @@ def test_given_patterns_by_enumeration(patterns, weights):
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
-def test_laws_of_given_patterns_have_their_own_priors():
+def test_distributions_of_given_patterns_have_their_own_priors():
     """Structured multi-class: the first group of a pattern has the first prior, the second the second."""
     X, y = data(3, n_features=2, seed=4)
     first, second, pooled = Hyper(3, 0.5, 0.1, 0.0), Hyper(4, 0.7, 0.2, 0.3), Hyper(3, 0.5, 0.1, 0.1)

@@ -149,7 +149,7 @@ def test_rounded_values_have_twice_the_rounding_variance_in_pairs():
 
 
 def test_chance_of_pairs_is_what_null_data_show():
-    """Monte Carlo against fresh null data, and Student's t as the exact law of a single pair statistic."""
+    """Monte Carlo against fresh null data, and Student's t as the exact distribution of one pair statistic."""
     rng = np.random.default_rng(3)
     n = 12
     X, y, person = rng.normal(size=(2 * n, 20_000)), ["a", "b"] * n, np.repeat(np.arange(n), 2)

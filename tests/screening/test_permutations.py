@@ -314,7 +314,7 @@ def nulls(kind, rng, shape):
 
 
 def exact_p(posterior, n0, n1):
-    """Exact p-values under the Gaussian law, from the maximised likelihoods themselves."""
+    """Exact p-values under the Gaussian distribution, from the maximised likelihoods themselves."""
     moments = posterior.moments
     pooled = moments.pool()
     log_lambda = 0.5 * (
@@ -325,7 +325,7 @@ def exact_p(posterior, n0, n1):
     return np.exp(log_null_probability(log_lambda, n0, n1))
 
 
-def test_gaussian_non_markers_permutations_and_exact_law_agree():
+def test_gaussian_non_markers_permutations_and_exact_distribution_agree():
     X, y = nulls("gauss", np.random.default_rng(5), (40, 2000)), np.repeat([0, 1], 20)
     found = bs.permutations(X, y, n_permutations=300)
     exact = exact_p(found.full, 20, 20)
@@ -340,8 +340,8 @@ def test_gaussian_non_markers_permutations_and_exact_law_agree():
 
 
 @pytest.mark.parametrize("kind", ["t5", "log-normal", "outliers"])
-def test_other_non_markers_break_the_exact_law_and_permutations_mend_it(kind):
-    """The Gaussian law lets through many times what it says; fresh data agree with the permutations."""
+def test_other_non_markers_break_the_exact_distribution_and_permutations_mend_it(kind):
+    """The Gaussian distribution lets through many times what it says; fresh data agree with the permutations."""
     rng = np.random.default_rng(11)
     y = np.repeat([0, 1], 20)
     with quietly():

@@ -146,8 +146,8 @@ def test_any_table_and_any_number_of_threads_give_the_same(rng):
 
 
 @pytest.mark.parametrize(("partners", "n_known"), [("all", 4), ("pairs", 4), ("pairs", 30)])
-def test_draws_of_chance_have_the_law_of_raw_non_markers_by_simulation(rng, partners, n_known):
-    """Columns drawn independently of the known markers from one feature's pooled law, against drawn statistics."""
+def test_draws_under_the_null_have_the_distribution_of_raw_non_markers_by_simulation(rng, partners, n_known):
+    """Columns drawn independently of the known markers from a pooled distribution, against drawn statistics."""
     X, y = 0.7 * rng.normal(size=(30, n_known + 1)), np.repeat([0, 1], [12, 18])
     X[:, :4] = X[:, :4] @ rng.normal(size=(4, 4))
     one = bs.screen_with_known(X, y, range(n_known), partners=partners, model=PAPER).take([n_known])

@@ -94,7 +94,7 @@ def test_theorem_3_log_odds_of_non_markers_fall_like_the_power_p_minus_1(model, 
 
 
 def test_theorem_3_fails_where_the_ratio_grows_like_n():
-    """Log-odds of non-markers have the same law at a hundred samples as at a million (Kolmogorov-Smirnov)."""
+    """Log-odds of non-markers are distributed alike at a hundred samples and at a million (Kolmogorov-Smirnov)."""
     paths = consistency_paths(
         [100, 1_000_000], NULL, n_paths=2000, model=ratio(1.0), prior_probability=0.2, seed=13
     )

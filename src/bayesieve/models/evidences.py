@@ -33,7 +33,7 @@ class Evidences(abc.ABC):
         """Log evidence of all classes together, as of a feature that is no marker."""
 
     @abc.abstractmethod
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Log evidence of some classes that share their parameters."""
 
     @abc.abstractmethod
@@ -41,7 +41,7 @@ class Evidences(abc.ABC):
         """Return what a pattern of so many groups gains by the constants of the priors, or by the prior ratio."""
 
     @property
-    def has_one_law(self) -> bool:
+    def has_one_prior(self) -> bool:
         """Whether all groups of a pattern have the same prior."""
         return True
 
@@ -70,9 +70,9 @@ class GroupEvidences(Evidences):
         """Log evidence of all classes together."""
         return self._of(self._statistics.classes)
 
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Log evidence of some classes."""
-        del law
+        del prior_index
         return self._of(tuple(self._statistics.classes[k] for k in members))
 
     def _of(self, classes: tuple[Label, ...]) -> FloatArray:
@@ -111,9 +111,9 @@ class SumOfEvidences(Evidences):
         """Sum over the parts."""
         return np.asarray(self._sum([part.pooled() for part in self._parts]))
 
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Sum over the parts."""
-        return np.asarray(self._sum([part.group(members, law) for part in self._parts]))
+        return np.asarray(self._sum([part.group(members, prior_index) for part in self._parts]))
 
     def log_constant(self, n_groups: int) -> Any:
         """Sum over the parts: the prior ratio enters once for each."""
@@ -126,9 +126,9 @@ class SumOfEvidences(Evidences):
         )
 
     @property
-    def has_one_law(self) -> bool:
+    def has_one_prior(self) -> bool:
         """Whether all groups of a pattern have the same prior."""
-        return all(part.has_one_law for part in self._parts)
+        return all(part.has_one_prior for part in self._parts)
 
 
 _TILE = 4096  # features compared together, so that sums stay in the processor's cache
@@ -148,7 +148,7 @@ class PatternShares:
         Log probability of that pattern, given that the feature is a marker.
     equal
         For every pair of classes, in the order of :attr:`pairs`, the probability that they share their
-        law, given that the feature is a marker.
+        distribution, given that the feature is a marker.
     """
 
     patterns: Patterns
@@ -182,8 +182,8 @@ def compare(evidences: Evidences, patterns: Patterns, shares: PatternShares | No
     if len(patterns.growths) == 1 and shares is None:
         log_bf = -evidences.pooled()
         groups = patterns.groups(0)
-        for law, members in enumerate(groups):
-            log_bf += evidences.group(members, law)
+        for prior_index, members in enumerate(groups):
+            log_bf += evidences.group(members, prior_index)
         log_bf += evidences.log_constant(len(groups))
         return np.asarray(log_bf, dtype=np.float64)
     pooled = evidences.pooled()
@@ -192,10 +192,10 @@ def compare(evidences: Evidences, patterns: Patterns, shares: PatternShares | No
     terms: list[tuple[list[FloatArray], float, Any]] = []
     for i, log_weight in enumerate(patterns.log_weights):
         groups, parts = patterns.groups(i), []
-        for law, members in enumerate(groups):
-            key = (members, 0 if evidences.has_one_law else law)
+        for prior_index, members in enumerate(groups):
+            key = (members, 0 if evidences.has_one_prior else prior_index)
             if key not in held:  # the group of the first class is the first of its pattern, always
-                held[key] = evidences.group(members, law) - (pooled if not law else 0.0)
+                held[key] = evidences.group(members, prior_index) - (pooled if not prior_index else 0.0)
             parts.append(held[key])
         if len(groups) not in constants:
             constants[len(groups)] = evidences.log_constant(len(groups))

@@ -2,8 +2,8 @@ r"""Evidence of correlated Gaussian features: the normal-inverse-Wishart family 
 
 A block of :math:`d` features has :math:`\Sigma \sim IW(\kappa_d, S)` and
 :math:`\mu \mid \Sigma \sim N(m, \Sigma / \nu)` with :math:`\kappa_d = \kappa_1 + d - 1` and
-:math:`S = \mathrm{diag}(s)`. The law of any part of the block is then that of the block of its features
-alone, and the law of one feature is its :class:`~bayesieve.NormalInverseGamma` prior.
+:math:`S = \mathrm{diag}(s)`. The distribution of any part of the block is then that of the block of its features
+alone, and the distribution of one feature is its :class:`~bayesieve.NormalInverseGamma` prior.
 """
 
 from __future__ import annotations

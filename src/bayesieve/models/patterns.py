@@ -1,4 +1,4 @@
-"""Patterns: in which ways the classes may differ, as partitions into groups that share their law."""
+"""Patterns: in which ways the classes may differ, as partitions into groups that share their distribution."""
 
 from __future__ import annotations
 
@@ -162,8 +162,12 @@ class Patterns:
     @property
     def smallest_groups(self) -> list[tuple[tuple[int, ...], int]]:
         """Groups (classes, number) to look at: where these have an evidence, all groups have."""
-        used = {(group, law) for i in range(len(self.growths)) for law, group in enumerate(self.groups(i))}
-        alone = {(group, law) for group, law in used if len(group) == 1}
+        used = {
+            (group, group_index)
+            for i in range(len(self.growths))
+            for group_index, group in enumerate(self.groups(i))
+        }
+        alone = {(group, group_index) for group, group_index in used if len(group) == 1}
         return sorted(alone if len({group for group, _ in alone}) == len(self.classes) else used)
 
 
@@ -182,7 +186,9 @@ def growths_of(n: int) -> Iterator[Growth]:
 
 def members_of(growth: Growth) -> tuple[tuple[int, ...], ...]:
     """Positions in each group of a restricted growth string."""
-    return tuple(tuple(k for k, of in enumerate(growth) if of == law) for law in range(max(growth) + 1))
+    return tuple(
+        tuple(k for k, of in enumerate(growth) if of == group_index) for group_index in range(max(growth) + 1)
+    )
 
 
 def _canonical(row: Sequence[Any]) -> Growth:

@@ -5,6 +5,7 @@ from .consistency import (
     consistency_report as consistency_report,
 )
 from .count_distribution import (
+    CountDistribution as CountDistribution,
     CountLaw as CountLaw,
     PoissonBinomial as PoissonBinomial,
     longest_sure_prefix as longest_sure_prefix,

@@ -153,9 +153,9 @@ class ExpectedErrors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorAnalysis(ExpectedErrors):
-    """Expected errors of a set of features, and their exact laws.
+    """Expected errors of a set of features, and their exact distributions.
 
-    Expectations of counts hold whenever the probabilities are right. Laws, intervals and ratios
+    Expectations of counts hold whenever the probabilities are right. Distributions, intervals and ratios
     further assume that features are independent given the data, as the model does; with correlated
     features intervals are too narrow.
 
@@ -195,31 +195,31 @@ class ErrorAnalysis(ExpectedErrors):
 
     @property
     def true_positives(self) -> PoissonBinomial:
-        """Law of the number of markers in the set."""
+        """Distribution of the number of markers in the set."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(p[self.mask], q[self.mask])
 
     @property
     def false_positives(self) -> PoissonBinomial:
-        """Law of the number of non-markers in the set."""
+        """Distribution of the number of non-markers in the set."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(q[self.mask], p[self.mask])
 
     @property
     def false_negatives(self) -> PoissonBinomial:
-        """Law of the number of markers left out."""
+        """Distribution of the number of markers left out."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(p[~self.mask], q[~self.mask])
 
     @property
     def true_negatives(self) -> PoissonBinomial:
-        """Law of the number of non-markers left out."""
+        """Distribution of the number of non-markers left out."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(q[~self.mask], p[~self.mask])
 
     @property
     def mislabelled(self) -> PoissonBinomial:
-        """Law of the number of wrong labels, false positives and false negatives together."""
+        """Distribution of the number of wrong labels, false positives and false negatives together."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(np.where(self.mask, q, p), np.where(self.mask, p, q))
 

@@ -179,9 +179,9 @@ def _errors() -> dict[str, Any]:
     return _part(
         "Errors to expect",
         "The expected number of false positives is the sum of (1 - probability) over the list, that of missed "
-        "markers the sum of the probabilities outside it (equations 3.5 and 3.6). The law of the number of false "
-        "positives is Poisson-binomial, worked out exactly: the number of heads of independent coins, one per "
-        "listed feature. Its interval leaves at most 5% on either side.",
+        "markers the sum of the probabilities outside it (equations 3.5 and 3.6). The distribution of the number "
+        "of false positives is Poisson-binomial, worked out exactly: the number of heads of independent coins, "
+        "one per listed feature. Its interval leaves at most 5% on either side.",
         formula="E[FP] = sum over the list of (1 - probability)",
     )
 

@@ -171,7 +171,7 @@ def _pairs(names: Iterable[str], labels: Sequence[str]) -> dict[str, dict[str, A
 
 
 SCHEMA = 1
-_WITH_LAWS = 500
+_WITH_DISTRIBUTIONS = 500
 
 
 def payload(report: ReportData) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def payload(report: ReportData) -> dict[str, Any]:
         "paired": is_paired(posterior),
         "n_features": posterior.n_features,
         "n_detailed": report.n_detailed,
-        "law": posterior.model.family,
+        "family": posterior.model.family,
         "calibrated": posterior.calibrated,
         "rule": report.rule.content(),
         "names": list(detailed.names),
@@ -268,12 +268,14 @@ def _statistics(detailed: FeaturePosterior) -> dict[str, Any] | None:
 
 
 def _predictive(report: ReportData, order: IntArray) -> dict[str, Any] | None:
-    n = max(_WITH_LAWS, 0 if report.values is None else len(report.values.values))
-    laws = predictive(report.posterior, order[:n])
-    if laws is None:
+    n = max(_WITH_DISTRIBUTIONS, 0 if report.values is None else len(report.values.values))
+    distributions = predictive(report.posterior, order[:n])
+    if distributions is None:
         return None
-    rows = {"dof": laws.dof, "location": laws.location, "scale": laws.scale}
-    return {"n": laws.n_features} | {name: [encoded(row, "f4") for row in each] for name, each in rows.items()}
+    rows = {"dof": distributions.dof, "location": distributions.location, "scale": distributions.scale}
+    return {"n": distributions.n_features} | {
+        name: [encoded(row, "f4") for row in each] for name, each in rows.items()
+    }
 
 
 def _values(report: ReportData) -> dict[str, Any] | None:

@@ -62,7 +62,9 @@ def variance_alone(moments: Moments) -> npt.NDArray[np.bool_]:
     freedom = np.maximum(moments.counts - 1, 1).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = moments.variance[1] / moments.variance[0]
-        of_variance = 2 * np.minimum(*(law(freedom[1], freedom[0], ratio) for law in (fdtr, fdtrc)))
+        of_variance = 2 * np.minimum(
+            *(distribution(freedom[1], freedom[0], ratio) for distribution in (fdtr, fdtrc))
+        )
         t, dof = unequal_variances(moments.mean_difference, *moments.variance, *moments.counts)
         of_mean = 2 * stdtr(dof, -np.abs(t))
         varies = (ratio > 0) & (ratio < np.inf)

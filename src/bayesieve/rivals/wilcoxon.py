@@ -24,9 +24,9 @@ from bayesieve.rivals.log_tails import log_normal_tails
 from bayesieve.rivals.sorted_values import SortedTile, scored
 from bayesieve.utils import FloatArray, IntArray, check_choice
 
-LAWS = ("auto", "normal")
-_SMALL = 8  # values in the smaller class up to which the exact law is used, as in SciPy
-_MOST_PAIRS = 100_000  # beyond, the exact law would be long and the normal one is as good
+NULL_DISTRIBUTIONS = ("auto", "normal")
+_SMALL = 8  # values in the smaller class up to which the exact distribution is used, as in SciPy
+_MOST_PAIRS = 100_000  # beyond, the exact one would be long and the normal one is as good
 _CAVEAT = "The rank-sum test sees one class lying above the other; it hardly sees a difference in spread."
 
 
@@ -116,7 +116,7 @@ def exact_log_tails(smaller: int, larger: int) -> FloatArray:
 
 def wilcoxon_method(*, law: str = "auto") -> _RankSum:
     """Check the options of :func:`wilcoxon`, for a pass over sorted values."""
-    check_choice("law", law, LAWS)
+    check_choice("law", law, NULL_DISTRIBUTIONS)
     return _RankSum(law == "auto")
 
 

@@ -57,7 +57,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
 ) -> PermutationNull:
     r"""Screen again with the labels permuted, and count what passes under the global null.
 
-    Needs no law of the features: heavy tails, outliers and correlated features are kept as they are. Samples must
+    Supposes no distribution: heavy tails, outliers and correlated features are kept as they are. Samples must
     be exchangeable if the labels mean nothing (no batches, no pairs). All features see the same permutations,
     and the result is that of calling :func:`screen` for each of them.
 

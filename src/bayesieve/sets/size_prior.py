@@ -1,6 +1,6 @@
 r"""SizePrior: a prior that depends on the number of markers only.
 
-A law says the weight of *one* set of each size, :math:`p_k / \binom{n}{k}`: of many priors that is a
+A distribution says the weight of *one* set of each size, :math:`p_k / \binom{n}{k}`: of many priors that is a
 simpler number than :math:`p_k`, and the one that posteriors need.
 
 With :math:`p_k` the probability of :math:`k` markers among :math:`n` features, every set of :math:`k`
@@ -18,14 +18,14 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from bayesieve.models import Model
-from bayesieve.posterior import CountLaw, PriorRemark
+from bayesieve.posterior import CountDistribution, PriorRemark
 from bayesieve.sets.masks import check_number, log_sum, set_sizes
 from bayesieve.sets.priors import SetPrior
 from bayesieve.utils import FloatArray, PriorError, check_whole, is_number
 
 
 @runtime_checkable
-class SizeLaw(Protocol):
+class SizeDistribution(Protocol):
     """Where the weights of a :class:`SizePrior` come from."""
 
     def log_per_set(self, n_features: int) -> FloatArray:
@@ -34,13 +34,13 @@ class SizeLaw(Protocol):
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Law of :meth:`SizePrior.fixed`."""
+    """Distribution of :meth:`SizePrior.fixed`."""
 
     size: int
 
@@ -54,13 +54,13 @@ class Fixed:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"exactly {self.size:,} marker{'' if self.size == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Law of :meth:`SizePrior.at_most`."""
+    """Distribution of :meth:`SizePrior.at_most`."""
 
     size: int
 
@@ -70,13 +70,13 @@ class AtMost:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"at most {self.size:,} marker{'' if self.size == 1 else 's'}, each number equally probable"
 
 
 @dataclass(frozen=True, slots=True)
 class Binomial:
-    """Law of :meth:`SizePrior.binomial`."""
+    """Distribution of :meth:`SizePrior.binomial`."""
 
     prior_probability: float
 
@@ -87,13 +87,13 @@ class Binomial:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"independent features of prior probability {self.prior_probability:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class BetaBinomial:
-    """Law of :meth:`SizePrior.beta_binomial`."""
+    """Distribution of :meth:`SizePrior.beta_binomial`."""
 
     a: float
     b: float
@@ -105,10 +105,10 @@ class BetaBinomial:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         if self.a == self.b == 1.0:
             return "every number of markers equally probable"
-        return f"a prior probability that is unknown and follows a Beta({self.a:g}, {self.b:g}) law"
+        return f"a prior probability that is unknown and follows a Beta({self.a:g}, {self.b:g}) distribution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Table:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return "the weights given"
 
 
@@ -157,7 +157,7 @@ class Function:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return "the weights given"
 
 
@@ -204,7 +204,7 @@ class SizePrior(SetPrior):
     ----------
     law
         Weights of 0, 1, 2, ... markers, zero beyond the last; or a function that returns the weight of a
-        number of markers. Weights need not add up to 1. For laws with a name see :meth:`uniform`,
+        number of markers. Weights need not add up to 1. For distributions with a name see :meth:`uniform`,
         :meth:`beta_binomial`, :meth:`binomial`, :meth:`fixed` and :meth:`at_most`.
 
     Examples
@@ -224,7 +224,7 @@ class SizePrior(SetPrior):
 
     def __post_init__(self) -> None:
         law = self.law
-        if isinstance(law, SizeLaw):
+        if isinstance(law, SizeDistribution):
             return
         object.__setattr__(self, "law", Function(law) if callable(law) else Table(checked_weights(law)))
 
@@ -270,7 +270,7 @@ class SizePrior(SetPrior):
 
     @classmethod
     def beta_binomial(cls, a: float, b: float) -> SizePrior:
-        r"""Independent features whose prior probability is unknown and follows a Beta(a, b) law.
+        r"""Independent features whose prior probability is unknown and follows a Beta(a, b) distribution.
 
         Examples
         --------
@@ -355,10 +355,12 @@ class SizePrior(SetPrior):
         return str(self.law.words)
 
 
-def about_size(prior: SizePrior, law: CountLaw, model: Model) -> PriorRemark:
+def about_size(prior: SizePrior, number_of_markers: CountDistribution, model: Model) -> PriorRemark:
     """Say what was believed about the number of markers, and what is believed now."""
-    low, high = law.interval(0.9)
-    number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
+    low, high = number_of_markers.interval(0.9)
+    number = (
+        f"Given the data {number_of_markers.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
+    )
     dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
     said = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
     if model.supports("prior-ratio"):

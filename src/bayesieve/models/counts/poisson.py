@@ -64,7 +64,7 @@ def totals_of_group(values: FloatArray, *, spread: bool) -> EventTotals:
 
 
 def drawn(statistics: EventTotals, mean: FloatArray, rng: np.random.Generator) -> EventTotals:
-    """Return totals drawn from Poisson laws, at the counts and exposures (and with the moments) of others."""
+    """Draw totals from Poisson distributions, at the counts and exposures (and with the moments) of others."""
     total = rng.poisson(np.minimum(mean, _LARGEST_MEAN)).astype(np.float64)
     return dataclasses.replace(statistics, total=total)
 

@@ -57,13 +57,13 @@ class GaussianEvidences(Evidences):
         self._model, self._moments = model, moments
         self._cells: dict[Any, Cell] = {}
 
-    def cell(self, members: tuple[int, ...], law: int) -> Cell:
+    def cell(self, members: tuple[int, ...], prior_index: int) -> Cell:
         """Update the prior of a group with its data; all classes together have the pooled prior."""
         classes = self._moments.classes
         whole = len(members) == len(classes)
-        key = (members, 0 if whole or self.has_one_law else law)
+        key = (members, 0 if whole or self.has_one_prior else prior_index)
         if key not in self._cells:
-            prior = self._model.pooled_prior if whole else self._model.prior_of(law, len(classes))
+            prior = self._model.pooled_prior if whole else self._model.prior_of(prior_index, len(classes))
             labels = tuple(classes[k] for k in members)
             group = self._moments.group(labels[0]) if len(labels) == 1 else self._moments.pool(labels)
             self._cells[key] = Cell(_name(labels, whole), prior, group.count[0], *prior.updated_values(group)[:3])
@@ -83,9 +83,9 @@ class GaussianEvidences(Evidences):
         """Log evidence of all classes together."""
         return self.pooled_cell.log_kernel(self.pooled_cell.scale)
 
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Log evidence of some classes."""
-        return self.cell(members, law).log_kernel(self.pooled_cell.scale)
+        return self.cell(members, prior_index).log_kernel(self.pooled_cell.scale)
 
     def log_constant(self, n_groups: int) -> Any:
         r"""Constants of the priors where all are proper, the prior ratio for every further group elsewhere."""
@@ -95,7 +95,7 @@ class GaussianEvidences(Evidences):
             n_classes = len(moments.classes)
             with np.errstate(divide="ignore", invalid="ignore"):
                 computed = -model.pooled_prior.log_constant() + sum(
-                    model.prior_of(law, n_classes).log_constant() for law in range(n_groups)
+                    model.prior_of(prior_index, n_classes).log_constant() for prior_index in range(n_groups)
                 )
         if proper.all():
             return computed
@@ -105,7 +105,7 @@ class GaussianEvidences(Evidences):
         return given if computed is None else np.where(proper, computed, given)
 
     @property
-    def has_one_law(self) -> bool:
+    def has_one_prior(self) -> bool:
         """Whether all groups of a pattern have the same prior."""
         return len(self._model.class_priors) == 1
 

@@ -109,25 +109,25 @@ def _broadcast(values: FloatArray, n0: Any, n1: Any) -> list[FloatArray]:
     least = [float(np.min(n, initial=np.inf)) for n in sizes]
     if not all(n >= 2 for n in least):
         raise DataError(
-            f"The law of lambda needs at least 2 samples per class, not {least[0]:g} and {least[1]:g}."
+            f"The distribution of lambda needs at least 2 samples per class, not {least[0]:g} and {least[1]:g}."
         )
     return list(np.broadcast_arrays(values, *sizes))
 
 
 def _row_by_row(
-    law: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
+    function: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
     values: FloatArray,
     n0: FloatArray,
     n1: FloatArray,
 ) -> FloatArray:
-    """Apply a law that fixes 0 and minus infinity to some values at a time, so that little memory is needed."""
+    """Apply a function that fixes 0 and minus infinity to some values at a time, to need little memory."""
     flat, n0, n1 = values.ravel(), n0.ravel(), n1.ravel()
     result = np.array(flat)
     inner = np.flatnonzero(np.isfinite(flat) & (flat < -_LEAST))
 
     def work(first: int) -> None:
         rows = inner[first : first + _ROWS]
-        result[rows] = law(flat[rows], np.minimum(n0[rows], n1[rows]), np.maximum(n0[rows], n1[rows]))
+        result[rows] = function(flat[rows], np.minimum(n0[rows], n1[rows]), np.maximum(n0[rows], n1[rows]))
 
     for_each(work, range(0, inner.size, _ROWS), n_threads_for(None, inner.size * _N_NODES))
     return result.reshape(values.shape)

@@ -1,8 +1,8 @@
 """False positives expected under the global null: how many features would pass if none differed.
 
 Under an improper prior the expectation of the model is not calibrated even on ideal data, so this
-number stands beside it. Under Jeffreys' prior it follows from the exact law of lambda; otherwise non-markers
-are drawn from each feature's own pooled law (the statistics only, no raw data).
+number stands beside it. Under Jeffreys' prior it follows from the exact distribution of lambda; otherwise
+non-markers are drawn from each feature's own pooled distribution (the statistics only, no raw data).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayesieve.utils import FloatArray
 
 _SEED = 20_191_105
 _DRAWS, _FEW, _AT_ONCE, _MOST_ROUNDS = 400_000, 20_000, 8_192, 300
-_AT_ONCE_BY_LAW, _NODES = 2**20, 20_000
+_AT_ONCE_EXACT, _NODES = 2**20, 20_000
 
 
 def expected_under_null(posterior: FeaturePosterior, cut: float) -> float:
@@ -67,7 +67,7 @@ def null_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray:
     finite = np.isfinite(at)  # nothing reaches the one end, only a prior probability of 0 misses the other
     found = np.where(at > 0, 0.0, float((prior[usable] > -np.inf).sum()))
     if finite.any():
-        work = _by_law if follows_lambda(posterior) else _by_drawing
+        work = _exactly if follows_lambda(posterior) else _by_drawing
         found[finite] = work(posterior, usable, prior[usable], at[finite])
     return found
 
@@ -108,7 +108,7 @@ def follows_lambda(posterior: FeaturePosterior) -> bool:
     return plain and two and posterior.model.is_jeffreys and not np.any(posterior.resolution)
 
 
-def _by_law(
+def _exactly(
     posterior: FeaturePosterior, usable: npt.NDArray[np.int64], prior: FloatArray, cuts: FloatArray
 ) -> FloatArray:
     """Add up the null size of every distinct (class sizes, prior odds times prior ratio)."""
@@ -117,8 +117,8 @@ def _by_law(
     n0, n1, offset, number = _distinct(posterior, usable, prior)
     highest = jeffreys_constant(n0, n1) + offset  # log-odds where lambda is 1
     found = np.zeros(cuts.size)
-    step = max(1, _AT_ONCE_BY_LAW // max(n0.size, 1))
-    for rows in _of_equal_sizes(n0, n1) if n0.size * cuts.size > _AT_ONCE_BY_LAW else [slice(None)]:
+    step = max(1, _AT_ONCE_EXACT // max(n0.size, 1))
+    for rows in _of_equal_sizes(n0, n1) if n0.size * cuts.size > _AT_ONCE_EXACT else [slice(None)]:
         small, large = n0[rows].astype(int), n1[rows].astype(int)
         table = None
         if highest[rows].size * cuts.size > 4 * _NODES:

@@ -9,7 +9,7 @@ import {
 
 /** @import { Context, Payload, Solution, View } from "./types.js" */
 
-/** Make the results; update(view) fills all but the law, updateLaw(view) the numbers that need it. */
+/** Make the results; update(view) fills all but the distribution, updateDistribution(view) the numbers that need it. */
 export function createHeadline(/** @type {Context} */ context) {
   const places = {};
   for (const element of allOf("[data-result]")) {
@@ -22,8 +22,8 @@ export function createHeadline(/** @type {Context} */ context) {
   const speak = createSpeaker(context);
   return {
     update: (view) => updateResults(context, places, view),
-    updateLaw: (view) => {
-      updateLawResults(places, view);
+    updateDistribution: (view) => {
+      updateDistributionResults(places, view);
       const sentence = verdictOf(context, view);
       byId("verdict").textContent = sentence;
       speak(sentence, view.previous !== null);
@@ -43,7 +43,7 @@ function explainUnderNull(/** @type {Payload} */ payload, /** @type {Solution} *
     const simulated = payload.under_null.resolution ? ", by simulation" : "";
     note.textContent = underNull === null
       ? "none: every feature is taken for a marker"
-      : `no feature differs${payload.law ? `, ${payload.law} values` : ""}${simulated}`;
+      : `no feature differs${payload.family ? `, ${payload.family} values` : ""}${simulated}`;
   }
 }
 
@@ -83,9 +83,9 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
   byId("command-python").textContent = pythonCommand(context.payload, view.state);
 }
 
-/** Fill the numbers that need the law of the number of false positives. */
-function updateLawResults(places, /** @type {View} */ view) {
-  const { low, high, hitRate } = view.law();
+/** Fill the numbers that need the distribution of the number of false positives. */
+function updateDistributionResults(places, /** @type {View} */ view) {
+  const { low, high, hitRate } = view.distribution();
   showResult(places, "interval_low", low, formatCount(low));
   showResult(places, "interval_high", high, formatCount(high));
   byId("hit-rate-note").hidden = !((view.solution.underNull ?? 0) > high + 0.5);
@@ -101,7 +101,7 @@ function verdictOf(/** @type {Context} */ context, /** @type {View} */ view) {
     return `No feature is listed (${solution.words}). The most probable, ${shorten(shownName(context.details.names[0]), 40)}, has `
       + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
   }
-  const { low, high } = view.law();
+  const { low, high } = view.distribution();
   const doubt = (solution.underNull ?? 0) > high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
   const number = formatUnderNull(solution.underNull, context.payload, "fewer than ");
   const atNull = solution.underNull === null ? "" : ` Under the global null: ${number}.${doubt}`;

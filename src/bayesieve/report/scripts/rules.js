@@ -2,7 +2,7 @@
 // Rules: which features make the list under any rule, prior probability and prior ratio.
 // Every list is a beginning of the rank order, since a change of the prior moves all log-odds alike.
 
-import { longestSurePrefix } from "./law.js";
+import { longestSurePrefix } from "./distribution.js";
 import { decodedOnce, expit, firstWhere, formatGeneral, logit, TINY } from "./numbers.js";
 
 /** @import { NullTable, Evidence, Payload, State, Weights } from "./types.js" */
@@ -36,7 +36,7 @@ export function createEvidence(/** @type {Payload} */ payload) {
     stored: logBayesFactor,
     slots: [],
     lastSolution: null,
-    lastLaw: null,
+    lastDistribution: null,
     logOdds: (state) => weigh(evidence, state).logOdds,
     weights: (state) => weigh(evidence, state),
     shift: (state) => shiftOf(evidence, state),
