@@ -89,7 +89,7 @@ def downloaded(page: Page) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def listed(page: Page) -> list[str]:
+def list_names(page: Page) -> list[str]:
     """Return the names of the list: the table filtered and saved."""
     page.locator("#table-filter").select_option("selected")
     settle(page)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from browser.handling import listed, results, set_to, settle
+from browser.handling import list_names, results, set_to, settle
 from report.engine_cases import expected, reweighed, rule_of, settings
 
 EXACT = ("n_selected", "interval_low", "interval_high")
@@ -72,7 +72,7 @@ def test_the_list_in_the_table_is_that_of_the_python_rule(opened, made):
         set_to(page, state)
         selection = rule_of(state).select(reweighed(study.posterior, state))
         kept = set(selection.names)
-        assert listed(page) == [name for name in study.ranking if name in kept], state
+        assert list_names(page) == [name for name in study.ranking if name in kept], state
 
 
 def test_sliders_answer_and_the_number_beside_them_follows(opened, made):

@@ -12,7 +12,7 @@ from commands import gene_names, halves, in_rows, inside, numbers
 
 import bayesieve as bs
 from bayesieve.cli import main
-from bayesieve.report.encoding import decoded
+from bayesieve.report.encoding import decode_array
 
 N, K = 36, 30
 VALUES = numbers(N, K, seed=21)
@@ -55,7 +55,9 @@ def posterior(**options):
 def check_evidence(content, wanted):
     order = wanted.ranking
     assert content["names"] == [wanted.names[i] for i in order]
-    np.testing.assert_allclose(decoded(content["log_bayes_factor"]), wanted.log_bayes_factor[order], rtol=1e-10)
+    np.testing.assert_allclose(
+        decode_array(content["log_bayes_factor"]), wanted.log_bayes_factor[order], rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet", "bare.csv"])
@@ -128,7 +130,7 @@ def test_a_manifest_is_run_again_and_compared(screened):
     check_evidence(content, posterior())
     assert content["values"]["n"] == K
     wanted = VALUES[:, posterior().ranking].T.astype("f4")
-    np.testing.assert_array_equal(decoded(content["values"]["data"]).reshape(K, N), wanted)
+    np.testing.assert_array_equal(decode_array(content["values"]["data"]).reshape(K, N), wanted)
     screened("report", "m.json", "--report-values", "0", "--out", "none.html")
     assert payload("none.html")["values"] is None
 
@@ -198,12 +200,12 @@ def test_a_statistics_file_of_several_sites_has_the_view_of_a_cohort(run):
     for k, second in enumerate(apart):
         values = VALUES[k::3, first]
         difference = values[second].mean() - values[~second].mean()
-        assert decoded(view["difference"][k])[0] == pytest.approx(difference, rel=1e-5)
+        assert decode_array(view["difference"][k])[0] == pytest.approx(difference, rel=1e-5)
     blocked = run("report", "all.stats.parquet", "--blocks", "sites", "--out", "blocks.html")
     assert "apart" in blocked.said
     content = payload("blocks.html")
     np.testing.assert_allclose(
-        decoded(content["sites"]["combined"]), decoded(content["log_bayes_factor"]), rtol=1e-5, atol=1e-5
+        decode_array(content["sites"]["combined"]), decode_array(content["log_bayes_factor"]), rtol=1e-5, atol=1e-5
     )
     turned = run("report", "all.stats.parquet", "--classes", "b, a", "--out", "turned.html")
     assert turned.code == 0
@@ -243,7 +245,7 @@ def test_the_python_of_a_statistics_file_picks_its_classes(classes, blocks, run)
         check_evidence(content, found)
         difference = [c for c in content["columns"] if c["key"] == "mean_difference"]
         if difference:
-            shown = decoded(difference[0]["values"])
+            shown = decode_array(difference[0]["values"])
             np.testing.assert_allclose(shown, found.moments.mean_difference[found.ranking], rtol=1e-6)
         assert ("degenerate='exclude'" in content["commands"]["python"][-1]) == (name != "direct.html")
 

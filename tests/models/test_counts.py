@@ -15,7 +15,7 @@ import bayesieve as bs
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, PriorError
 from bayesieve.models import NegativeBinomialModel, PoissonModel
-from bayesieve.models.counts.negative_binomial import estimated_size
+from bayesieve.models.counts.negative_binomial import estimate_size
 from bayesieve.models.counts.poisson import log_gamma_rest
 from bayesieve.stats import EventTotals
 
@@ -257,7 +257,7 @@ def test_estimated_size_is_the_ratio_of_weighted_moments(rng):
     X = rng.negative_binomial(2.0, 0.1, (30, 5)).astype(float)
     y = np.arange(30) % 3
     X[0, 0] = np.nan
-    found = estimated_size(EventTotals.from_matrix(X, y, missing="omit", spread=True))
+    found = estimate_size(EventTotals.from_matrix(X, y, missing="omit", spread=True))
     for j in range(5):
         top = bottom = 0.0
         for k in range(3):
@@ -272,18 +272,18 @@ def test_estimated_size_finds_the_truth_though_the_means_differ():
     rng, r = np.random.default_rng(5), 3.0
     X = np.concatenate([rng.negative_binomial(r, r / (r + m), (40_000, 2)) for m in (5.0, 50.0)])
     totals = EventTotals.from_matrix(X, np.repeat([0, 1], 40_000), spread=True)
-    np.testing.assert_allclose(estimated_size(totals), 3.0, rtol=0.03)
+    np.testing.assert_allclose(estimate_size(totals), 3.0, rtol=0.03)
 
 
 def test_estimated_size_stays_within_its_bounds():
     X = np.array([[3, 0, 0], [3, 0, 0], [3, 0, 10**7], [3, 0, 0]])
     totals = EventTotals.from_matrix(X, ["a", "a", "a", "b"], spread=True)
-    assert estimated_size(totals)[:2].tolist() == [1e6, 1e6]
+    assert estimate_size(totals)[:2].tolist() == [1e6, 1e6]
     single = EventTotals.from_matrix([[3], [9]], ["a", "b"], spread=True)
-    assert estimated_size(single).tolist() == [1e6]
+    assert estimate_size(single).tolist() == [1e6]
     rare = np.zeros((4000, 1))
     rare[0] = 1e9
-    assert estimated_size(EventTotals.from_matrix(rare, [0] * 4000, spread=True)).tolist() == [1e-3]
+    assert estimate_size(EventTotals.from_matrix(rare, [0] * 4000, spread=True)).tolist() == [1e-3]
 
 
 # Both ---------------------------------------------------------------------------------------------

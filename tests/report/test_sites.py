@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import bayesieve as bs
-from bayesieve.report.encoding import decoded
+from bayesieve.report.encoding import decode_array
 from bayesieve.report.payload import sites_payload
 from bayesieve.screening import SiteView
 from bayesieve.stats import merge_statistics
@@ -177,9 +177,9 @@ def test_the_payload_holds_the_numbers_as_the_page_reads_them(tables):
     assert content["title"] == "difference of means (sick minus well)"
     for k, site in enumerate(view.sites):
         for key in ("difference", "low", "high", "log_bayes_factor"):
-            np.testing.assert_allclose(decoded(content[key][k]), getattr(site, key), rtol=1e-6)
-    np.testing.assert_allclose(decoded(content["combined"]), view.combined, rtol=1e-6)
-    np.testing.assert_allclose(decoded(content["pooled"]["low"]), view.pooled.low, rtol=1e-6)
+            np.testing.assert_allclose(decode_array(content[key][k]), getattr(site, key), rtol=1e-6)
+    np.testing.assert_allclose(decode_array(content["combined"]), view.combined, rtol=1e-6)
+    np.testing.assert_allclose(decode_array(content["pooled"]["low"]), view.pooled.low, rtol=1e-6)
 
 
 def test_sites_of_other_features_or_classes_are_refused(tables):

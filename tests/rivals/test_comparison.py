@@ -19,7 +19,7 @@ import bayesieve as bs
 from bayesieve.rivals import comparison as module, register, rival
 from bayesieve.rivals.method_comparison import (
     average_overlap,
-    checked_lengths,
+    check_top,
     jaccard_index,
     mean_z,
     rank_correlation,
@@ -339,11 +339,11 @@ def test_the_order_of_classes_is_kept():
 
 
 def test_default_lengths_are_at_most_half_of_the_features():
-    assert [checked_lengths(None, n) for n in (1, 5, 20, 99, 100, 199, 20_000)] == [
+    assert [check_top(None, n) for n in (1, 5, 20, 99, 100, 199, 20_000)] == [
         (1,), (2,), (10,), (10,), (10, 50), (10, 50), (10, 50, 100)
     ]  # fmt: skip
-    assert checked_lengths([7, 3, 7], 9) == (3, 7)
-    assert checked_lengths(np.int64(4), 9) == (4,)
+    assert check_top([7, 3, 7], 9) == (3, 7)
+    assert check_top(np.int64(4), 9) == (4,)
 
 
 @pytest.mark.parametrize("top", [0, -1, 121, 2.5, True, "ten", [], [10, 0]])

@@ -134,7 +134,7 @@ def test_theorem_3_without_gaussian_data_or_independent_features(noise):
     probability = np.exp(paths.log_probability_of_truth)
     assert probability[:, -1].min() > 0.95
     assert np.median(probability[:, -1]) > 0.99
-    assert (paths.settled() > 0).all()
+    assert (paths.first_correct_size() > 0).all()
     for rate in paths.rates()[:3]:
         assert abs(rate.error_in_standard_errors) < WITHIN
     non_marker = paths.rates()[3]

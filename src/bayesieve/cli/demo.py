@@ -57,8 +57,8 @@ def run_demo(
             f"Wrote {write_data} and {truth_path(write_data)}; "
             f"try: bayesieve screen {write_data} --labels class -p {_PRIOR_PROBABILITY}"
         )
-    posterior, first = _timed(data)
-    again = min(_timed(data)[1] for _ in range(5))
+    posterior, first = _time(data)
+    again = min(_time(data)[1] for _ in range(5))
     selection = MinimalRisk(0.5).select(posterior)
     console.print(_ranked_table(posterior, data, n_rows))
     console.print(_verdict(selection, data), soft_wrap=False)
@@ -107,7 +107,7 @@ def _write_report(selection: Selection, data: SyntheticData, path: Path, seed: i
     write_page(report, path)
 
 
-def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:
+def _time(data: SyntheticData) -> tuple[FeaturePosterior, float]:
     start = time.perf_counter()
     posterior = screen(
         data.values, data.labels, model=GaussianModel.jeffreys(0.1), prior_probability=_PRIOR_PROBABILITY

@@ -178,10 +178,10 @@ DESIGN = (
            'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),
     BLOCKS,
     option("block_model", words("own", "shift"), "own", COMPARED,
-           "Blocks have all their own, or share the class shift."),
+           "Batches: all parameters their own, or one class shift."),
     option("pairs", str | None, None, COMPARED, "Pair (patient) of each sample: column or FILE:COLUMN.",
            metavar="COLUMN"),
-    option("exposures", str | None, None, COMPARED, "Counts: a column, FILE:COLUMN, or total (sample totals).",
+    option("exposures", str | None, None, COMPARED, "Offsets of counts: column, FILE:COLUMN, or total (sums).",
            metavar="COLUMN"),
     option("informative_missing", bool, False, COMPARED, "A different share of missing values is evidence, too."),
 )
@@ -191,7 +191,7 @@ PRIOR = (
     option("prior", str, "jeffreys", CHOICE, "jeffreys, proper, uniform (categories), or a TOML file.",
            metavar="NAME|FILE"),
     PRIOR_RATIO,
-    option("prior_probability", str, "0.01", CHOICE, "Share of markers believed in, or FILE:COLUMN by feature.",
+    option("prior_probability", str, "0.01", CHOICE, "Prior inclusion probability, or FILE:COLUMN by feature.",
            "-p", metavar="P|FILE:COLUMN"),
     option("resolution", float | None, None, CHOICE, "Step to which values are rounded (1 for counts).",
            metavar="STEP", min=0),
@@ -201,24 +201,25 @@ PRIOR = (
 RULE = (
     option("criterion", words("map", "cmap", "mr", "mnc", "cmnc", "np", "fdr", "fdp") | None, None, CHOICE,
            "Rule of the list; mnc (probability over 0.5) if no number says otherwise."),
-    option("threshold", float | None, None, CHOICE, "For mr: least probability.", metavar="P", min=0, max=1),
+    option("threshold", float | None, None, CHOICE, "For mr: least posterior probability.", metavar="P",
+           min=0, max=1),
     option("n_selected", int | None, None, CHOICE, "For cmnc and cmap: list length.", "-n", metavar="N", min=0),
     option("expected_false_positives", float | None, None, CHOICE, "For np: a number of features.", metavar="N",
            min=0),
-    option("proportion", float | None, None, CHOICE, "For fdr and fdp: share of false ones.", metavar="SHARE",
-           min=0, max=1),
+    option("proportion", float | None, None, CHOICE, "For fdr and fdp: share of false discoveries.",
+           metavar="SHARE", min=0, max=1),
     option("confidence", float | None, None, CHOICE, "For fdp: probability of keeping the share.", metavar="P",
            min=0, max=1),
 )
 FINDINGS = (
-    option("robust", bool, False, CHOICE, "Select on that least log-odds; implies --fragility."),
+    option("robust", bool, False, CHOICE, "Select on the least leave-one-out log-odds (--fragility)."),
     option("kinds", bool, False, OUTPUT, "Add: does the mean differ, the variance, or both? (two classes)"),
     option("effects", bool, False, OUTPUT, "Add: which way, and effect sizes with 95% intervals. (two classes)"),
-    option("fragility", bool, False, OUTPUT, "Add: the least log-odds when any one sample is left out."),
+    option("fragility", bool, False, OUTPUT, "Add: leave-one-out influence, the least log-odds."),
     option("p_values", bool, False, OUTPUT, "Add: exact p-values of the same difference. (two classes, Gaussian)"),
     option("permutations", int | None, None, OUTPUT,
            "Add: p-values and the number under the global null, from N permutations.", metavar="N", min=1),
-    option("seed", int | None, None, OUTPUT, "Of the relabellings; 0 by default.", min=0),
+    option("seed", int | None, None, OUTPUT, "Of the permutations; 0 by default.", min=0),
 )
 OUT = option("out", Path | None, None, OUTPUT, ".csv, .tsv, .parquet or .json; standard output (CSV) if not "
              "given.", "-o", metavar="FILE")

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.models.gaussian.prior_ratio import checked_prior_ratio
+from bayesieve.models.gaussian.prior_ratio import check_prior_ratio
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats import ClassStatistics, Parts
 from bayesieve.utils import FloatArray, for_each, n_threads_for
@@ -84,7 +84,7 @@ class GroupEvidences(Evidences):
         """Return the log prior ratio for every group but the first; 0 for a proper prior."""
         if self._prior_ratio is None:
             return 0.0
-        ratio: Any = checked_prior_ratio(self._prior_ratio)
+        ratio: Any = check_prior_ratio(self._prior_ratio)
         return (n_groups - 1) * np.log(ratio)
 
 

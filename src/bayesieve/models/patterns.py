@@ -153,11 +153,11 @@ class Patterns:
         if pattern < 0:
             return "no difference"
         groups = sorted(self.groups(pattern), key=lambda group: (len(group), group))
-        said = ["{" + ", ".join(str(self.classes[k]) for k in group) + "}" for group in groups]
-        if len(said) == 2:
-            first, second = said
+        texts = ["{" + ", ".join(str(self.classes[k]) for k in group) + "}" for group in groups]
+        if len(texts) == 2:
+            first, second = texts
             return f"{first} differs from {second}"
-        return f"{', '.join(said[:-1])} and {said[-1]} all differ"
+        return f"{', '.join(texts[:-1])} and {texts[-1]} all differ"
 
     @property
     def smallest_groups(self) -> list[tuple[tuple[int, ...], int]]:
@@ -226,7 +226,7 @@ def _from_row(pattern: Any, classes: tuple[Label, ...]) -> Growth:
     return _canonical(row.tolist())
 
 
-def _from_groups(said: str, groups: Sequence[Sequence[Any]], classes: tuple[Label, ...]) -> Growth:
+def _from_groups(pattern: str, groups: Sequence[Sequence[Any]], classes: tuple[Label, ...]) -> Growth:
     """Number the groups of a pattern that lists the classes of each; ``*`` stands for all others."""
     row: list[int | None] = [None] * len(classes)
     rest = None
@@ -237,16 +237,17 @@ def _from_groups(said: str, groups: Sequence[Sequence[Any]], classes: tuple[Labe
                 continue
             if label not in classes:
                 raise PriorError(
-                    f"The pattern {said} names {label!r}, which is no class; the classes are "
+                    f"The pattern {pattern} names {label!r}, which is no class; the classes are "
                     f"{', '.join(map(repr, classes))}. Labels with , | or ; in them cannot be written in a text: "
                     "rename them, or give lists of labels."
                 )
             if row[classes.index(label)] is not None:
-                raise PriorError(f"The pattern {said} names {label!r} twice. Name every class once.")
+                raise PriorError(f"The pattern {pattern} names {label!r} twice. Name every class once.")
             row[classes.index(label)] = number
     absent = [str(label) for label, number in zip(classes, row, strict=True) if number is None]
     if absent and rest is None:
         raise PriorError(
-            f"The pattern {said} leaves out {', '.join(absent)}. Name every class, or write * for all the others."
+            f"The pattern {pattern} leaves out {', '.join(absent)}. Name every class, or write * for all "
+            "the others."
         )
     return _canonical([rest if number is None else number for number in row])

@@ -40,7 +40,7 @@ from .findings.kinds import Kinds as Kinds, kinds as kinds
 from .marginals import (
     Marginals as Marginals,
     Tabular as Tabular,
-    checked_log_odds as checked_log_odds,
+    check_log_odds as check_log_odds,
     expit as expit,
     log_expit as log_expit,
 )

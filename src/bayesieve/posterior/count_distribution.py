@@ -48,14 +48,14 @@ class CountDistribution:
         >>> bs.CountDistribution.of_masses([0.5, 0.25, 0.25]).variance
         0.6875
         """
-        given = np.asarray(masses, dtype=np.float64)
-        if given.ndim != 1 or not (given >= 0).all() or not given.any():
+        weights = np.asarray(masses, dtype=np.float64)
+        if weights.ndim != 1 or not (weights >= 0).all() or not weights.any():
             raise RuleError("The distribution of a number needs probabilities of 0, 1, 2, ..., not all of them 0.")
-        number = np.arange(given.size)
-        mean = float(number @ given)
-        variance = float((number - mean) ** 2 @ given)
-        positive = np.flatnonzero(given)
-        pmf = given[positive[0] : positive[-1] + 1].copy()
+        number = np.arange(weights.size)
+        mean = float(number @ weights)
+        variance = float((number - mean) ** 2 @ weights)
+        positive = np.flatnonzero(weights)
+        pmf = weights[positive[0] : positive[-1] + 1].copy()
         pmf.flags.writeable = False
         return cls(int(positive[0]), pmf, mean, variance)
 

@@ -60,7 +60,7 @@ def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive
     except PriorError:  # priors of groups of classes, not of classes
         return None
     groups.append((few.pooled_prior, moments.pool()))
-    return _stacked([prior.updated_values(group) for prior, group in groups], where.size)
+    return _stack([prior.updated_values(group) for prior, group in groups], where.size)
 
 
 def _of_pairs(differences: Moments) -> Predictive:
@@ -69,10 +69,10 @@ def _of_pairs(differences: Moments) -> Predictive:
     mean, squares = differences.mean[0] + np.asarray(differences.residual)[0], differences.centred_squares[0]
     free = (n - 0.5, squares, n, mean)
     null = (n, squares + n * mean * mean, np.full(n.shape, np.inf), np.zeros(n.shape))
-    return _stacked([free, null], n.size)
+    return _stack([free, null], n.size)
 
 
-def _stacked(updated: list[tuple[Any, Any, Any, Any]], n_features: int) -> Predictive:
+def _stack(updated: list[tuple[Any, Any, Any, Any]], n_features: int) -> Predictive:
     rows = [np.broadcast_arrays(*(np.asarray(each, np.float64) for each in row), np.empty(n_features))[:4]
             for row in updated]  # fmt: skip
     dof, squares, strength, location = (np.array([row[j] for row in rows]) for j in range(4))

@@ -77,13 +77,13 @@ def _evidence(report: ReportData) -> dict[str, Any]:
 
 
 def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
-    said = (
+    text = (
         f"Values are Gaussian with unknown mean and variance ({describe_model(report)}). They are integrated out: "
         f"a marker {_has(report)} (section 2.3, equations 2.16 to 2.18)."
     )
     group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
     formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
-    paragraphs = [said, *_hyper_parameters(report, model)]
+    paragraphs = [text, *_hyper_parameters(report, model)]
     if len(report.posterior.classes) > 2:
         formula = f"BF = mean over patterns of L^(groups - 1) product of p(group) / p(all values),   {group}"
         paragraphs.append(
@@ -130,11 +130,11 @@ def _hyper_parameters(report: ReportData, model: GaussianModel) -> list[str]:
         priors = dict(zip(report.class_counts, model.class_priors, strict=True))
         priors["all values"] = model.pooled_prior
     names = {"kappa": "variance_dof", "s": "variance_scale", "nu": "mean_strength", "m": "mean_location"}
-    said = [
+    parts = [
         f"{group}: " + ", ".join(f"{sign} = {_number(getattr(prior, name))}" for sign, name in names.items())
         for group, prior in priors.items()
     ]
-    return ["Hyper-parameters of the priors: " + "; ".join(said) + "."]
+    return ["Hyper-parameters of the priors: " + "; ".join(parts) + "."]
 
 
 def _number(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.io import annotation_columns
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import (
@@ -23,7 +23,7 @@ from bayesieve.posterior import (
 )
 from bayesieve.report.commands import Commands
 from bayesieve.report.controls import RuleState, start_of_controls
-from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
+from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
 from bayesieve.screening import RunRecord, SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
@@ -183,7 +183,7 @@ class ReportData:
         if n_values == 0:  # nothing about single samples
             selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior
-        n_shown = checked_number(n_values)
+        n_shown = check_n_values(n_values)
         values = None if data is None else raw_values(posterior, data, labels, n_shown)
         counts, counted = _samples(posterior, sample_counts(posterior, data, labels), record.class_counts)
         return cls(
@@ -205,9 +205,9 @@ class ReportData:
             discreet=n_values == 0,
         )
 
-    def say(self, said: Message | str) -> str:
+    def say(self, message: Message | str) -> str:
         """Render a message in the words of the reader, without ids of samples where none may be named."""
-        return Message.of(said).render(command=self.command, ids=not self.discreet)
+        return Message.of(message).render(command=self.command, ids=not self.discreet)
 
     @property
     def posterior(self) -> FeaturePosterior:
@@ -239,12 +239,12 @@ def without_samples(selection: Selection) -> Selection:
 
 def _now() -> str:
     """Return the time, or the one of SOURCE_DATE_EPOCH, so that the same input can give the same file."""
-    given = os.environ.get("SOURCE_DATE_EPOCH")
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
     try:
-        moment = time.gmtime(None if given is None else int(given))
+        moment = time.gmtime(None if seconds is None else int(seconds))
     except (ValueError, OverflowError, OSError):
         raise OptionError(
-            f"The environment variable SOURCE_DATE_EPOCH is {given!r}, but it gives the date of the report in "
+            f"The environment variable SOURCE_DATE_EPOCH is {seconds!r}, but it gives the date of the report in "
             "whole seconds since 1970, for example 1700000000. Correct it, or unset it to use the clock."
         ) from None
     return time.strftime("%Y-%m-%d %H:%M UTC", moment)
@@ -256,16 +256,16 @@ def is_paired(posterior: FeaturePosterior) -> bool:
 
 
 def _samples(
-    posterior: FeaturePosterior, counts: Sequence[int] | None, said: Mapping[str, int]
+    posterior: FeaturePosterior, counts: Sequence[int] | None, counts_by_label: Mapping[str, int]
 ) -> tuple[dict[str, int], bool]:
     """Number of samples by class, and whether it is more than the number of values that some feature has."""
     every = posterior.statistics.counts
-    most = dict(zip(told_apart(posterior.classes), largest_counts(posterior.statistics), strict=True))
+    most = dict(zip(disambiguate(posterior.classes), largest_counts(posterior.statistics), strict=True))
     if counts is not None:
         return dict(zip(most, map(int, counts), strict=True)), True
-    given = {str(label): int(n) for label, n in said.items()}
-    if list(given) == list(most) and given != most:
-        return given, True
+    stated = {str(label): int(n) for label, n in counts_by_label.items()}
+    if list(stated) == list(most) and stated != most:
+        return stated, True
     return most, bool((every == every[:, :1]).all())
 
 

@@ -10,7 +10,7 @@ from bayesieve.models import Model
 from bayesieve.posterior import expit
 from bayesieve.report.controls import prior_probability, ratio_moves
 from bayesieve.report.data import ReportData, is_paired
-from bayesieve.selection import describe_null, flagged_lines, found_lines
+from bayesieve.selection import describe_null, error_lines, flag_lines
 from bayesieve.utils import Message, join_words, plural
 
 _SMALL_CLASS = 10
@@ -28,7 +28,7 @@ def headline(report: ReportData) -> list[str]:
         f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
         f"({selection.rule}) in a comparison of {describe_comparison(report)}."
     )
-    sentences = [lead, *found_lines(selection, report.under_null, if_nothing=_IF_NOTHING)]
+    sentences = [lead, *error_lines(selection, report.under_null, if_nothing=_IF_NOTHING)]
     return [report.say(sentence) for sentence in sentences]
 
 
@@ -38,8 +38,8 @@ def describe_comparison(report: ReportData) -> str:
         label, number = next(iter(report.class_counts.items()))
         return f"{'' if report.counted else 'up to '}{plural(number, 'pair')}, {label}"
     what, up_to = ("sample", "") if report.counted else ("value", "up to ")
-    said = [f"{label} ({up_to}{plural(number, what)})" for label, number in report.class_counts.items()]
-    return " with ".join(said) if len(said) == 2 else join_words(said)
+    groups = [f"{label} ({up_to}{plural(number, what)})" for label, number in report.class_counts.items()]
+    return " with ".join(groups) if len(groups) == 2 else join_words(groups)
 
 
 def facts(report: ReportData) -> list[tuple[str, str]]:
@@ -120,7 +120,7 @@ def describe_warnings(report: ReportData) -> list[dict[str, str]]:
     """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
     found: list[tuple[str, Message | str]] = [("data", line) for line in report.record.described[1:]]
     found += [("warning", line) for line in report.record.warnings]
-    found += [("degenerate", line) for line in flagged_lines(report.selection)]
+    found += [("degenerate", line) for line in flag_lines(report.selection)]
     found += [("missing", line) for line in _missing(report)]
     found += [("small", line) for line in _small(report)]
     notes = [Message.of(note) for finding in report.posterior.findings for note in finding.notes()]
@@ -134,8 +134,8 @@ def describe_warnings(report: ReportData) -> list[dict[str, str]]:
     if report.posterior.model.caveat:
         found.append(("model", report.posterior.model.caveat))
     found += [("ratio", line) for line in _ratio(report)]
-    said = {report.say(text): kind for kind, text in reversed(found)}  # once each, the first kind counts
-    return [{"kind": kind, "text": text} for text, kind in reversed(said.items())]
+    kinds = {report.say(text): kind for kind, text in reversed(found)}  # once each, the first kind counts
+    return [{"kind": kind, "text": text} for text, kind in reversed(kinds.items())]
 
 
 def _missing(report: ReportData) -> list[str]:

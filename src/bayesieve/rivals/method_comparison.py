@@ -136,7 +136,7 @@ def _average_ranks(values: FloatArray) -> FloatArray:
     return ranks
 
 
-def checked_lengths(top: Any, n_features: int) -> tuple[int, ...]:
+def check_top(top: Any, n_features: int) -> tuple[int, ...]:
     """Return the lengths of lists in order; 10, 50 and 100 as far as half of the features allows by default."""
     if top is None:
         return tuple(n for n in (10, 50, 100) if 2 * n <= n_features) or (max(1, n_features // 2),)
@@ -470,4 +470,4 @@ class MethodComparison(Tabular):
     def _length(self, n: int | None) -> int:
         if n is None:
             return self.top[-1]
-        return checked_lengths(n, self.n_features)[0]
+        return check_top(n, self.n_features)[0]

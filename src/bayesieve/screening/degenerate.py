@@ -26,7 +26,7 @@ _TINY, _FEW_LEVELS = 1e-150, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PreparedData:
     """Data ready to be compared.
 
     Parameters
@@ -80,14 +80,14 @@ class DegeneratePolicy:
         check_choice("degenerate", self.policy, ("floor", "exclude", "raise"), DataError)
 
 
-def prepare(model: Any, statistics: Any, patterns: Patterns, handling: DegeneratePolicy) -> Prepared:
+def prepare(model: Any, statistics: Any, patterns: Patterns, handling: DegeneratePolicy) -> PreparedData:
     """Give features without usable variance a floor, or mark them as excluded."""
     if handling.resolution is not None:
         name = type(model).__name__
         model.require("resolution", f"resolution is the step of measurements; {name} has no use for it.")
     if not model.supports("floors"):
         flags = _too_many_levels(model, statistics, handling)
-        return Prepared(Part(model, statistics), model.evidences(statistics), flags, flags != 0)
+        return PreparedData(Part(model, statistics), model.evidences(statistics), flags, flags != 0)
     used = statistics if handling.resolution is None else statistics.with_resolution(handling.resolution)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
         evidences = model.evidences(used)
@@ -99,8 +99,8 @@ def prepare(model: Any, statistics: Any, patterns: Patterns, handling: Degenerat
         flags = np.where(bare == Degeneracy.TOO_FEW_VALUES, bare, flags)
     if not flags.any():
         part = Part(model, used, None, handling.resolution, None if handling.resolution is None else statistics)
-        return Prepared(part, evidences, flags, np.zeros(flags.shape, dtype=bool))
-    return _repaired(model, statistics, used, flags, handling)
+        return PreparedData(part, evidences, flags, np.zeros(flags.shape, dtype=bool))
+    return _repair(model, statistics, used, flags, handling)
 
 
 def _too_many_levels(model: Model, statistics: Any, handling: DegeneratePolicy) -> npt.NDArray[np.int8]:
@@ -125,13 +125,13 @@ def _too_many_levels(model: Model, statistics: Any, handling: DegeneratePolicy) 
     return flags
 
 
-def _repaired(
+def _repair(
     model: GaussianModel,
     before: Moments,
     moments: Moments,
     flags: npt.NDArray[np.int8],
     handling: DegeneratePolicy,
-) -> Prepared:
+) -> PreparedData:
     """Repair degenerate features; one warning counts them."""
     if handling.table is not None and handling.warns:
         _check_underflow(handling.table, moments, flags)
@@ -154,11 +154,11 @@ def _repaired(
     part = Part(
         model, repaired.moments, None, handling.resolution, None if handling.resolution is None else before
     )
-    return Prepared(part, model.evidences(repaired.moments), flags, repaired.excluded)
+    return PreparedData(part, model.evidences(repaired.moments), flags, repaired.excluded)
 
 
 def settle(
-    log_bf: npt.NDArray[np.float64], ready: Prepared, names: tuple[str, ...] | None, *, alone: bool = True
+    log_bf: npt.NDArray[np.float64], ready: PreparedData, names: tuple[str, ...] | None, *, alone: bool = True
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""
     if ready.excluded.any() and alone:

@@ -21,11 +21,11 @@ from bayesieve.models import (
     compare,
     warn_unless_semi_proper,
 )
-from bayesieve.posterior import Differences, FeaturePosterior, Finding, checked_log_odds, expected_under_null
+from bayesieve.posterior import Differences, FeaturePosterior, Finding, check_log_odds, expected_under_null
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
-from bayesieve.screening.inputs import ScreenInput, checked_model, screen_input
-from bayesieve.stats import Moments, checked_resolution, largest_counts
+from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.stats import Moments, check_resolution, largest_counts
 from bayesieve.utils import (
     JEFFREYS,
     CalibrationWarning,
@@ -204,12 +204,12 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     >>> bs.MinimalRisk(0.5).select(posterior).names
     ('x1', 'x0')
     """
-    model = checked_model(model)
+    model = check_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
-    prior_log_odds = checked_log_odds(prior_probability, found.statistics.n_features)
+    prior_log_odds = check_log_odds(prior_probability, found.statistics.n_features)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
-    result = _compared(model, found, patterns, block_model, informative_missing, handling)
-    step = 0.0 if resolution is None else checked_resolution(resolution, found.statistics.n_features)
+    result = _compare(model, found, patterns, block_model, informative_missing, handling)
+    step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
         result.comparison, result.findings,
@@ -229,7 +229,7 @@ class _Result:
     findings: tuple[Finding, ...] = ()
 
 
-def _compared(
+def _compare(
     model: Model,
     found: ScreenInput,
     patterns: Any,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.posterior import finding_columns
 from bayesieve.screening.record_parts import FindingRecord, encode_design, encode_model, encode_number
 from bayesieve.screening.spec import ScreenSpec
@@ -83,7 +83,7 @@ class RunRecord:
         """Make the record of a list of which nothing else is known, as of arrays."""
         posterior = selection.posterior
         counts = map(int, largest_counts(posterior.statistics))
-        named = dict(zip(told_apart(posterior.classes), counts, strict=True))
+        named = dict(zip(disambiguate(posterior.classes), counts, strict=True))
         return cls(class_counts=named, transform="none").with_result(selection)
 
     def with_result(self, selection: Selection) -> Self:

@@ -125,7 +125,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lot:
+class PermutationChunk:
     """Some features under some permutations.
 
     Parameters
@@ -147,9 +147,9 @@ class Lot:
         """Number of permutations."""
         return int(self.which.stop - self.which.start)
 
-    def take(self, rows: slice) -> Lot:
+    def take(self, rows: slice) -> PermutationChunk:
         """Some of the features."""
-        return Lot(self.features[rows], self.values[:, rows], self.which)
+        return PermutationChunk(self.features[rows], self.values[:, rows], self.which)
 
 
 @dataclass(slots=True, eq=False)
@@ -192,7 +192,7 @@ class Counts:
         most, nothing = np.full(n, -np.inf), np.zeros(n, np.int64)
         return cls(question, relabellings, n_kept, thresholds, places, n_reaching, nothing, most, np.empty(0))
 
-    def add(self, lot: Lot) -> None:
+    def add(self, lot: PermutationChunk) -> None:
         """Go through some features under some permutations, on as many threads as there are counters."""
         n_threads, n, asked = len(self.places), lot.n_permutations, self.question
         sums = CentredValues.of(lot.values).sums(self.relabellings, lot.which)
@@ -207,7 +207,7 @@ class Counts:
         def work(k: int) -> None:
             for tile in tiles[k::n_threads]:
                 part = lot.take(tile)
-                found, undefined = self._compared(part, *sums.moments(asked.posterior.classes, tile))
+                found, undefined = self._compare(part, *sums.moments(asked.posterior.classes, tile))
                 mine, reaching = part.features, np.zeros(part.features.size, np.int64)
                 into = reaching, self.places[k], passing[k], largest[k]
                 count_exceedances(found, own[mine], prior[mine], asked.cut, self.thresholds, into)
@@ -223,7 +223,7 @@ class Counts:
             self.tail = np.sort(np.concatenate([self.tail, *above]))[::-1][: self.n_kept]
         self.n_degenerate += sum(n_degenerate)
 
-    def _compared(self, part: Lot, moments: Moments, unsure: BoolArray) -> tuple[FloatArray, int]:
+    def _compare(self, part: PermutationChunk, moments: Moments, unsure: BoolArray) -> tuple[FloatArray, int]:
         """Log Bayes factors, ``(n_features, n_permutations)``, and how many of them are degenerate."""
         each = np.repeat(part.features, part.n_permutations)
         found = self.question.compared(moments, each).reshape(unsure.shape)

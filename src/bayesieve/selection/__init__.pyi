@@ -17,9 +17,9 @@ from .rules import (
 from .selection import (
     Selection as Selection,
     describe_null as describe_null,
+    error_lines as error_lines,
     explain_unknown_null as explain_unknown_null,
-    flagged_lines as flagged_lines,
-    found_lines as found_lines,
+    flag_lines as flag_lines,
     hash_columns as hash_columns,
     prefix as prefix,
     results_hash as results_hash,

@@ -36,22 +36,22 @@ _ADVICE = Message.of(
 def summary_lines(selection: Selection, *, classes: bool = True) -> list[Message]:
     """Sentences of :meth:`Selection.summary`, with the classes in the first or without them."""
     posterior = selection.posterior
-    said = "classes" if len(posterior.classes) > 1 else "pairs"
-    groups = f"; {said} {compared_groups(selection)}" if classes else ""
+    noun = "classes" if len(posterior.classes) > 1 else "pairs"
+    groups = f"; {noun} {describe_groups(selection)}" if classes else ""
     first = f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}){groups}."
-    lines: list[str | Message] = [first, *found_lines(selection), *flagged_lines(selection)]
+    lines: list[str | Message] = [first, *error_lines(selection), *flag_lines(selection)]
     lines += [note for finding in posterior.findings for note in finding.notes()]
     return [Message.of(line) for line in (*lines, posterior.model.caveat) if line]
 
 
-def compared_groups(selection: Selection) -> str:
+def describe_groups(selection: Selection) -> str:
     """Classes with their numbers of samples."""
     posterior = selection.posterior
-    said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
-    return join_words(said)
+    groups = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
+    return join_words(groups)
 
 
-def found_lines(
+def error_lines(
     selection: Selection, under_null: float | None = None, *, if_nothing: Message = _ADVICE
 ) -> list[str | Message]:
     """Errors that are expected of the list, or why there is none, and markers expected among all features."""
@@ -61,7 +61,7 @@ def found_lines(
     return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
 
 
-def flagged_lines(selection: Selection) -> list[str]:
+def flag_lines(selection: Selection) -> list[str]:
     """Features that are degenerate, or left out although they lie at the cut."""
     lines, n_degenerate = [], int(selection.posterior.degenerate.sum())
     if n_degenerate:
@@ -69,9 +69,9 @@ def flagged_lines(selection: Selection) -> list[str]:
         are = "is" if n_degenerate == 1 else "are"
         lines.append(f"{n_degenerate:,} {features} without usable variance {are} flagged as degenerate.")
     if selection.n_tied_out:
-        said = "feature lies" if selection.n_tied_out == 1 else "features lie"
+        features_lie = "feature lies" if selection.n_tied_out == 1 else "features lie"
         left = "is" if selection.n_tied_out == 1 else "are"
-        lines.append(f"{selection.n_tied_out:,} {said} exactly at the cut and {left} left out.")
+        lines.append(f"{selection.n_tied_out:,} {features_lie} exactly at the cut and {left} left out.")
     return lines
 
 
@@ -225,7 +225,7 @@ class Selection(ErrorAnalysis, Tabular):
         return head | {"selected": self.mask} | {k: v for k, v in table.items() if k not in head}
 
 
-def checked_posterior(posterior: Any) -> FeaturePosterior:
+def check_posterior(posterior: Any) -> FeaturePosterior:
     """Check that a rule was given what :func:`bayesieve.screen` returns."""
     if not isinstance(posterior, FeaturePosterior):
         instead = " Call posterior.select(rule) instead." if hasattr(posterior, "select") else ""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import checked_names
+from bayesieve.data import check_names
 from bayesieve.posterior import (
     CountDistribution,
     ExpectedErrors,
@@ -210,8 +210,8 @@ class SetPosterior(Marginals):
     log_odds: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        likelihood = masks.given_for_sets(self.log_likelihood, "log likelihood", DataError)
-        prior = masks.given_for_sets(self.log_prior, "log prior", PriorError)
+        likelihood = masks.check_set_values(self.log_likelihood, "log likelihood", DataError)
+        prior = masks.check_set_values(self.log_prior, "log prior", PriorError)
         if likelihood.size != prior.size:
             raise DataError(f"There are {likelihood.size} log likelihoods and {prior.size} log priors of sets.")
         weights = prior + likelihood
@@ -223,7 +223,7 @@ class SetPosterior(Marginals):
                 else PriorError("No set that the prior allows is possible given the data.")
             )
         n_features = likelihood.size.bit_length() - 1
-        object.__setattr__(self, "feature_names", checked_names(self.feature_names, n_features))
+        object.__setattr__(self, "feature_names", check_names(self.feature_names, n_features))
         weights -= masks.log_sum(weights)
         odds = masks.marginal_log_odds(weights)
         names = ("log_likelihood", "log_prior", "set_log_probability", "log_odds")
@@ -291,11 +291,11 @@ class SetPosterior(Marginals):
             feature_names = tuple(feature_names)
         if callable(log_likelihood):
             n = masks.number_of_features(feature_names, n_features)
-            values = masks.asked_of_sets(log_likelihood, n, "likelihood", DataError)
+            values = masks.evaluate_sets(log_likelihood, n, "likelihood", DataError)
         else:
-            values = masks.given_for_sets(log_likelihood, "log likelihood", DataError)
+            values = masks.check_set_values(log_likelihood, "log likelihood", DataError)
             n = masks.number_of_features(feature_names, n_features, values.size.bit_length() - 1)
-        return cls(values, as_prior(prior).log_probability(n), checked_names(feature_names, n))
+        return cls(values, as_prior(prior).log_probability(n), check_names(feature_names, n))
 
     def with_prior(self, prior: Any) -> SetPosterior:
         """Re-weigh with another prior over sets, without looking at the data again.

@@ -125,8 +125,8 @@ class Table:
                 f"features; of {len(self.weights)} weights, those after the first {n_features + 1} must be 0."
             )
         weights = np.zeros(n_features + 1)
-        given = self.weights[: n_features + 1]
-        weights[: len(given)] = given
+        head = self.weights[: n_features + 1]
+        weights[: len(head)] = head
         return _log(weights) - log_choose(n_features)
 
     @property
@@ -144,7 +144,7 @@ class Function:
     def log_per_set(self, n_features: int) -> FloatArray:
         """Log weight of one set of each size."""
         weights = [self._weight(k) for k in range(n_features + 1)]
-        return _log(np.array(checked_weights(weights))) - log_choose(n_features)
+        return _log(np.array(check_weights(weights))) - log_choose(n_features)
 
     def _weight(self, k: int) -> float:
         try:
@@ -182,18 +182,18 @@ def _log(weights: FloatArray) -> FloatArray:
         return np.asarray(np.log(weights))
 
 
-def checked_weights(weights: Any) -> tuple[float, ...]:
+def check_weights(weights: Any) -> tuple[float, ...]:
     """Check weights of 0, 1, 2, ... markers."""
     try:
-        given = np.asarray(weights, dtype=np.float64)
+        values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.array(np.nan)
-    if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given >= 0)).all() or not given.any():
+        values = np.array(np.nan)
+    if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values >= 0)).all() or not values.any():
         raise PriorError(
             "A prior on the number of markers needs one weight for 0, 1, 2, ... markers: finite, not negative, "
             "and at least one of them positive."
         )
-    return tuple(given.tolist())
+    return tuple(values.tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,7 +226,7 @@ class SizePrior(SetPrior):
         law = self.law
         if isinstance(law, SizeDistribution):
             return
-        object.__setattr__(self, "law", Function(law) if callable(law) else Table(checked_weights(law)))
+        object.__setattr__(self, "law", Function(law) if callable(law) else Table(check_weights(law)))
 
     @classmethod
     def fixed(cls, size: int) -> SizePrior:
@@ -362,10 +362,10 @@ def about_size(prior: SizePrior, number_of_markers: CountDistribution, model: Mo
         f"Given the data {number_of_markers.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
     )
     dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
-    said = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
+    sentences = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
     if model.supports("prior-ratio"):
-        said.append(
+        sentences.append(
             "Under an improper prior the number of markers is one given its prior_ratio: another ratio, another "
             "number."
         )
-    return PriorRemark(tuple(said))
+    return PriorRemark(tuple(sentences))

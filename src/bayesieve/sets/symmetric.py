@@ -183,7 +183,7 @@ def _find(log_factor: FloatArray, log_per_set: FloatArray, start: float) -> tupl
         served[window.first : window.last] = True
         wanted = _most_wanted(_bound(polynomial, choose), log_per_set, served, levels)
         if wanted is not None:
-            place = _moved(wanted, served, int(0.45 * (window.last - window.first)))
+            place = _move(wanted, served, int(0.45 * (window.last - window.first)))
     bulk = int(np.nanargmax(np.where(log_per_set > -np.inf, log_per_set + polynomial, np.nan)))
     return windows, next(window for window in windows if window.first <= bulk <= window.last)
 
@@ -213,7 +213,7 @@ def _most_wanted(bound: FloatArray, log_per_set: FloatArray, served: BoolArray, 
     Its share is looked at in the odds of the weakest feature, the strongest, and some between.
 
     The search ends after as many windows as there are numbers, at the latest. The next window is centred on a
-    number :math:`m` that no window serves (:func:`_moved` sees to that), by a distribution of mean
+    number :math:`m` that no window serves (:func:`_move` sees to that), by a distribution of mean
     :math:`m + 1/2`. It has its mode at :math:`m` or :math:`m + 1`, and at the other one at least a thousandth of
     that: otherwise, being log-concave, it had next to nothing on that side of the mode, and its mean could not
     lie there. So both are in its middle, and :math:`m` is served.
@@ -240,7 +240,7 @@ def _most_wanted(bound: FloatArray, log_per_set: FloatArray, served: BoolArray, 
     return int(near.argmax()) if near.max() > LOG_NEGLIGIBLE else best
 
 
-def _moved(place: int, served: BoolArray, half: int) -> int:
+def _move(place: int, served: BoolArray, half: int) -> int:
     """Centre of a window with ``place`` at its edge, if what lies on one side of it is served already."""
     if place > 0 and served[place - 1]:
         ahead = served[place : place + half + 1]

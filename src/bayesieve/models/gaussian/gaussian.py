@@ -13,7 +13,7 @@ from bayesieve.models.evidences import Evidences, compare
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
 from bayesieve.models.gaussian.prior_ratio import (
     PriorRatio,
-    checked_prior_ratio,
+    check_prior_ratio,
     depends_on_sizes,
     log_prior_ratio,
 )
@@ -101,8 +101,8 @@ class GaussianEvidences(Evidences):
             return computed
         assert model.prior_ratio is not None
         sizes = (moments.count[0], moments.count[1])  # asked for by ratios that depend on two class sizes
-        given = (n_groups - 1) * log_prior_ratio(model.prior_ratio, *sizes)
-        return given if computed is None else np.where(proper, computed, given)
+        by_ratio = (n_groups - 1) * log_prior_ratio(model.prior_ratio, *sizes)
+        return by_ratio if computed is None else np.where(proper, computed, by_ratio)
 
     @property
     def has_one_prior(self) -> bool:
@@ -181,9 +181,9 @@ class GaussianModel(Model):
     )
 
     def __post_init__(self) -> None:
-        given: Any = self.class_priors
-        many = isinstance(given, (tuple, list))
-        priors = tuple(given) if many else (given,)
+        class_priors: Any = self.class_priors
+        many = isinstance(class_priors, (tuple, list))
+        priors = tuple(class_priors) if many else (class_priors,)
         if not priors or not all(isinstance(p, NormalInverseGamma) for p in (*priors, self.pooled_prior)):
             raise PriorError("Priors must be NormalInverseGamma(...) objects, at least one for the classes.")
         object.__setattr__(self, "class_priors", priors)
@@ -203,7 +203,7 @@ class GaussianModel(Model):
                 kind="prior-ratio",
             )
         else:
-            object.__setattr__(self, "prior_ratio", checked_prior_ratio(self.prior_ratio))
+            object.__setattr__(self, "prior_ratio", check_prior_ratio(self.prior_ratio))
 
     @classmethod
     def jeffreys(cls, prior_ratio: PriorRatio = 0.1) -> GaussianModel:

@@ -161,7 +161,7 @@ _WORK = 1024  # a feature costs about as much as reading this many values
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Effects:
-    """Directions and sizes of the difference between two classes; differences are second minus first.
+    """Effect sizes: direction and size of the difference between two classes, second minus first.
 
     Parameters
     ----------
@@ -254,11 +254,11 @@ class Effects:
         >>> found.notes()[0].render()[:29]
         'Intervals hold 95% of the pos'
         """
-        said = (
+        text = (
             f"Intervals hold {100 * self.level:g}% of the posterior of a feature whose classes differ; they are "
             "not adjusted for having been selected. Differences are second class minus first."
         )
-        return [Message.of(said, kind="effects")]
+        return [Message.of(text, kind="effects")]
 
     def _arrays(self) -> dict[str, FloatArray]:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "level"}
@@ -296,7 +296,7 @@ def effects(
     >>> round(float(found.mean_difference_low[0]), 3), round(float(found.mean_difference_high[0]), 3)
     (0.403, 1.9)
     """
-    tail = _checked_tail(level)
+    tail = _check_tail(level)
     moments, model = gaussian_moments(posterior), cast("GaussianModel", posterior.model)
     model.require("moments", f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
     distributions = _class_distributions(model, moments)
@@ -323,7 +323,7 @@ def effects(
     return Effects(level=1.0 - 2.0 * tail, **spread)
 
 
-def _checked_tail(level: Any) -> float:
+def _check_tail(level: Any) -> float:
     if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
         raise OptionError(f"level must lie between 0 and 1, for example 0.95, not {level!r}.")
     return 0.5 * (1.0 - float(level))

@@ -59,7 +59,7 @@ def log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.A
     least 10 million and log probabilities from -1e-14 to -1e8.
     """
     values, n0, n1 = _broadcast(np.minimum(np.asarray(log_lambda, dtype=np.float64), 0.0), n0, n1)
-    return _row_by_row(lambda x, small, large: _inverted(-x, small, large)[0], values, n0, n1)
+    return _row_by_row(lambda x, small, large: _invert(-x, small, large)[0], values, n0, n1)
 
 
 def null_quantile(log_probability: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.ArrayLike) -> FloatArray:
@@ -133,7 +133,7 @@ def _row_by_row(
     return result.reshape(values.shape)
 
 
-def _inverted(x: FloatArray, small: FloatArray, large: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _invert(x: FloatArray, small: FloatArray, large: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the log probability of more than ``x`` and its slope, for ``x`` above 0.
 
     The path crosses the real axis where the integrand would have its saddle if the moments were 1 / (h + pole).
@@ -160,7 +160,7 @@ def _quantile(log_probability: FloatArray, small: FloatArray, large: FloatArray)
     """Solve for log lambda; log probabilities are nearly straight lines, so a few steps do."""
     x = -log_probability
     for _ in range(_MOST_STEPS):
-        value, slope = _inverted(x, small, large)
+        value, slope = _invert(x, small, large)
         moved = np.maximum(x - (value - log_probability) / slope, 0.125 * x)
         done = np.abs(moved - x) <= _NEAR * x
         x = moved
@@ -226,7 +226,7 @@ def tabulated_log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike,
     for rows in _of_equal_sizes(sizes, near):
         small, large = sizes[:, rows[0]].tolist()
         if rows.size >= _MANY and small >= 2:
-            result[rows], left[rows] = _interpolated(flat[rows], small, large), False
+            result[rows], left[rows] = _interpolate(flat[rows], small, large), False
     result[left] = log_null_probability(flat[left], *sizes[:, left])
     return result.reshape(values.shape)
 
@@ -239,7 +239,7 @@ def _of_equal_sizes(sizes: npt.NDArray[np.float64], rows: npt.NDArray[np.int64])
     return np.split(rows[np.argsort(which.ravel(), kind="stable")], np.cumsum(counts)[:-1])
 
 
-def _interpolated(log_lambda: FloatArray, small: float, large: float) -> FloatArray:
+def _interpolate(log_lambda: FloatArray, small: float, large: float) -> FloatArray:
     def ratio(position: FloatArray) -> FloatArray:
         x = np.expm1(position)
         return log_null_probability(-x, small, large) / -x

@@ -1,4 +1,4 @@
-"""PermutationNull: what the screen would show had the labels no meaning; p-values of many tests."""
+"""PermutationNull: the global null by permuted labels; p-values and false discovery rates of many tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _P_VALUES = ("p_value", "adjusted_p_value", "feature_p_value", "adjusted_feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PermutationNull:
-    """Log Bayes factors under permuted labels, counted; :func:`bayesieve.permutations` makes it.
+    """The global null by permuted labels: log Bayes factors, counted; :func:`bayesieve.permutations` makes it.
 
     The pool holds the permuted log Bayes factors of all features but degenerate ones and those left out.
 
@@ -125,6 +125,11 @@ class PermutationNull:
     expected_by_chance = expected_under_null  # the former name
 
     @property
+    def gaussian_by_chance(self) -> float:
+        """The former name of :attr:`gaussian_under_null`."""
+        return self.gaussian_under_null
+
+    @property
     def standard_error(self) -> float:
         """Of :attr:`expected_under_null`, because there are only so many permutations."""
         if self.complete or self.n_permutations < 2:
@@ -146,6 +151,8 @@ class PermutationNull:
         ends = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(self.passing, ends, method="inverted_cdf") * (self.n_usable / self.n_pool)
         return float(low), float(high)
+
+    chance_interval = null_interval  # the former name
 
     def false_discovery_rate(self, pi0: float = 1.0) -> FloatArray:
         r"""Estimated share of false discoveries among the features that reach as high as each.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.posterior import FeaturePosterior, Fragility, predictive
 from bayesieve.report.figures.style import (
     BLACK,
@@ -74,7 +74,7 @@ def draw_shares(ax: Axes, counts: CategoryCounts) -> None:
 
 
 def _class_names(ax: Axes, statistics: EventTotals | CategoryCounts) -> None:
-    names = [plain(label, 16) for label in told_apart(statistics.classes)]
+    names = [plain(label, 16) for label in disambiguate(statistics.classes)]
     texts = [f"{name}\n({n:,})" for name, n in zip(names, largest_counts(statistics), strict=True)]
     ax.set_yticks([-k for k in range(len(names))], texts, parse_math=False, usetex=False)
     ax.set_ylim(-len(names) + 0.5, 0.5)
@@ -178,7 +178,7 @@ def check_drawable(posterior: FeaturePosterior, place: int, values: Any) -> None
 def _draw_values(
     ax: Axes, posterior: FeaturePosterior, place: int, statistics: Any, values: RawValues | None
 ) -> None:
-    names = [plain(label, 16) for label in told_apart(posterior.classes)]
+    names = [plain(label, 16) for label in disambiguate(posterior.classes)]
     n = len(names)
     moments = as_moments(statistics)
     check_drawable(posterior, place, values)
