@@ -19,7 +19,7 @@ from bayesieve.posterior import tabulated_log_null_probability
 from bayesieve.posterior.null.distribution import log_null_probability, null_quantile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "posterior"))
-import test_null_law  # the mpmath reference, beside its tests
+import test_null_distribution  # the mpmath reference, beside its tests
 
 N_FEATURES, BAR = 20_000, 1.0  # seconds, for p-values from moments
 
@@ -48,9 +48,9 @@ def times() -> None:
         f"pearson_neyman(moments), exact (bar {BAR:.0f} s)": lambda: bs.pearson_neyman(moments),
         "pearson_neyman(moments), Bartlett": lambda: bs.pearson_neyman(moments, method="bartlett"),
         "pearson_neyman(moments), 10% of values missing": lambda: bs.pearson_neyman(holes),
-        "law alone, tabulated": lambda: tabulated_log_null_probability(statistic, 100, 100),
-        "law alone, each value by itself": lambda: log_null_probability(statistic, 100, 100),
-        "quantiles of the law, each by itself": lambda: null_quantile(statistic, 100, 100),
+        "distribution alone, tabulated": lambda: tabulated_log_null_probability(statistic, 100, 100),
+        "distribution alone, each value by itself": lambda: log_null_probability(statistic, 100, 100),
+        "quantiles of the distribution, each by itself": lambda: null_quantile(statistic, 100, 100),
     }
     for name, call in cases.items():
         taken = best(call)
@@ -58,7 +58,7 @@ def times() -> None:
 
 
 def errors() -> None:
-    n0, n1, x, expected = np.array(test_null_law.BY_QUADRATURE).T
+    n0, n1, x, expected = np.array(test_null_distribution.BY_QUADRATURE).T
     copies = np.tile(np.arange(x.size), 150)  # enough of each for a table
     routes = {
         "each value by itself": log_null_probability(-x, n0, n1),

@@ -41,11 +41,12 @@ SLIDERS = {
     "FDP, prior probability": ("rule=fdp", "control-prior-slider"),
 }
 FRAMES = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
-  setTimeout(() => requestAnimationFrame(done), 60))))"""  # the law may follow 30 ms later
+  setTimeout(() => requestAnimationFrame(done), 60))))"""  # the distribution may follow 30 ms later
 MOVE = """([id, place]) => { const slider = document.getElementById(id); slider.value = String(place);
-  const root = document.documentElement; root.dataset.lastUpdate = "0"; root.dataset.lastLaw = "0";
+  const root = document.documentElement; root.dataset.lastUpdate = "0"; root.dataset.lastDistribution = "0";
   slider.dispatchEvent(new Event("input", { bubbles: true })); }"""
-TOLD = "() => [document.documentElement.dataset.lastUpdate, document.documentElement.dataset.lastLaw].map(Number)"
+DATA = "document.documentElement.dataset"
+TIMES = f"() => [{DATA}.lastUpdate, {DATA}.lastDistribution].map(Number)"
 
 
 def seconds(action: Callable[[], Any], rounds: int = 5) -> float:
@@ -93,19 +94,19 @@ def busy(session: Any) -> float:
 
 
 def stepped(page: Any, session: Any, slider: str | None) -> tuple[list[float], list[float], list[float]]:
-    """Move a slider from end to end; return what the script says of updates and of the law, and the work done."""
-    updates, laws, works = [], [], []
+    """Move a slider from end to end; return times of updates and of the distribution, and the work done."""
+    updates, distributions, works = [], [], []
     for k in range(STEPS):
         before = busy(session)
         if slider is not None:
             page.evaluate(MOVE, [slider, round(240 * (k + 0.5) / STEPS)])
         page.evaluate(FRAMES)
         works.append(busy(session) - before)
-        update, law = page.evaluate(TOLD)
+        update, distribution = page.evaluate(TIMES)
         if update > 0 and slider is not None:
             updates.append(update)
-            laws.append(law)
-    return updates, laws, works
+            distributions.append(distribution)
+    return updates, distributions, works
 
 
 def answering(browser: Any, path: Path) -> None:
@@ -118,7 +119,9 @@ def answering(browser: Any, path: Path) -> None:
         ready.append(time.perf_counter() - start)
         page.goto("about:blank")
     print(f"\n{path.stem} features: ready {statistics.median(ready):.2f} s after navigation (median of 5)")
-    print(f"{'slider':26} {'update ms':>15} {'law ms':>15} {'all work ms':>15} {'steps':>6}  (median, 95%)")
+    print(
+        f"{'slider':26} {'update ms':>15} {'distribution ms':>15} {'all work ms':>15} {'steps':>6}  (median, 95%)"
+    )
     for name, (fragment, slider) in SLIDERS.items():
         page.goto("about:blank")
         page.goto(f"{path.as_uri()}#{fragment}")
@@ -128,9 +131,9 @@ def answering(browser: Any, path: Path) -> None:
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable")
         rest = statistics.median(stepped(page, session, None)[2])
-        updates, laws, works = stepped(page, session, slider)
+        updates, distributions, works = stepped(page, session, slider)
         drawn = [work - rest for work in works]
-        print(f"{name:26} {spread(updates)} {spread(laws)} {spread(drawn)} {len(updates):6d}")
+        print(f"{name:26} {spread(updates)} {spread(distributions)} {spread(drawn)} {len(updates):6d}")
     page.close()
 
 

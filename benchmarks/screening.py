@@ -1,4 +1,4 @@
-"""screen() against peers on the same data, its memory, and the law of the errors.
+"""screen() against peers on the same data, its memory, and the distribution of the errors.
 
 Run: python benchmarks/screening.py
 """
@@ -88,20 +88,20 @@ def degenerate() -> None:
     print(f"500 x 50,000 CSR, half of it degenerate: screen {1e3 * whole:.1f} ms, moments {1e3 * sums:.1f} ms")
 
 
-def laws() -> None:
+def distributions() -> None:
     rng = np.random.default_rng(0)
     screenlike = 1 / (1 + np.exp(-np.concatenate([rng.normal(-6, 1.2, 19_900), rng.normal(5, 8, 100)])))
     for name, p, bar in (("screen-like", screenlike, 20), ("all one half", np.full(20_000, 0.5), 60),
                          ("uniform", rng.random(20_000), 60)):  # fmt: skip
         taken = best(lambda p=p: bs.PoissonBinomial.of(p), 10)
-        print(f"Poisson-binomial law of 20,000 features, {name:13} {1e3 * taken:6.1f} ms (bar {bar})")
+        print(f"Poisson-binomial distribution of 20,000 features, {name:13} {1e3 * taken:6.1f} ms (bar {bar})")
 
 
 if __name__ == "__main__":
     peers(200, 15)
     peers(2000, 25)
     degenerate()
-    laws()
+    distributions()
     memory()
     print(
         "peak resident memory of this process:", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, "MB"

@@ -64,7 +64,7 @@ def main() -> None:
                 list_seconds, _ = best(lambda found=found: found.false_positives(found.select("MNC")), rounds=1)
                 bar = f" (bar {BAR:.0f} s)" if n == 20_000 else ""
                 print(f"{n:7,} features, {data:14}, {name:24}: {1e3 * seconds:7.0f} ms{bar}, "
-                      f"{seconds / screening:6.1f} screens, {len(found.sums.windows):3} windows, law of false "
+                      f"{seconds / screening:6.1f} screens, {len(found.sums.windows):3} windows, false "
                       f"positives {1e3 * list_seconds:6.0f} ms ({list_seconds / seconds:5.2f} of it)")  # fmt: skip
 
 

@@ -640,14 +640,14 @@ def test_sets_of_features(features, words, posterior):
     assert_refused(bs.RuleError, lambda: bs.ErrorAnalysis.of(posterior, features), *words)
 
 
-def test_laws_and_levels(posterior):
-    law = bs.PoissonBinomial.of([0.5, 0.5])
+def test_distributions_and_levels(posterior):
+    distribution = bs.PoissonBinomial.of([0.5, 0.5])
     chosen = bs.ErrorAnalysis.of(posterior, [0])
     assert_refused(bs.RuleError, lambda: bs.PoissonBinomial.of([0.5, 2.0]), "between 0 and 1")
     assert_refused(bs.RuleError, lambda: bs.PoissonBinomial.of([np.nan]), "between 0 and 1")
-    assert_refused(bs.RuleError, lambda: law.quantile(2.0), "between 0 and 1", "2.0")
-    assert_refused(bs.RuleError, lambda: law.interval(1.0), "between 0 and 1", "for example 0.9", "1.0")
-    assert_refused(bs.RuleError, lambda: law.highest_density(0.0), "between 0 and 1", "for example 0.9")
+    assert_refused(bs.RuleError, lambda: distribution.quantile(2.0), "between 0 and 1", "2.0")
+    assert_refused(bs.RuleError, lambda: distribution.interval(1.0), "between 0 and 1", "for example 0.9", "1.0")
+    assert_refused(bs.RuleError, lambda: distribution.highest_density(0.0), "between 0 and 1", "for example 0.9")
     assert_refused(bs.RuleError, lambda: chosen.hit_rate_probability(2.0), "between 0 and 1", "2.0")
 
 

@@ -87,7 +87,7 @@ def test_demo_tells_expected_and_true_errors(demo):
     assert "60 samples x 20,000 features, 100 true markers (seed 3)" in text
     assert f"{selection.n_selected} features selected" in text
     assert f"False positives: {selection.expected_false_positives:.1f} expected" in text
-    assert f"{selection.expected_by_chance:.1f} by chance" in text
+    assert f"{selection.expected_under_null:.1f} under the global null" in text
     assert f"in truth {wrong}." in text
     assert f"Markers missed: {selection.expected_false_negatives:.1f} expected; in truth {missed} of 100." in text
     assert f"Correctly labelled: {right:,} of 20,000 features." in text

@@ -38,7 +38,7 @@ def frame(data):
     return pd.DataFrame(data[0], columns=[f"gene{i}" for i in range(N_FEATURES)])
 
 
-def listed(mark):
+def list_names(mark):
     """Return the mark with its cases as a list: scikit-learn 1.6 gives a generator, which pytest 9 warns about."""
     return pytest.mark.parametrize(mark.args[0], list(mark.args[1]), **mark.kwargs)
 
@@ -46,7 +46,7 @@ def listed(mark):
 # scikit-learn's checks fit noise, of which nothing is selected, and samples of ten, which are few.
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.filterwarnings("ignore:Class . has only . samples:bayesieve.errors.CalibrationWarning")
-@listed(parametrize_with_checks([bs.OBFSelector()]))
+@list_names(parametrize_with_checks([bs.OBFSelector()]))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

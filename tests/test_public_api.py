@@ -22,6 +22,7 @@ PUBLIC = [
     "CategoricalModel",
     "CategoryCounts",
     "ConsistencyReport",
+    "CountDistribution",
     "CountLaw",
     "DataError",
     "DataWarning",
@@ -79,6 +80,7 @@ PUBLIC = [
     "enumerate_sets",
     "expected_by_chance",
     "expected_roc",
+    "expected_under_null",
     "fragility",
     "kinds",
     "known_markers",
@@ -110,6 +112,9 @@ def explained():
                 yield f"{name}.{method}", plain
 
 
+FORMER = {"CountLaw": "CountDistribution", "expected_by_chance": "expected_under_null"}
+
+
 def run_python(code):
     """Return what the code prints as JSON, run by a fresh interpreter on the package under test."""
     environment = {**os.environ, "PYTHONPATH": str(Path(bs.__file__).parents[1])}
@@ -124,7 +129,16 @@ def test_the_list_of_public_names():
     assert len(bs.__all__) <= 35, "the top of the package is for what most people need; rooms hold the rest"
     for name in PUBLIC:
         assert getattr(bs, name).__module__.startswith("bayesieve.")
-        assert getattr(bs, name).__name__ == name
+        assert getattr(bs, name).__name__ == FORMER.get(name, name)
+
+
+def test_former_names_mean_the_same():
+    for name, now in FORMER.items():
+        assert getattr(bs, name) is getattr(bs, now)
+    assert bs.Selection.expected_by_chance is bs.Selection.expected_under_null
+    null = bs.PermutationNull
+    assert null.expected_by_chance is null.expected_under_null
+    assert null.chance_interval is null.null_interval
 
 
 def test_rooms_are_reached_by_their_name():

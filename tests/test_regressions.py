@@ -42,7 +42,7 @@ def test_the_number_by_chance_knows_the_resolution(rng):
     X = np.round(rng.normal(size=(16, 40_000)))
     posterior = bs.screen(X, [0] * 8 + [1] * 8, prior_probability=0.1, resolution=1.0)
     selection = bs.MinimalRisk(0.5).select(posterior)
-    assert selection.n_selected == pytest.approx(selection.expected_by_chance, rel=0.3)
+    assert selection.n_selected == pytest.approx(selection.expected_under_null, rel=0.3)
 
 
 def test_many_degenerate_features_of_a_sparse_table(rng):
@@ -127,9 +127,9 @@ def test_a_summary_with_a_feature_that_has_no_values(rng, ratio):
     X[:, 4] = np.nan
     X[10:, 0] += 9.0
     posterior = bs.screen(X, [0] * 10 + [1] * 10, missing="omit", model=bs.GaussianModel.jeffreys(ratio))
-    assert "by chance" in bs.MinimalRisk(0.5).select(posterior).summary()
+    assert "under the global null" in bs.MinimalRisk(0.5).select(posterior).summary()
     varied = posterior.with_prior(np.linspace(0.01, 0.3, 30))
-    assert np.isfinite(bs.MinimalRisk(0.5).select(varied).expected_by_chance)
+    assert np.isfinite(bs.MinimalRisk(0.5).select(varied).expected_under_null)
 
 
 @pytest.mark.filterwarnings("ignore:1 of 100 features")
@@ -138,13 +138,13 @@ def test_drawing_with_unusable_features_warns_of_nothing(rng):
     X[1:, 3] = np.nan
     prior = np.linspace(0.001, 0.5, 100)
     posterior = bs.screen(X, [0, 1] * 10, missing="omit", prior_probability=prior)
-    assert 0 < bs.expected_by_chance(posterior, 0.0) < 20
+    assert 0 < bs.expected_under_null(posterior, 0.0) < 20
 
 
-def test_certain_features_do_not_pass_by_chance():
+def test_certain_features_do_not_pass_under_null():
     posterior = posterior_of(np.zeros(6)).with_prior([1.0, 1.0, 0.01, 0.01, 0.0, 0.0])
-    assert bs.FixedSize(2).select(posterior).expected_by_chance == 0.0
-    assert bs.expected_by_chance(posterior, -np.inf) == 2.0
+    assert bs.FixedSize(2).select(posterior).expected_under_null == 0.0
+    assert bs.expected_under_null(posterior, -np.inf) == 2.0
 
 
 def test_recall_without_markers_is_not_a_number():

@@ -259,7 +259,7 @@ def test_no_table_gives_nan_or_infinity(table, turn, policy):
 # --- warnings --------------------------------------------------------------------------------------
 
 
-def share_by_chance(n0, n1, prior, n_draws=200_000):
+def share_under_null(n0, n1, prior, n_draws=200_000):
     """Share of Gaussian non-markers with a probability over one half, by simulation."""
     rng = np.random.default_rng(n0 * 100 + n1)
     x0, x1 = rng.normal(size=(n0, n_draws)), rng.normal(size=(n1, n_draws))
@@ -281,7 +281,7 @@ def test_small_classes_under_jeffreys_prior(n0, n1):
     assert "FixedSize(n), a proper prior, or more samples" in message
     found = re.search(r"about ([\d,]+) of 10,000 features", message)
     assert found is not None
-    share = share_by_chance(n0, n1, 0.005)
+    share = share_under_null(n0, n1, 0.005)
     tolerance = 1.0 + 5 * 10_000 * math.sqrt(share * (1 - share) / 200_000)
     assert abs(int(found[1].replace(",", "")) - 10_000 * share) < tolerance
     assert caught[0].filename == __file__
@@ -289,7 +289,7 @@ def test_small_classes_under_jeffreys_prior(n0, n1):
 
 def test_two_against_two_is_hopeless_under_jeffreys_prior():
     """A number to remember: at a prior of 0.005 every eighth non-marker passes."""
-    assert share_by_chance(2, 2, 0.005) == pytest.approx(0.129, abs=0.004)
+    assert share_under_null(2, 2, 0.005) == pytest.approx(0.129, abs=0.004)
 
 
 def test_no_warning_where_none_is_due():

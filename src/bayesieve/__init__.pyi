@@ -47,6 +47,7 @@ from .models.counts.negative_binomial import NegativeBinomialModel as NegativeBi
 from .models.counts.poisson import PoissonModel as PoissonModel
 from .models.patterns import Patterns as Patterns
 from .posterior import (
+    CountDistribution as CountDistribution,
     CountLaw as CountLaw,
     ErrorAnalysis as ErrorAnalysis,
     ExpectedROC as ExpectedROC,
@@ -55,6 +56,7 @@ from .posterior import (
     PoissonBinomial as PoissonBinomial,
     expected_by_chance as expected_by_chance,
     expected_roc as expected_roc,
+    expected_under_null as expected_under_null,
 )
 from .posterior.consistency import ConsistencyReport as ConsistencyReport, consistency_report as consistency_report
 from .posterior.findings.effects import Effects as Effects, effects as effects

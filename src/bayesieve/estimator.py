@@ -13,10 +13,10 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayesieve.data import checked_classes, encode_labels
+from bayesieve.data import check_classes, encode_labels
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility, kinds
-from bayesieve.screening import checked_model, fragility, screen
+from bayesieve.screening import check_model, fragility, screen
 from bayesieve.selection import Rule, as_rule
 from bayesieve.stats import Moments, as_moments, largest_counts
 from bayesieve.utils import LabelError, OptionError
@@ -120,7 +120,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         >>> bs.OBFSelector(bs.GaussianModel.proper()).fit(X, [0, 0, 0, 1, 1, 1]).get_support().tolist()
         [True, False]
         """
-        X, y = self._validated(X, y, reset=True)
+        X, y = self._validate_input(X, y, reset=True)
         for name in ("kinds_", "fragility_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         posterior = screen(
@@ -158,13 +158,13 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         >>> selector.get_support().tolist()
         [True]
         """
-        model, before = checked_model(self.model), getattr(self, "statistics_", None)
+        model, before = check_model(self.model), getattr(self, "statistics_", None)
         if self.fragility is not None or self.informative_missing or self.block_model != "own":
             raise OptionError(
                 "partial_fit keeps no values: no fragility, informative_missing or block_model there."
             )
-        X, y = self._validated(X, y, reset=before is None)
-        classes = None if classes is None else checked_classes(classes)
+        X, y = self._validate_input(X, y, reset=before is None)
+        classes = None if classes is None else check_classes(classes)
         if before is not None and classes is not None and set(classes) != set(before.classes):
             raise LabelError(
                 f"classes={list(classes)!r} differ from those of the first call, {list(before.classes)!r}. Leave "
@@ -216,14 +216,14 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names: npt.NDArray[np.object_] = super().get_feature_names_out(input_features)
         return names
 
-    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+    def _validate_input(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         as_rule(self.rule)
         if y is not None and not (isinstance(y, np.ndarray) and y.dtype.kind != "O"):
             encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
         names = _string_columns(X) if reset else getattr(self, "_names", None)
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=False,
-            dtype=None if checked_model(self.model).supports("categories") else "numeric",
+            dtype=None if check_model(self.model).supports("categories") else "numeric",
             multi_output=True, ensure_min_samples=1,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)

@@ -34,7 +34,9 @@ ROWS = """() => Array.from(document.querySelectorAll("#table-grid [role=row][dat
 def settle(page: Page) -> None:
     """Wait until the page has drawn what was asked for."""
     page.evaluate(THREE_FRAMES)
-    until(page, "() => !document.querySelector('[data-result].waiting')")  # the law may come a moment later
+    until(
+        page, "() => !document.querySelector('[data-result].waiting')"
+    )  # the distribution may come a moment later
 
 
 def until(page: Page, condition: str, argument: Any = None) -> None:
@@ -87,7 +89,7 @@ def downloaded(page: Page) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def listed(page: Page) -> list[str]:
+def list_names(page: Page) -> list[str]:
     """Return the names of the list: the table filtered and saved."""
     page.locator("#table-filter").select_option("selected")
     settle(page)

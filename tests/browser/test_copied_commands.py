@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from browser.handling import listed, set_to, until
+from browser.handling import list_names, set_to, until
 from commands import environment, read_list
 
 STATES = [
@@ -32,7 +32,7 @@ def test_the_command_makes_the_list(opened, made, state):
     study = made("command line")
     page = opened(study.path)
     set_to(page, state)
-    names = listed(page)
+    names = list_names(page)
     assert 0 < len(names) < 300
     command = page.locator("#command-cli").inner_text()
     target = study.path.with_name(f"{state['rule']}.csv")
@@ -46,7 +46,7 @@ def test_the_python_lines_make_the_list(opened, made, state):
     study = made("command line")
     page = opened(study.path)
     set_to(page, state)
-    names = listed(page)
+    names = list_names(page)
     known = {}
     with contextlib.chdir(study.path.parent):
         exec(page.locator("#command-python").inner_text(), known)
@@ -58,7 +58,7 @@ def test_the_python_lines_of_a_report_from_memory_make_the_list(opened, made, st
     study = made("two classes")
     page = opened(study.path)
     set_to(page, state)
-    names = listed(page)
+    names = list_names(page)
     known = {"X": study.values, "y": study.labels}
     exec(page.locator("#command-python").inner_text(), known)
     assert [name for name in study.ranking if name in set(known["selection"].names)] == names

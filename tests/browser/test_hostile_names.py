@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browser.handling import downloaded, listed, row_names, settle, tooltip
+from browser.handling import downloaded, list_names, row_names, settle, tooltip
 from browser.studies import HOSTILE
 
 MADE = """() => Array.from(document.querySelectorAll("img, iframe, object, embed, svg, base, link, meta, script"))
@@ -60,4 +60,4 @@ def test_a_hostile_name_can_be_opened_from_its_address(opened, made):
 def test_lists_of_hostile_names_are_written_whole(opened, made):
     study = made("hostile names")
     page = opened(study.path, "#rule=cmnc&n_selected=20")
-    assert listed(page) == study.ranking[:20]
+    assert list_names(page) == study.ranking[:20]

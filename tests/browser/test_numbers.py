@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from browser.handling import listed, results, set_to, settle
+from browser.handling import list_names, results, set_to, settle
 from report.engine_cases import expected, reweighed, rule_of, settings
 
 EXACT = ("n_selected", "interval_low", "interval_high")
@@ -32,10 +32,10 @@ def check(page, posterior, state):
     for name in CLOSE:
         assert found[name] == pytest.approx(known[name], rel=1e-9, abs=1e-12, nan_ok=True), (state, name)
     assert found["hit_rate"] == pytest.approx(known["hit_rate"], abs=1e-9, nan_ok=True), state
-    if math.isnan(known["by_chance"]):
-        assert math.isnan(found["by_chance"]), state
+    if math.isnan(known["under_null"]):
+        assert math.isnan(found["under_null"]), state
     else:
-        assert found["by_chance"] == pytest.approx(known["by_chance"], rel=0.01, abs=1e-6), state
+        assert found["under_null"] == pytest.approx(known["under_null"], rel=0.01, abs=1e-6), state
 
 
 def test_the_page_opens_with_the_numbers_of_the_report(opened, made):
@@ -72,7 +72,7 @@ def test_the_list_in_the_table_is_that_of_the_python_rule(opened, made):
         set_to(page, state)
         selection = rule_of(state).select(reweighed(study.posterior, state))
         kept = set(selection.names)
-        assert listed(page) == [name for name in study.ranking if name in kept], state
+        assert list_names(page) == [name for name in study.ranking if name in kept], state
 
 
 def test_sliders_answer_and_the_number_beside_them_follows(opened, made):

@@ -228,8 +228,8 @@ def test_p_values_and_permutations(bayesieve):
 def test_permutations_count_what_passes_the_cut_of_the_rule(bayesieve):
     result = bayesieve("t.csv", *TWO, "--permutations", "100", "--threshold", "0.0001")
     wide = bayesieve("t.csv", *TWO, "--permutations", "100", "--threshold", "0.9")
-    by_chance = [float(r.said.split("With permuted labels ")[1].split()[0]) for r in (result, wide)]
-    assert by_chance[0] > by_chance[1]
+    under_null = [float(r.said.split("With permuted labels ")[1].split()[0]) for r in (result, wide)]
+    assert under_null[0] > under_null[1]
 
 
 @pytest.mark.parametrize(
@@ -262,5 +262,5 @@ def test_permutations_follow_the_policy_for_features_without_variance(bayesieve)
                 few[chosen], CLASS[chosen], n_permutations=50, degenerate=policy, prior_probability=0.5
             )
         said[policy] = result.said.split("With permuted labels ")[1].split()[0]
-        assert said[policy] == f"{found.expected_by_chance:.1f}"
+        assert said[policy] == f"{found.expected_under_null:.1f}"
     assert said["floor"] != said["exclude"]

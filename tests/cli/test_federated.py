@@ -51,7 +51,7 @@ def write_sites(bayesieve, *options):
         bayesieve("stats", f"{site}.csv", "--labels", "stage", "--out", name_of(site), *options)
 
 
-def listed(result):
+def list_names(result):
     return read_list(io.StringIO(result.out))
 
 
@@ -65,8 +65,8 @@ def test_merged_sites_give_the_screen_of_the_pooled_table(transform, bayesieve):
     federated = bayesieve("screen", "all.stats.parquet")
     pooled = bayesieve("screen", "pooled.csv", "--labels", "stage", "--transform", transform)
     values = {"none": VALUES, "log2": np.log2(VALUES), "log1p": np.log1p(VALUES)}[transform]
-    check_list(listed(federated), bs.screen(values, LABELS, feature_names=GENES))
-    one, other = listed(federated), listed(pooled)
+    check_list(list_names(federated), bs.screen(values, LABELS, feature_names=GENES))
+    one, other = list_names(federated), list_names(pooled)
     assert one["n_sites"].tolist() == [3] * N_FEATURES
     assert one["feature"].tolist() == other["feature"].tolist()
     assert one["selected"].tolist() == other["selected"].tolist()
@@ -117,7 +117,7 @@ def test_outer_join_counts_the_sites_of_each_feature(bayesieve):
         bayesieve("stats", f"{site}.csv", "--labels", "stage", "--out", name_of(site), *ignored, "--min-cell", "0")
     outer = bayesieve("merge", *map(name_of, SITES), "--join", "outer", "--out", "outer.stats.parquet")
     assert "Features by number of sites: 3: 27, 2: 2, 1: 1." in outer.said
-    found = listed(bayesieve("screen", "outer.stats.parquet")).set_index("feature")
+    found = list_names(bayesieve("screen", "outer.stats.parquet")).set_index("feature")
     assert found["n_sites"][["g0", "g7", "g29", "g1"]].tolist() == [2, 1, 2, 3]
     gaps = VALUES.copy()
     for k, site in enumerate(SITES):
@@ -125,7 +125,7 @@ def test_outer_join_counts_the_sites_of_each_feature(bayesieve):
     pooled = bs.screen(gaps, LABELS, feature_names=GENES, missing="omit")
     np.testing.assert_allclose(found["log_odds"][GENES], pooled.log_odds, rtol=1e-10)
     bayesieve("merge", *map(name_of, SITES), "--out", "inner.stats.parquet")
-    inner = listed(bayesieve("screen", "inner.stats.parquet"))
+    inner = list_names(bayesieve("screen", "inner.stats.parquet"))
     assert set(inner["feature"]) == set(GENES) - {"g0", "g7", "g29"}
 
 
@@ -138,10 +138,10 @@ def test_a_site_can_withdraw(bayesieve):
     assert Path("all.stats.parquet").read_bytes() == before
     kept = [*range(16), *range(40, 60)]
     expected = bs.screen(VALUES[kept], [LABELS[i] for i in kept], feature_names=GENES)
-    check_list(listed(bayesieve("screen", "two.stats.parquet")), expected)
+    check_list(list_names(bayesieve("screen", "two.stats.parquet")), expected)
     bayesieve("remove", "all.stats.parquet", "Bonn")  # in place
     assert Path("all.stats.parquet").read_bytes() != before
-    check_list(listed(bayesieve("screen", "all.stats.parquet")), expected)
+    check_list(list_names(bayesieve("screen", "all.stats.parquet")), expected)
     assert b"Bonn" not in Path("all.stats.parquet").read_bytes()
 
 
@@ -188,10 +188,10 @@ def test_the_site_is_named_after_its_file_or_as_said(bayesieve):
 def test_classes_of_statistics_can_be_ordered(bayesieve):
     Path("t.csv").write_text(in_rows(*part(1)))
     bayesieve("stats", "t.csv", "--labels", "stage", "--min-cell", "0", "--out", "a.stats.parquet")
-    plain = listed(bayesieve("screen", "a.stats.parquet")).set_index("feature")
+    plain = list_names(bayesieve("screen", "a.stats.parquet")).set_index("feature")
     turned = bayesieve("screen", "a.stats.parquet", "--classes", "control, case")
     assert "differences are case minus control" in turned.said
-    found = listed(turned).set_index("feature")
+    found = list_names(turned).set_index("feature")
     np.testing.assert_allclose(
         found.loc[GENES, "mean_difference"], -plain.loc[GENES, "mean_difference"], rtol=1e-12
     )
@@ -204,7 +204,7 @@ def test_statistics_of_three_classes_are_screened_in_pairs(bayesieve):
     bayesieve("stats", "t.csv", "--labels", "stage", "--out", "a.stats.parquet")
     kept = [i for i, label in enumerate(labels) if label != "y"]
     expected = bs.screen(values[kept], [labels[i] for i in kept], feature_names=GENES[:4])
-    check_list(listed(bayesieve("screen", "a.stats.parquet", "--classes", "x, z")), expected)
+    check_list(list_names(bayesieve("screen", "a.stats.parquet", "--classes", "x, z")), expected)
 
 
 @pytest.mark.parametrize(

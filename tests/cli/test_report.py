@@ -12,7 +12,7 @@ from commands import gene_names, halves, in_rows, inside, numbers
 
 import bayesieve as bs
 from bayesieve.cli import main
-from bayesieve.report.encoding import decoded
+from bayesieve.report.encoding import decode_array
 
 N, K = 36, 30
 VALUES = numbers(N, K, seed=21)
@@ -55,7 +55,9 @@ def posterior(**options):
 def check_evidence(content, wanted):
     order = wanted.ranking
     assert content["names"] == [wanted.names[i] for i in order]
-    np.testing.assert_allclose(decoded(content["log_bayes_factor"]), wanted.log_bayes_factor[order], rtol=1e-10)
+    np.testing.assert_allclose(
+        decode_array(content["log_bayes_factor"]), wanted.log_bayes_factor[order], rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet", "bare.csv"])
@@ -69,7 +71,7 @@ def test_the_report_of_a_table_holds_what_was_screened(name, screened):
     assert content["prior"]["probability"] == 0.01
     known = name != "bare.csv"  # a table without its record does not say model and rule, only the list
     assert (content["ratio"]["value"] == 0.1) if known else content["ratio"] is None
-    assert (content["chance"] is not None) == known
+    assert (content["under_null"] is not None) == known
     size = int(bs.MinimalRisk(0.8).select(posterior()).n_selected)
     plain = size == int(bs.MinimalRisk(0.5).select(posterior()).n_selected)
     assert content["rule"]["name"] == ("mr" if known else "mnc" if plain else "cmnc")
@@ -128,7 +130,7 @@ def test_a_manifest_is_run_again_and_compared(screened):
     check_evidence(content, posterior())
     assert content["values"]["n"] == K
     wanted = VALUES[:, posterior().ranking].T.astype("f4")
-    np.testing.assert_array_equal(decoded(content["values"]["data"]).reshape(K, N), wanted)
+    np.testing.assert_array_equal(decode_array(content["values"]["data"]).reshape(K, N), wanted)
     screened("report", "m.json", "--report-values", "0", "--out", "none.html")
     assert payload("none.html")["values"] is None
 
@@ -198,12 +200,12 @@ def test_a_statistics_file_of_several_sites_has_the_view_of_a_cohort(run):
     for k, second in enumerate(apart):
         values = VALUES[k::3, first]
         difference = values[second].mean() - values[~second].mean()
-        assert decoded(view["difference"][k])[0] == pytest.approx(difference, rel=1e-5)
+        assert decode_array(view["difference"][k])[0] == pytest.approx(difference, rel=1e-5)
     blocked = run("report", "all.stats.parquet", "--blocks", "sites", "--out", "blocks.html")
     assert "apart" in blocked.said
     content = payload("blocks.html")
     np.testing.assert_allclose(
-        decoded(content["sites"]["combined"]), decoded(content["log_bayes_factor"]), rtol=1e-5, atol=1e-5
+        decode_array(content["sites"]["combined"]), decode_array(content["log_bayes_factor"]), rtol=1e-5, atol=1e-5
     )
     turned = run("report", "all.stats.parquet", "--classes", "b, a", "--out", "turned.html")
     assert turned.code == 0
@@ -243,7 +245,7 @@ def test_the_python_of_a_statistics_file_picks_its_classes(classes, blocks, run)
         check_evidence(content, found)
         difference = [c for c in content["columns"] if c["key"] == "mean_difference"]
         if difference:
-            shown = decoded(difference[0]["values"])
+            shown = decode_array(difference[0]["values"])
             np.testing.assert_allclose(shown, found.moments.mean_difference[found.ranking], rtol=1e-6)
         assert ("degenerate='exclude'" in content["commands"]["python"][-1]) == (name != "direct.html")
 
@@ -271,11 +273,11 @@ def test_a_prior_file_with_one_number_per_feature_is_read_again(run):
     content = payload("pr.report.html")
     prior = bs.NormalInverseGamma(variance_dof=3, variance_scale=scale, mean_strength=1, mean_location=0)
     check_evidence(content, posterior(model=bs.GaussianModel((prior, prior), prior)))
-    assert content["chance"] is not None
+    assert content["under_null"] is not None
     Path("pp.csv").unlink()
     Path("prior.toml").unlink()
     run("report", "pr.parquet")  # the record holds the priors themselves
-    assert payload("pr.report.html")["chance"] == content["chance"]
+    assert payload("pr.report.html")["under_null"] == content["under_null"]
 
 
 def test_a_statistics_file_of_one_site_has_no_view_of_sites(run):
@@ -305,7 +307,7 @@ def test_reports_of_stored_counts_and_categories(model, run):
     run("screen", "c.csv", "-l", "stage", "--model", model, "-q", "--out", "c.csv.parquet")
     run("report", "c.csv.parquet", "--out", "c.html")
     content = payload("c.html")
-    assert content["chance"] is None
+    assert content["under_null"] is None
     assert content["ratio"] is None
     assert content["n_features"] == K
 

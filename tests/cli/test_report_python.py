@@ -11,7 +11,7 @@ import pytest
 from commands import in_rows, inside
 
 import bayesieve as bs
-from bayesieve.report.encoding import decoded
+from bayesieve.report.encoding import decode_array
 
 N, K = 30, 20
 RNG = np.random.default_rng(8)
@@ -66,8 +66,8 @@ def check_lines(content):
     found = space["posterior"]
     order = found.ranking
     assert [found.names[i] for i in order] == content["names"]
-    np.testing.assert_allclose(decoded(content["log_bayes_factor"]), found.log_bayes_factor[order], rtol=1e-9)
-    prior = decoded(content["prior_log_odds"]) if content["prior_log_odds"] else content["prior"]["log_odds"]
+    np.testing.assert_allclose(decode_array(content["log_bayes_factor"]), found.log_bayes_factor[order], rtol=1e-9)
+    prior = decode_array(content["prior_log_odds"]) if content["prior_log_odds"] else content["prior"]["log_odds"]
     np.testing.assert_allclose(
         np.broadcast_to(found.prior_log_odds, K)[order], np.broadcast_to(prior, K), rtol=1e-12
     )

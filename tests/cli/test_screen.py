@@ -75,7 +75,7 @@ def expected(values=VALUES, labels=LABELS, **settings):
         return bs.screen(values, labels, feature_names=names, **settings)
 
 
-def listed(result):
+def list_names(result):
     """Parse the list on standard output."""
     assert result.code == 0, result.err
     return read_list(io.StringIO(result.out))
@@ -151,7 +151,7 @@ def test_the_same_table_in_other_spellings(spelling, bayesieve):
     name, content, options = SPELLINGS[spelling]
     write(name, content)
     result = bayesieve("screen", name, "--labels", "stage", *options)
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
     assert "12 samples x 5 features" in result.said
 
 
@@ -164,13 +164,13 @@ def test_trailing_delimiters_in_the_data_alone_do_not_move_the_names(bayesieve):
     if result.code == 2:
         assert "t.csv, line 2" in result.said
     else:
-        check_list(listed(result), expected())
+        check_list(list_names(result), expected())
 
 
 def test_old_mac_line_ends_after_a_long_header(bayesieve):
     values = numbers(12, 1500)
     write("t.csv", in_rows(values, LABELS).replace("\n", "\r"))
-    check_list(listed(bayesieve("screen", "t.csv", "--labels", "stage")), expected(values))
+    check_list(list_names(bayesieve("screen", "t.csv", "--labels", "stage")), expected(values))
 
 
 def test_latin_1_is_read_when_named(bayesieve):
@@ -178,7 +178,7 @@ def test_latin_1_is_read_when_named(bayesieve):
         "t.csv",
         GOOD.replace(",a,", ",früh,").replace(",b,", ",spät,").replace(",g0,", ",größe,").encode("latin-1"),
     )
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage", "--encoding", "latin-1"))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "--encoding", "latin-1"))
     assert found["feature"][0] == "größe"
     assert {"mean_früh", "mean_spät"} <= set(found.columns)
     np.testing.assert_allclose(found["log_odds"][0], expected().log_odds[0], rtol=1e-10)
@@ -188,13 +188,13 @@ def test_quoted_fields_may_hold_delimiters_quotes_and_newlines(bayesieve):
     names = ["a,b", 'say ""x""', "c;d", "e f", "plain"]
     head = ",".join(["id", "stage", *(f'"{name}"' for name in names)])
     write("t.csv", "\n".join([head, *LINES[1:]]) + "\n")
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage"))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage"))
     check_list(found, expected(feature_names=[name.replace('""', '"') for name in names]))
 
 
 def test_names_of_columns_may_hold_newlines(bayesieve):
     write("t.csv", GOOD.replace(",g1,", ',"g\n1",', 1))
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage"))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage"))
     check_list(found, expected(feature_names=["g0", "g\n1", "g2", "g3", "g4"]))
 
 
@@ -203,8 +203,8 @@ def test_quoted_sample_ids_may_hold_newlines(bayesieve):
     write("p.csv", PHENO.replace("s3,", '"s\n3",').replace("s5,", '"s,5",'))
     stage = bayesieve("screen", "t.csv", "--labels", "stage")
     pheno = bayesieve("screen", "t.csv", "--labels", "p.csv:stage", "--ignore", "stage")
-    check_list(listed(stage), expected())
-    check_list(listed(pheno), expected())
+    check_list(list_names(stage), expected())
+    check_list(list_names(pheno), expected())
 
 
 SPELLINGS_OF_MISSING = [
@@ -235,7 +235,7 @@ def test_usual_spellings_of_a_missing_value(word, bayesieve):
     text = in_rows(values, LABELS).replace(",,", f",{word},").replace(",\n", f",{word}\n")
     write("t.csv", text)
     result = bayesieve("screen", "t.csv", "--labels", "stage", "--missing", "omit")
-    check_list(listed(result), expected(values, missing="omit"))
+    check_list(list_names(result), expected(values, missing="omit"))
     assert "3 missing values are left out" in result.said
 
 
@@ -251,7 +251,7 @@ def test_further_spellings_of_a_missing_value(bayesieve):
     result = bayesieve(
         "screen", "t.csv", "--labels", "stage", "--missing", "omit", "--na-values", "-999", "--na-values", "bdl"
     )
-    check_list(listed(result), expected(values, missing="omit"))
+    check_list(list_names(result), expected(values, missing="omit"))
     assert "3 missing values" in result.said
 
 
@@ -259,7 +259,7 @@ def test_missing_labels_are_counted(bayesieve):
     labels = [*LABELS[:-2], "NA", ""]
     write("t.csv", in_rows(VALUES, labels))
     result = bayesieve("screen", "t.csv", "--labels", "stage")
-    check_list(listed(result), expected(VALUES[:-2], LABELS[:-2]))
+    check_list(list_names(result), expected(VALUES[:-2], LABELS[:-2]))
     assert "10 samples x 5 features" in result.said
     assert "2 samples without a label" in result.said
 
@@ -272,14 +272,14 @@ def test_labels_in_a_file_in_another_order(bayesieve):
     write("t.csv", in_rows(VALUES))
     write("p.tsv", label_file([LABELS[i] for i in order], [f"s{i}" for i in order], "\t"))
     result = bayesieve("screen", "t.csv", "--labels", "p.tsv:stage")
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
     assert "samples in rows" in result.said
 
 
 def test_label_file_with_two_columns_needs_no_column_name(bayesieve):
     write("t.csv", in_rows(VALUES))
     write("p.csv", PHENO)
-    check_list(listed(bayesieve("screen", "t.csv", "--labels", "p.csv")), expected())
+    check_list(list_names(bayesieve("screen", "t.csv", "--labels", "p.csv")), expected())
 
 
 @pytest.mark.parametrize("across", [False, True], ids=["rows", "columns"])
@@ -288,7 +288,7 @@ def test_partly_unmatched_ids_are_counted_on_both_sides(across, bayesieve):
     write("p.csv", PHENO.replace("s3,", "x3,").replace("s4,", "x4,") + "y1,a\n")
     result = bayesieve("screen", "t.csv", "--labels", "p.csv:stage")
     kept = [i for i in range(12) if i not in (3, 4)]
-    check_list(listed(result), expected(VALUES[kept], [LABELS[i] for i in kept]))
+    check_list(list_names(result), expected(VALUES[kept], [LABELS[i] for i in kept]))
     assert f"samples in {'columns' if across else 'rows'}; 10 samples" in result.said
     assert "2 samples that p.csv does not know (s3, s4)" in result.said
     assert "3 ids of p.csv are not in the table (x3, x4, y1)" in result.said
@@ -298,7 +298,7 @@ def test_samples_in_columns_are_found_by_their_ids(bayesieve):
     write("t.tsv", in_columns(VALUES))
     write("p.csv", PHENO)
     result = bayesieve("screen", "t.tsv", "--labels", "p.csv:stage")
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
     assert "t.tsv: TSV, samples in columns; 12 samples x 5 features" in result.said
 
 
@@ -311,7 +311,7 @@ def test_orientation_can_be_said(bayesieve):
     write("p.csv", PHENO)
     for where, content in (("rows", values), ("columns", values.T)):
         result = bayesieve("screen", "t.csv", "--labels", "p.csv:stage", "--samples-in", where)
-        check_list(listed(result), expected(content, feature_names=names))
+        check_list(list_names(result), expected(content, feature_names=names))
         assert f"samples in {where}" in result.said
 
 
@@ -319,7 +319,7 @@ def test_label_row_on_top_of_samples_in_columns(bayesieve):
     head, *rows = in_columns(VALUES).splitlines()
     write("t.tsv", "\n".join([head, "\t".join(["stage", *LABELS]), *rows]) + "\n")
     result = bayesieve("screen", "t.tsv", "--labels", "stage")
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
     assert "samples in columns; 12 samples x 5 features" in result.said
 
 
@@ -328,7 +328,7 @@ def test_numeric_label_row_on_top_of_samples_in_columns(bayesieve):
     stage = ["0" if label == "a" else "1" for label in LABELS]
     write("t.tsv", "\n".join([head, "\t".join(["stage", *stage]), *rows]) + "\n")
     result = bayesieve("screen", "t.tsv", "--labels", "stage")
-    check_list(listed(result), expected(labels=stage))
+    check_list(list_names(result), expected(labels=stage))
 
 
 def test_annotation_beside_samples_in_columns_is_left_out(bayesieve):
@@ -337,7 +337,7 @@ def test_annotation_beside_samples_in_columns_is_left_out(bayesieve):
     write("t.tsv", "\n".join(lines) + "\n")
     write("p.csv", PHENO)
     result = bayesieve("screen", "t.tsv", "--labels", "p.csv:stage")
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
     assert "not numeric: symbol" in result.said
 
 
@@ -346,7 +346,7 @@ def test_columns_that_are_not_numeric_are_reported(bayesieve):
     lines = [f"{head},sex"] + [f"{row},{'mf'[i % 2]}" for i, row in enumerate(rows)]
     write("t.csv", "\n".join(lines) + "\n")
     result = bayesieve("screen", "t.csv", "--labels", "stage")
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
     assert "1 column, not numeric: sex" in result.said
 
 
@@ -354,7 +354,7 @@ def test_ignored_columns_are_left_out_and_reported(bayesieve):
     write("t.csv", GOOD)
     result = bayesieve("screen", "t.csv", "--labels", "stage", "--ignore", "g1", "--ignore", "g3")
     kept = [0, 2, 4]
-    check_list(listed(result), expected(VALUES[:, kept], feature_names=[f"g{j}" for j in kept]))
+    check_list(list_names(result), expected(VALUES[:, kept], feature_names=[f"g{j}" for j in kept]))
     assert "2 columns, ignored: g1, g3" in result.said
 
 
@@ -363,7 +363,7 @@ def test_ids_may_stand_in_any_column(bayesieve):
     write("t.csv", "\n".join([f"batch,{head}", *(f"{i % 3},{row}" for i, row in enumerate(rows))]) + "\n")
     write("p.csv", PHENO.replace("stage", "group"))
     result = bayesieve("screen", "t.csv", "--labels", "p.csv:group", "--id-column", "id", "--ignore", "batch")
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
 
 
 # Classes
@@ -388,7 +388,7 @@ def test_classes_are_merged_named_and_ordered(classes, members, outside_said, ba
     result = bayesieve("screen", "t.csv", "--labels", "stage", "--classes", classes)
     named = [next((name for name, of in members.items() if label in of), None) for label in OF_TWELVE]
     kept = [i for i, name in enumerate(named) if name is not None]
-    check_list(listed(result), expected(values[kept], [named[i] for i in kept], classes=tuple(members)))
+    check_list(list_names(result), expected(values[kept], [named[i] for i in kept], classes=tuple(members)))
     (first, n_first), (second, n_second) = ((name, named.count(name)) for name in members)
     assert (
         f"Classes: {first} ({n_first}) and {second} ({n_second}); differences are {second} minus {first}."
@@ -403,7 +403,7 @@ def test_two_of_several_classes_are_picked_in_order(bayesieve):
     write("t.csv", in_rows(values, labels))
     result = bayesieve("screen", "t.csv", "--labels", "stage", "--classes", "c, a")
     kept = [i for i, label in enumerate(labels) if label != "b"]
-    found = listed(result)
+    found = list_names(result)
     check_list(found, expected(values[kept], [labels[i] for i in kept], classes=("c", "a")))
     means = values[np.array(labels) == "a"].mean(axis=0) - values[np.array(labels) == "c"].mean(axis=0)
     by_name = found.set_index("feature")["mean_difference"]
@@ -416,7 +416,7 @@ def test_numeric_classes_are_sorted_as_numbers(bayesieve):
     write("t.csv", in_rows(VALUES, labels))
     result = bayesieve("screen", "t.csv", "--labels", "stage")
     assert "Classes: 9 (6) and 10 (6)" in result.said
-    check_list(listed(result), expected(labels=[9 if label == "9.0" else 10 for label in labels]))
+    check_list(list_names(result), expected(labels=[9 if label == "9.0" else 10 for label in labels]))
 
 
 # What is written
@@ -452,7 +452,9 @@ def test_every_output_format_holds_the_same_numbers(bayesieve):
 
 def test_columns_of_the_list(bayesieve):
     write("t.csv", GOOD)
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage", "--transform", "log2")).set_index("feature")
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "--transform", "log2")).set_index(
+        "feature"
+    )
     logs = np.log2(VALUES)
     for j, name in enumerate(gene_names(5)):
         assert found.loc[name, "n_a"] == 6
@@ -468,7 +470,7 @@ def test_columns_of_the_list(bayesieve):
 def test_transforms(transform, across, bayesieve):
     write("t.csv", in_columns(VALUES, ",") if across else in_rows(VALUES))
     write("p.csv", PHENO)
-    found = listed(bayesieve("screen", "t.csv", "--labels", "p.csv:stage", "--transform", transform))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "p.csv:stage", "--transform", transform))
     check_list(found, expected(np.log2(VALUES) if transform == "log2" else np.log1p(VALUES)))
 
 
@@ -476,7 +478,7 @@ def test_feature_annotation_is_added(bayesieve):
     write("t.csv", GOOD)
     write("f.tsv", "probe\tsymbol\trank\ng3\tKRAS\tlow\ng0\tTP53\thigh\nzz\tEGFR\tnone\n")
     result = bayesieve("screen", "t.csv", "--labels", "stage", "--features", "f.tsv")
-    found = listed(result).set_index("feature")
+    found = list_names(result).set_index("feature")
     assert found.loc[["g0", "g3"], "symbol"].tolist() == ["TP53", "KRAS"]
     assert found["symbol"].isna().sum() == 3
     assert found.loc["g0", "annotation_rank"] == "high"
@@ -488,9 +490,9 @@ def test_degenerate_features_are_flagged_or_left_out(bayesieve):
     values[:, 2] = 7.0
     write("t.csv", in_rows(values, LABELS))
     flagged = bayesieve("screen", "t.csv", "--labels", "stage")
-    assert listed(flagged).set_index("feature").loc["g2", "degenerate"]
+    assert list_names(flagged).set_index("feature").loc["g2", "degenerate"]
     assert "1 feature without usable variance" in flagged.said
-    excluded = listed(bayesieve("screen", "t.csv", "--labels", "stage", "--degenerate", "exclude"))
+    excluded = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "--degenerate", "exclude"))
     assert excluded.set_index("feature").loc["g2", "log_bayes_factor"] == 0.0
     refused = bayesieve("screen", "t.csv", "--labels", "stage", "--degenerate", "raise")
     assert refused.code == 2
@@ -507,7 +509,7 @@ def test_named_priors_and_ratios(bayesieve):
         (("--prior-ratio", "bic"), bs.GaussianModel.jeffreys("bic")),
         (("--prior", "proper"), bs.GaussianModel.proper()),
     ]:
-        found = listed(bayesieve("screen", "t.csv", "--labels", "stage", "-p", "0.2", *options))
+        found = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "-p", "0.2", *options))
         check_list(found, expected(model=model, prior_probability=0.2))
 
 
@@ -523,7 +525,7 @@ def test_prior_file_with_numbers(bayesieve):
         (bs.NormalInverseGamma(4, 3.5, 0.5, 10), bs.NormalInverseGamma(5, 2, 0.25, 12)),
         bs.NormalInverseGamma(3, 3, 1, 11),
     )
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage", "--prior", "prior.toml"))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "--prior", "prior.toml"))
     check_list(found, expected(model=model))
 
 
@@ -543,14 +545,14 @@ def test_prior_file_with_columns_by_feature(bayesieve):
     )
     write("priors/prior.toml", f"[class]\n{each}[pooled]\n{each}")
     prior = bs.NormalInverseGamma(4, scale, 1, location)
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage", "--prior", "priors/prior.toml"))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "--prior", "priors/prior.toml"))
     check_list(found, expected(model=bs.GaussianModel((prior, prior), prior)))
 
 
 def test_prior_probability_by_feature(bayesieve):
     write("t.csv", GOOD)
     write("w.csv", "gene,weight\n" + "".join(f"g{j},{(j + 1) / 10}\n" for j in (4, 2, 0, 1, 3)))
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage", "--prior-probability", "w.csv:weight"))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "--prior-probability", "w.csv:weight"))
     check_list(found, expected(prior_probability=np.arange(1, 6) / 10))
 
 
@@ -583,7 +585,7 @@ def test_criteria_select_what_the_rules_of_the_library_select(name, bayesieve):
     values[10:] += np.linspace(0, 3, 40).round(3)
     labels = halves(20)
     write("t.csv", in_rows(values, labels))
-    found = listed(bayesieve("screen", "t.csv", "--labels", "stage", "-p", "0.1", *options))
+    found = list_names(bayesieve("screen", "t.csv", "--labels", "stage", "-p", "0.1", *options))
     posterior = expected(values, labels, prior_probability=0.1)
     check_list(found, posterior)
     selection = rule.select(posterior)
@@ -595,7 +597,7 @@ def test_nothing_selected_says_what_would_be_needed(bayesieve):
     values = np.random.default_rng(6).normal(size=(12, 5)).round(3)
     write("t.csv", in_rows(values, LABELS))
     result = bayesieve("screen", "t.csv", "--labels", "stage", "-p", "0.0001")
-    assert not listed(result)["selected"].any()
+    assert not list_names(result)["selected"].any()
     best = expected(values, prior_probability=0.0001)
     name = best.names[best.ranking[0]]
     assert f"Nothing passes the cut: the best feature, '{name}', has probability" in result.said
@@ -611,7 +613,7 @@ def test_nothing_selected_says_what_would_be_needed(bayesieve):
 def test_pipes_get_a_clean_list_and_the_summary_goes_to_standard_error(tmp_path):
     (tmp_path / "t.csv").write_text(GOOD)
     result = outside("screen", "t.csv", "--labels", "stage", folder=tmp_path)
-    check_list(listed(result), expected())
+    check_list(list_names(result), expected())
     assert ESCAPE not in result.out + result.err
     assert len(result.out.splitlines()) == 6
     for words in ("12 samples x 5 features", "1 of 5 features selected", "False positives: 0.0 expected", "g0"):
@@ -662,7 +664,7 @@ def test_json_log_lines_are_json(bayesieve):
     (last,) = (line for line in lines if line["event"] == "result")
     assert last["n_features"] == 5
     assert last["classes"] == {"a": 3, "b": 3}
-    assert last["n_selected"] == int(listed(result)["selected"].sum())
+    assert last["n_selected"] == int(list_names(result)["selected"].sum())
     assert all("time" in line and "message" in line for line in lines)
 
 
@@ -760,18 +762,18 @@ def test_command_line_wins_over_config(bayesieve):
     write("t.csv", GOOD)
     write("run.toml", 'labels = "stage"\nprior-probability = "0.5"\nn_selected = 3\nquiet = true\n')
     config = bayesieve("screen", "t.csv", "--config", "run.toml")
-    check_list(listed(config), expected(prior_probability=0.5))
-    assert listed(config)["selected"].sum() == 3
+    check_list(list_names(config), expected(prior_probability=0.5))
+    assert list_names(config)["selected"].sum() == 3
     assert config.err == ""
     both = bayesieve("screen", "t.csv", "--config", "run.toml", "-p", "0.2", "--n-selected", "2")
-    check_list(listed(both), expected(prior_probability=0.2))
-    assert listed(both)["selected"].sum() == 2
+    check_list(list_names(both), expected(prior_probability=0.2))
+    assert list_names(both)["selected"].sum() == 2
 
 
 def test_numbers_in_config_may_be_numbers(bayesieve):
     write("t.csv", GOOD)
     write("run.toml", 'labels = "stage"\nprior-probability = 0.5\nprior-ratio = 2.5\n')
-    found = listed(bayesieve("screen", "t.csv", "--config", "run.toml"))
+    found = list_names(bayesieve("screen", "t.csv", "--config", "run.toml"))
     check_list(found, expected(prior_probability=0.5, model=bs.GaussianModel.jeffreys(2.5)))
 
 
@@ -845,7 +847,7 @@ def test_demo_data_can_be_screened(bayesieve, tmp_path):
     result = bayesieve("demo", "--samples", "20", "--seed", "2", "--write-data", "demo.csv")
     assert result.code == 0, result.err
     assert "bayesieve screen demo.csv --labels class -p 0.005" in " ".join(result.out.split())
-    found = listed(
+    found = list_names(
         bayesieve("screen", "demo.csv", "--labels", "class", "-p", "0.005", "--features", "demo.truth.csv")
     )
     data = read_exactly("demo.csv", index_col="sample")

@@ -14,7 +14,7 @@ import bayesieve as bs
 from bayesieve.io import read_record, read_result, write_results
 from bayesieve.io.results.table import class_columns, stored_prior
 from bayesieve.models import UnknownModel
-from bayesieve.posterior import Fragility, checked_log_odds
+from bayesieve.posterior import Fragility, check_log_odds
 
 ENDINGS = ("csv", "tsv", "parquet", "json")
 CLASSES = ("n_old", "sd_case")  # names like those of columns
@@ -87,9 +87,9 @@ def test_two_classes_come_back_with_everything_that_follows_from_them(ending, ga
         posterior = bs.screen(values, labels, feature_names=gene_names(K), missing="omit")
     selection = bs.MinimalRisk(0.5).select(posterior)
     check_same(stored, posterior, selection.mask)
-    assert stored.posterior.prior_log_odds == checked_log_odds(0.01, 1)  # to the last bit
+    assert stored.posterior.prior_log_odds == check_log_odds(0.01, 1)  # to the last bit
     assert stored.posterior.model.prior_ratio == pytest.approx(0.1, rel=1e-7)
-    assert stored.selection.expected_by_chance == pytest.approx(selection.expected_by_chance, rel=1e-6)
+    assert stored.selection.expected_under_null == pytest.approx(selection.expected_under_null, rel=1e-6)
     assert stored.selection.expected_false_positives == pytest.approx(selection.expected_false_positives)
     assert stored.posterior.moments.mean_difference == pytest.approx(
         posterior.moments.mean_difference[posterior.ranking], rel=1e-12
@@ -144,11 +144,23 @@ def test_a_table_without_its_record_says_what_cannot_be_known(ending, run):
     np.testing.assert_array_equal(stored.selection.mask, known.selection.mask)
     assert stored.posterior.to_dict()["kind"] == known.posterior.to_dict()["kind"]
     assert isinstance(stored.posterior.model, UnknownModel)
-    assert np.isnan(stored.selection.expected_by_chance)
+    assert np.isnan(stored.selection.expected_under_null)
     assert stored.remarks[0].kind == "no-record"
     assert "not known: the stored table does not hold what it takes" in stored.selection.summary()
     with pytest.raises(bs.DataError, match="Screen the data again"):
         stored.posterior.model.log_evidence(None)
+
+
+def test_a_record_with_the_former_name_of_a_number(run):
+    values, labels = table()
+    write(values, labels)
+    run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.csv")
+    before = read_result("r.csv").selection.expected_under_null
+    record = Path("r.csv.json")
+    text = record.read_text(encoding="utf-8")
+    assert "expected_under_null" in text
+    record.write_text(text.replace("expected_under_null", "expected_by_chance"), encoding="utf-8")
+    assert read_result("r.csv").selection.expected_under_null == before
 
 
 @pytest.mark.parametrize("damage", ["features", "hash", "json", "format", "part", "setting", "version"])
@@ -247,10 +259,10 @@ def test_three_classes(ending, run):
         assert table_of["pattern"] == [posterior.differences.words(posterior)[i] for i in posterior.ranking]
         assert "equal_c_c_n_old" in table_of
         assert stored.posterior.model.is_jeffreys
-        chance = stored.selection.expected_by_chance
-        wanted = bs.MinimalRisk(0.5).select(posterior).expected_by_chance
-        assert chance == wanted
-        again = bs.MinimalRisk(0.5).select(stored.posterior).expected_by_chance  # from the stored moments
+        known = stored.selection.expected_under_null
+        wanted = bs.MinimalRisk(0.5).select(posterior).expected_under_null
+        assert known == wanted
+        again = bs.MinimalRisk(0.5).select(stored.posterior).expected_under_null  # from the stored moments
         assert again == pytest.approx(wanted, abs=0.1)
 
 
@@ -278,7 +290,7 @@ def test_blocks(ending, block_model, run):
     assert stored.posterior.model.prior_ratio == pytest.approx(0.1)
     selection = bs.MinimalRisk(0.5).select(posterior)
     assert stored.selection.summary() == selection.summary()
-    assert np.isnan(bs.MinimalRisk(0.5).select(stored.posterior).expected_by_chance)  # no blocks to draw
+    assert np.isnan(bs.MinimalRisk(0.5).select(stored.posterior).expected_under_null)  # no blocks to draw
 
 
 def test_pairs(run):
@@ -289,8 +301,8 @@ def test_pairs(run):
     stored = read_result("r.csv")
     posterior = bs.screen(values, labels, feature_names=gene_names(K), pairs=patient)
     check_same(stored, posterior, posterior.log_odds > 0)
-    wanted = bs.MinimalRisk(0.5).select(posterior).expected_by_chance
-    assert stored.selection.expected_by_chance == pytest.approx(wanted, abs=0.02)
+    wanted = bs.MinimalRisk(0.5).select(posterior).expected_under_null
+    assert stored.selection.expected_under_null == pytest.approx(wanted, abs=0.02)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -315,9 +327,9 @@ def test_counts_and_categories(name, ending, run):
         stored.posterior.to_dict()[column], posterior.to_dict()[column][posterior.ranking], rtol=1e-9
     )
     again = bs.MinimalRisk(0.5).select(stored.posterior)
-    assert np.isnan(again.expected_by_chance)  # no samples, no draws
-    law = {"poisson": "Poisson", "negative-binomial": "negative binomial", "categorical": ""}[name]
-    assert stored.posterior.model.law == law
+    assert np.isnan(again.expected_under_null)  # no samples, no draws
+    family = {"poisson": "Poisson", "negative-binomial": "negative binomial", "categorical": ""}[name]
+    assert stored.posterior.model.family == family
 
 
 def test_log_odds_that_are_the_least_of_several_are_not_calibrated(run):
@@ -415,9 +427,9 @@ def test_classes_are_told_from_other_columns():
 @pytest.mark.parametrize("probability", [0.5, 0.01, 0.005, 1 / 3, 1e-9, 0.999, 0.0, 1.0])
 def test_the_prior_is_found_to_the_last_bit(probability):
     evidence = np.concatenate([np.random.default_rng(0).normal(0, 50, 500), [0.0, 1e6, -1e-9]])
-    exact = checked_log_odds(probability, 1)
+    exact = check_log_odds(probability, 1)
     assert stored_prior(exact + evidence, evidence) == exact
-    each = np.asarray(checked_log_odds(np.random.default_rng(1).uniform(size=evidence.size), evidence.size))
+    each = np.asarray(check_log_odds(np.random.default_rng(1).uniform(size=evidence.size), evidence.size))
     found = stored_prior(each + evidence, evidence)
     np.testing.assert_array_equal(found + evidence, each + evidence)
 

@@ -1,4 +1,4 @@
-"""Models of counts: evidences against quadrature, predictive laws, 50 digits of mpmath, and limits."""
+"""Models of counts: evidences against quadrature, predictive distributions, 50 digits of mpmath, and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import bayesieve as bs
 from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, PriorError
 from bayesieve.models import NegativeBinomialModel, PoissonModel
-from bayesieve.models.counts.negative_binomial import estimated_size
+from bayesieve.models.counts.negative_binomial import estimate_size
 from bayesieve.models.counts.poisson import log_gamma_rest
 from bayesieve.stats import EventTotals
 
@@ -54,11 +54,11 @@ def binomial_by_mpmath(n, X, r, a, b):
     return log_beta(a + n * r, b + X) - log_beta(a, b)
 
 
-def difference(law, cells):
-    """Log Bayes factor of two cells by a 50-digit law."""
+def difference(distribution, cells):
+    """Log Bayes factor of two cells by a 50-digit distribution."""
     with mp.workdps(50):
         pooled = [mp.fsum(mp.mpf(float(v)) for v in pair) for pair in zip(*cells, strict=True)]
-        return float(law(*cells[0]) + law(*cells[1]) - law(*pooled))
+        return float(distribution(*cells[0]) + distribution(*cells[1]) - distribution(*pooled))
 
 
 # Poisson ------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def test_poisson_evidence_is_prior_times_likelihood_integrated(a, b):
     assert PoissonModel(a, b).log_evidence(group)[0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_poisson_evidence_is_the_product_of_predictive_laws():
+def test_poisson_evidence_is_the_product_of_predictive_distributions():
     """Chain rule: given the samples before, a count is negative binomial (scipy.stats.nbinom)."""
     a, b, log_product = 0.7, 0.3, 0.0
     shape, rate = a, b
@@ -195,7 +195,7 @@ def test_negative_binomial_evidence_is_prior_times_likelihood_integrated(r, a, b
     assert model.log_evidence(group)[0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_negative_binomial_evidence_is_the_product_of_predictive_laws():
+def test_negative_binomial_evidence_is_the_product_of_predictive_distributions():
     """Chain rule: given the samples before, a count is beta-negative-binomial (binomial coefficients left out)."""
     r, a, b = 3, 0.8, 1.3
     log_product, p, q = 0.0, a, b
@@ -257,7 +257,7 @@ def test_estimated_size_is_the_ratio_of_weighted_moments(rng):
     X = rng.negative_binomial(2.0, 0.1, (30, 5)).astype(float)
     y = np.arange(30) % 3
     X[0, 0] = np.nan
-    found = estimated_size(EventTotals.from_matrix(X, y, missing="omit", spread=True))
+    found = estimate_size(EventTotals.from_matrix(X, y, missing="omit", spread=True))
     for j in range(5):
         top = bottom = 0.0
         for k in range(3):
@@ -272,18 +272,18 @@ def test_estimated_size_finds_the_truth_though_the_means_differ():
     rng, r = np.random.default_rng(5), 3.0
     X = np.concatenate([rng.negative_binomial(r, r / (r + m), (40_000, 2)) for m in (5.0, 50.0)])
     totals = EventTotals.from_matrix(X, np.repeat([0, 1], 40_000), spread=True)
-    np.testing.assert_allclose(estimated_size(totals), 3.0, rtol=0.03)
+    np.testing.assert_allclose(estimate_size(totals), 3.0, rtol=0.03)
 
 
 def test_estimated_size_stays_within_its_bounds():
     X = np.array([[3, 0, 0], [3, 0, 0], [3, 0, 10**7], [3, 0, 0]])
     totals = EventTotals.from_matrix(X, ["a", "a", "a", "b"], spread=True)
-    assert estimated_size(totals)[:2].tolist() == [1e6, 1e6]
+    assert estimate_size(totals)[:2].tolist() == [1e6, 1e6]
     single = EventTotals.from_matrix([[3], [9]], ["a", "b"], spread=True)
-    assert estimated_size(single).tolist() == [1e6]
+    assert estimate_size(single).tolist() == [1e6]
     rare = np.zeros((4000, 1))
     rare[0] = 1e9
-    assert estimated_size(EventTotals.from_matrix(rare, [0] * 4000, spread=True)).tolist() == [1e-3]
+    assert estimate_size(EventTotals.from_matrix(rare, [0] * 4000, spread=True)).tolist() == [1e-3]
 
 
 # Both ---------------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ def test_one_value_per_feature_is_as_many_screens(model, rng):
     np.testing.assert_allclose(log_bf(per_feature, totals), found, rtol=1e-12)
 
 
-def test_null_draws_have_the_pooled_law():
+def test_null_draws_have_the_pooled_distribution():
     """Monte Carlo: mean and variance of 40,000 drawn totals; exposures 2 and 6, 2 and 4 values."""
     n = 40_000
     totals = EventTotals(("a", "b"), [2, 4], np.repeat([[30.0], [10.0]], n, axis=1), [2.0, 6.0])
@@ -415,7 +415,7 @@ def test_chance_acts_on_the_estimated_size_too():
     rng = np.random.default_rng(12)
     X = rng.negative_binomial(3, 0.2, size=(10, 6000))
     posterior = bs.screen(X, ["a", "b"] * 5, model=NegativeBinomialModel(), prior_probability=0.05)
-    seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_by_chance(posterior, 0.0)
+    seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_under_null(posterior, 0.0)
     assert seen > 60
     assert 0.5 * seen < expected < 2.0 * seen
     with pytest.raises(bs.LabelError, match="No sample is of class z"):

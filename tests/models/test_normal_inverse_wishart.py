@@ -116,8 +116,8 @@ def test_many_subsets_at_the_edge_of_the_walk_by_slogdet(rng):
         np.testing.assert_allclose(constants, constants[0], rtol=1e-12)  # what is left depends on the size alone
 
 
-def test_the_law_of_a_part_of_a_block_by_quadrature():
-    """Integrating the second feature out of one sample, and out of two, leaves the law of the first."""
+def test_the_distribution_of_a_part_of_a_block_by_quadrature():
+    """Integrating the second feature out of one sample, and out of two, leaves the distribution of the first."""
 
     def joint(x, *z):
         return np.exp(block_log_evidence(PRIOR, scatter_of(np.column_stack([x, z]))))

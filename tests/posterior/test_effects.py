@@ -58,17 +58,19 @@ def test_against_draws_from_the_normal_inverse_gamma_posterior(model):
 
 
 def exact_tail(n, squares, distance):
-    """P(second mean - first > centre + distance): the two Student laws convolved, with mpmath."""
+    """P(second mean - first > centre + distance): the two Student distributions convolved, with mpmath."""
     with mp.workdps(25):
-        laws = [(mp.mpf(k), mp.sqrt(mp.mpf(s) / mp.mpf(k) / mp.mpf(k))) for k, s in zip(n, squares, strict=True)]
+        distributions = [
+            (mp.mpf(k), mp.sqrt(mp.mpf(s) / mp.mpf(k) / mp.mpf(k))) for k, s in zip(n, squares, strict=True)
+        ]
 
-        def density(law, x):
-            k, scale = law
+        def density(distribution, x):
+            k, scale = distribution
             constant = mp.gamma((k + 1) / 2) / mp.gamma(k / 2) / mp.sqrt(k * mp.pi)
             return constant / scale * (1 + (x / scale) ** 2 / k) ** (-(k + 1) / 2)
 
-        def upper(law, x):
-            k, scale = law
+        def upper(distribution, x):
+            k, scale = distribution
             z = x / scale
             part = mp.betainc(k / 2, mp.mpf(1) / 2, 0, k / (k + z * z), regularized=True) / 2
             return part if z >= 0 else 1 - part
@@ -76,14 +78,14 @@ def exact_tail(n, squares, distance):
         d = mp.mpf(distance)
         near = [-mp.inf, -10, -3, -1, -d / 2, 0, d / 2, 1, 3, 10, mp.inf]
         points = sorted({mp.mpf(x) for x in near} | {-d})
-        return mp.quad(lambda x: density(laws[0], x) * upper(laws[1], d + x), points)
+        return mp.quad(lambda x: density(distributions[0], x) * upper(distributions[1], d + x), points)
 
 
 @pytest.mark.parametrize(
     ("n", "squares", "difference"),
     [((3, 4), (1.0, 5.0), 2.0), ((8, 5), (3.0, 0.2), 1.5), ((12, 12), (4.0, 4.0), 3.0)],
 )
-def test_means_against_the_convolution_of_two_student_laws(n, squares, difference):
+def test_means_against_the_convolution_of_two_student_distributions(n, squares, difference):
     found = effects(posterior_from_moments(n, [[1.0], [1.0 + difference]], [[s] for s in squares]), level=0.9)
     assert found.probability_mean_lower[0] == pytest.approx(float(exact_tail(n, squares, difference)), rel=1e-10)
     assert found.probability_mean_higher[0] + found.probability_mean_lower[0] == pytest.approx(1.0)
@@ -92,20 +94,24 @@ def test_means_against_the_convolution_of_two_student_laws(n, squares, differenc
     assert found.mean_difference[0] - found.mean_difference_low[0] == pytest.approx(width)
 
 
-def test_variances_against_the_f_law(rng):
+def test_variances_against_the_f_distribution(rng):
     n0, n1 = 7, 11
     squares = rng.chisquare(5, size=(2, 20)) * rng.lognormal(size=20)
     found = effects(posterior_from_moments([n0, n1], np.zeros((2, 20)), squares), level=0.8)
-    law = scipy.stats.f(n0, n1)
+    distribution = scipy.stats.f(n0, n1)
     ratio = (squares[1] / n1) / (squares[0] / n0)
-    assert found.log_variance_ratio_low == pytest.approx(np.log(ratio * law.ppf(0.1)), rel=1e-10, abs=1e-12)
-    assert found.log_variance_ratio_high == pytest.approx(np.log(ratio * law.ppf(0.9)), rel=1e-10, abs=1e-12)
-    assert found.probability_variance_higher == pytest.approx(law.sf(1 / ratio), rel=1e-10)
-    assert found.probability_variance_lower == pytest.approx(law.cdf(1 / ratio), rel=1e-10)
+    assert found.log_variance_ratio_low == pytest.approx(
+        np.log(ratio * distribution.ppf(0.1)), rel=1e-10, abs=1e-12
+    )
+    assert found.log_variance_ratio_high == pytest.approx(
+        np.log(ratio * distribution.ppf(0.9)), rel=1e-10, abs=1e-12
+    )
+    assert found.probability_variance_higher == pytest.approx(distribution.sf(1 / ratio), rel=1e-10)
+    assert found.probability_variance_lower == pytest.approx(distribution.cdf(1 / ratio), rel=1e-10)
 
 
 def test_equal_scales_and_a_common_variance_limit():
-    """One class of very many values: the difference is a plain Student law around a known mean."""
+    """One class of very many values: the difference is a plain Student distribution around a known mean."""
     found = effects(posterior_from_moments([9, 10**9], [[0.0], [1.0]], [[4.0], [1.0]]), level=0.95)
     scale = math.sqrt(4.0 / 9 / 9)
     half = scipy.stats.t(9).ppf(0.975) * scale
@@ -113,7 +119,7 @@ def test_equal_scales_and_a_common_variance_limit():
     assert found.probability_mean_lower[0] == pytest.approx(scipy.stats.t(9).sf(1.0 / scale), rel=1e-6)
 
 
-def test_many_samples_give_the_normal_law():
+def test_many_samples_give_the_normal_distribution():
     n0, n1, v0, v1 = 10**6, 2 * 10**6, 1.0, 4.0
     found = effects(posterior_from_moments([n0, n1], [[0.0], [0.003]], [[n0 * v0], [n1 * v1]]), level=0.95)
     error = math.sqrt(v0 / n0 + v1 / n1)
@@ -197,9 +203,9 @@ def test_resolution_widens_the_intervals(rng):
 
 @pytest.mark.parametrize("dofs", [(2.0, 2.0), (2.0, 60.0), (5.0, 1e6)])
 def test_quantiles_undo_tails(dofs):
-    law = BehrensFisher.of(np.array([dofs[0]]), np.array([dofs[1]]), np.array([1e-6, 0.3, 0.9]))
+    distribution = BehrensFisher.of(np.array([dofs[0]]), np.array([dofs[1]]), np.array([1e-6, 0.3, 0.9]))
     for tail in (0.3, 0.025, 1e-6):
-        assert law.tail(law.quantile(tail)) == pytest.approx(tail, rel=1e-8)
+        assert distribution.tail(distribution.quantile(tail)) == pytest.approx(tail, rel=1e-8)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1, 95, "x", True])

@@ -31,7 +31,7 @@ def expectation(q, function):
     return sum(weight * function(truth) for truth, weight in truths(q))
 
 
-def test_expected_counts_and_their_laws(case):
+def test_expected_counts_and_their_distributions(case):
     posterior, mask, q = case
     errors = bs.ErrorAnalysis.of(posterior, mask)
     counts = {
@@ -42,10 +42,14 @@ def test_expected_counts_and_their_laws(case):
         "mislabelled": lambda t: (mask != t).sum(),
     }
     for name, count in counts.items():
-        law = getattr(errors, name)
+        distribution = getattr(errors, name)
         for k in range(10):
             expected = expectation(q, lambda t, k=k, count=count: count(t) == k)
-            at_k = law.pmf[k - law.lowest] if 0 <= k - law.lowest < law.pmf.size else 0.0
+            at_k = (
+                distribution.pmf[k - distribution.lowest]
+                if 0 <= k - distribution.lowest < distribution.pmf.size
+                else 0.0
+            )
             assert at_k == pytest.approx(expected, abs=1e-13)
         if name != "mislabelled":
             assert getattr(errors, f"expected_{name}") == pytest.approx(expectation(q, count), abs=1e-12)

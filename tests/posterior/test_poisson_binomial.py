@@ -1,4 +1,4 @@
-"""The law of a number of errors against direct convolution, SciPy, mpmath and Monte Carlo."""
+"""The distribution of a number of errors against direct convolution, SciPy, mpmath and Monte Carlo."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def convolved(p):
     return mass
 
 
-def dense(law, size):
+def dense(distribution, size):
     mass = np.zeros(size)
-    mass[law.lowest : law.lowest + law.pmf.size] = law.pmf
+    mass[distribution.lowest : distribution.lowest + distribution.pmf.size] = distribution.pmf
     return mass
 
 
@@ -30,70 +30,74 @@ def test_against_direct_convolution(rng, n):
 
 
 def test_equal_probabilities_are_binomial():
-    law = bs.PoissonBinomial.of(np.full(2000, 0.3))
-    np.testing.assert_allclose(law.pmf, stats.binom.pmf(law.support, 2000, 0.3), rtol=1e-9, atol=1e-28)
-    assert law.mean == pytest.approx(600)
-    assert law.variance == pytest.approx(420)
-    assert law.sd == pytest.approx(np.sqrt(420))
-    assert law.mode == 600
+    distribution = bs.PoissonBinomial.of(np.full(2000, 0.3))
+    np.testing.assert_allclose(
+        distribution.pmf, stats.binom.pmf(distribution.support, 2000, 0.3), rtol=1e-9, atol=1e-28
+    )
+    assert distribution.mean == pytest.approx(600)
+    assert distribution.variance == pytest.approx(420)
+    assert distribution.sd == pytest.approx(np.sqrt(420))
+    assert distribution.mode == 600
 
 
 @pytest.mark.skipif(not hasattr(stats, "poisson_binom"), reason="needs SciPy 1.15")
 def test_against_scipy(rng):
     p = rng.random(150)
-    law = bs.PoissonBinomial.of(p)
-    np.testing.assert_allclose(law.pmf, stats.poisson_binom(p).pmf(law.support), atol=1e-14)
+    distribution = bs.PoissonBinomial.of(p)
+    np.testing.assert_allclose(distribution.pmf, stats.poisson_binom(p).pmf(distribution.support), atol=1e-14)
 
 
 def test_tails_keep_relative_accuracy(rng):
     p = rng.uniform(0.001, 0.05, 60)
-    law = bs.PoissonBinomial.of(p)
+    distribution = bs.PoissonBinomial.of(p)
     with mp.workdps(40):
         mass = [mp.mpf(1)]
         for value in (mp.mpf(float(v)) for v in p):
             mass = [a * (1 - value) + b * value for a, b in zip([*mass, 0], [0, *mass], strict=True)]
-        for k in range(law.pmf.size):
-            assert law.pmf[k] == pytest.approx(float(mass[k]), rel=1e-12)
-    assert law.pmf[-1] < 1e-25
+        for k in range(distribution.pmf.size):
+            assert distribution.pmf[k] == pytest.approx(float(mass[k]), rel=1e-12)
+    assert distribution.pmf[-1] < 1e-25
 
 
 def test_certain_trials_shift_and_impossible_ones_vanish():
-    law = bs.PoissonBinomial.of([1.0, 1.0, 0.0, 0.5])
-    assert (law.lowest, law.pmf.tolist()) == (2, [0.5, 0.5])
+    distribution = bs.PoissonBinomial.of([1.0, 1.0, 0.0, 0.5])
+    assert (distribution.lowest, distribution.pmf.tolist()) == (2, [0.5, 0.5])
     assert bs.PoissonBinomial.of([]).pmf.tolist() == [1.0]
     assert bs.PoissonBinomial.of([0.0]).quantile(0.99) == 0
 
 
 def test_tiny_complements_are_not_lost():
     """1 - 1e-20 is 1 in float64, but its complement can be told."""
-    law = bs.PoissonBinomial.of([1 - 1e-17] * 3, [1e-20] * 3)
-    assert law.mean == pytest.approx(3)
+    distribution = bs.PoissonBinomial.of([1 - 1e-17] * 3, [1e-20] * 3)
+    assert distribution.mean == pytest.approx(3)
     small = bs.PoissonBinomial.of([1e-20] * 3, [1.0] * 3)
     assert small.pmf[1] == pytest.approx(3e-20)
 
 
 def test_quantiles_and_intervals_by_their_definition(rng):
     p = rng.random(80)
-    law = bs.PoissonBinomial.of(p)
+    distribution = bs.PoissonBinomial.of(p)
     cdf = np.cumsum(convolved(p))
     for level in (0.001, 0.05, 0.5, 0.95, 0.999):
-        assert law.quantile(level) == int(np.searchsorted(cdf, level))
-    low, high = law.interval(0.9)
-    assert (low, high) == (law.quantile(0.05), law.quantile(0.95))
-    assert law.cdf(high) - law.cdf(low - 1) >= 0.9
-    assert law.cdf(-1) == 0.0
-    assert law.cdf(80) == pytest.approx(1.0)
-    short = law.highest_density(0.9)
-    assert law.cdf(short[1]) - law.cdf(short[0] - 1) >= 0.9
+        assert distribution.quantile(level) == int(np.searchsorted(cdf, level))
+    low, high = distribution.interval(0.9)
+    assert (low, high) == (distribution.quantile(0.05), distribution.quantile(0.95))
+    assert distribution.cdf(high) - distribution.cdf(low - 1) >= 0.9
+    assert distribution.cdf(-1) == 0.0
+    assert distribution.cdf(80) == pytest.approx(1.0)
+    short = distribution.highest_density(0.9)
+    assert distribution.cdf(short[1]) - distribution.cdf(short[0] - 1) >= 0.9
     assert short[1] - short[0] <= high - low
 
 
 def test_twenty_thousand_features_lose_no_mass(rng):
     for p in (np.full(20_000, 0.5), rng.random(20_000), rng.beta(0.05, 5, 20_000)):
-        law = bs.PoissonBinomial.of(p)
-        assert law.pmf.sum() == pytest.approx(1.0, abs=1e-12)
-        assert float(law.support @ law.pmf) == pytest.approx(p.sum(), rel=1e-12)
-        assert float((law.support - p.sum()) ** 2 @ law.pmf) == pytest.approx((p * (1 - p)).sum(), rel=1e-9)
+        distribution = bs.PoissonBinomial.of(p)
+        assert distribution.pmf.sum() == pytest.approx(1.0, abs=1e-12)
+        assert float(distribution.support @ distribution.pmf) == pytest.approx(p.sum(), rel=1e-12)
+        assert float((distribution.support - p.sum()) ** 2 @ distribution.pmf) == pytest.approx(
+            (p * (1 - p)).sum(), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("wrong", [[-0.1], [1.1], [np.nan]])

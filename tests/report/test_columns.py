@@ -11,7 +11,7 @@ import pytest
 import bayesieve as bs
 from bayesieve.io import read_result, write_results
 from bayesieve.report import ReportData
-from bayesieve.report.encoding import encoded_number, script_json
+from bayesieve.report.encoding import encode_numbers, script_json
 from bayesieve.report.payload import column_content, payload
 
 
@@ -94,11 +94,11 @@ def test_texts_of_the_screen_are_never_numbers():
 
 def test_numbers_that_are_exact_keep_all_their_digits():
     positions = [123_456_789.0, np.nan, 16_777_217.0]
-    np.testing.assert_array_equal(array(encoded_number(positions, exact=True)), positions)
-    assert encoded_number([0.1], exact=True)["type"] == "f8"
-    assert encoded_number([0.5, np.nan, np.inf], exact=True)["type"] == "f4"
-    assert encoded_number([1e300, 1.0], exact=True)["type"] == "f8"
-    assert encoded_number([0.1])["type"] == "f4"
+    np.testing.assert_array_equal(array(encode_numbers(positions, exact=True)), positions)
+    assert encode_numbers([0.1], exact=True)["type"] == "f8"
+    assert encode_numbers([0.5, np.nan, np.inf], exact=True)["type"] == "f4"
+    assert encode_numbers([1e300, 1.0], exact=True)["type"] == "f8"
+    assert encode_numbers([0.1])["type"] == "f4"
 
 
 # ---------------------------------------------------------------------------------------------------------------

@@ -33,6 +33,6 @@ def test_another_ratio_is_another_screen(data, ratio, prior):
         found = expected(posterior, state | moved)
         assert found["n_selected"] == wanted.n_selected
         assert found["expected_false"] == pytest.approx(wanted.expected_false_positives, rel=1e-9, abs=1e-9)
-        assert found["by_chance"] == pytest.approx(wanted.expected_by_chance, rel=1e-9, abs=1e-9)
+        assert found["under_null"] == pytest.approx(wanted.expected_under_null, rel=1e-9, abs=1e-9)
         assert found["expected_markers"] == pytest.approx(fresh.expected_markers, rel=1e-9)
         assert found["cut"] == pytest.approx(wanted.cut, rel=1e-9, abs=1e-9)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
 from bayesieve.report import ReportData, ratio_state
-from bayesieve.report.encoding import encoded, encoded_number, encoded_text, script_json
+from bayesieve.report.encoding import encode_array, encode_numbers, encode_texts, script_json
 from bayesieve.report.payload import payload
 from bayesieve.report.sentences import facts
 
@@ -130,20 +130,20 @@ def test_hostile_names_come_back_and_cannot_leave_the_script(rng):
 def test_numbers_that_are_not_finite_stay_out_of_json():
     with pytest.raises(ValueError, match="JSON"):
         script_json({"x": float("nan")})
-    kept = array(encoded([np.nan, np.inf, -np.inf, -0.0], "f8"))
+    kept = array(encode_array([np.nan, np.inf, -np.inf, -0.0], "f8"))
     assert kept.tobytes() == np.array([np.nan, np.inf, -np.inf, -0.0]).tobytes()
 
 
 def test_columns_are_packed_by_what_they_hold():
-    assert encoded_number(np.array([1, 255]))["type"] == "u1"
-    assert encoded_number(np.array([-1, 255]))["type"] == "i4"
-    assert encoded_number(np.array([2**40]))["type"] == "f8"
-    assert encoded_number(np.array([1e-300, 1.0]), exact=True)["type"] == "f8"
-    assert encoded_number(np.array([0.0, 0.5]), exact=True)["type"] == "f4"
+    assert encode_numbers(np.array([1, 255]))["type"] == "u1"
+    assert encode_numbers(np.array([-1, 255]))["type"] == "i4"
+    assert encode_numbers(np.array([2**40]))["type"] == "f8"
+    assert encode_numbers(np.array([1e-300, 1.0]), exact=True)["type"] == "f8"
+    assert encode_numbers(np.array([0.0, 0.5]), exact=True)["type"] == "f4"
     many = [f"t{i % 300}" for i in range(3000)]
-    packed = encoded_text(many)
+    packed = encode_texts(many)
     assert [packed["levels"][code] for code in array(packed["codes"])] == many
-    assert encoded_text([f"t{i}" for i in range(50)])["values"][49] == "t49"
+    assert encode_texts([f"t{i}" for i in range(50)])["values"][49] == "t49"
 
 
 def test_findings_become_columns(rng):
@@ -281,11 +281,11 @@ def test_counts_that_were_not_screened_are_refused(rng):
 def test_a_number_by_chance_that_was_drawn_says_how_finely(rng):
     values, labels = drawn(rng)
     exact = through_json(ReportData.of(bs.screen(values, labels)))
-    assert "resolution" not in exact["chance"]
+    assert "resolution" not in exact["under_null"]
     proper = bs.screen(values, labels, model=bs.GaussianModel.proper())
     content = through_json(ReportData.of(proper))
-    step = content["chance"]["resolution"]
-    expected = np.exp(array(content["chance"]["log_expected"]))
+    step = content["under_null"]["resolution"]
+    expected = np.exp(array(content["under_null"]["log_expected"]))
     np.testing.assert_allclose(expected / step, np.round(expected / step), atol=1e-6)
     assert expected[expected > 0].min() >= step * (1 - 1e-9)
 

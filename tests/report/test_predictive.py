@@ -36,7 +36,7 @@ def by_integration(x, values, dof, scale, strength, location):
 @pytest.mark.parametrize(
     "model", [bs.GaussianModel.jeffreys(), bs.GaussianModel.proper()], ids=["jeffreys", "proper"]
 )
-def test_laws_are_those_of_the_model(rng, model):
+def test_distributions_are_those_of_the_model(rng, model):
     values, labels = rng.normal(1.0, 0.7, size=(9, 2)), np.array([0] * 4 + [1] * 5)
     posterior = bs.screen(values, labels, model=model)
     found = predictive(posterior, [1])
@@ -45,11 +45,11 @@ def test_laws_are_those_of_the_model(rng, model):
     groups = [values[labels == 0, 1], values[labels == 1, 1], values[:, 1]]
     for k, (prior, group) in enumerate(zip(priors, groups, strict=True)):
         given = prior.variance_dof, prior.variance_scale, prior.mean_strength, prior.mean_location
-        law = stats.t(found.dof[k, 0], found.location[k, 0], found.scale[k, 0])
-        np.testing.assert_allclose(law.pdf(x), by_integration(x, group, *given), rtol=2e-4)
+        distribution = stats.t(found.dof[k, 0], found.location[k, 0], found.scale[k, 0])
+        np.testing.assert_allclose(distribution.pdf(x), by_integration(x, group, *given), rtol=2e-4)
 
 
-def test_laws_of_pairs(rng):
+def test_distributions_of_pairs(rng):
     values = rng.normal(size=(16, 1))
     values[1::2] += 1.0
     posterior = bs.screen(values, ["a", "b"] * 8, pairs=np.arange(16) // 2)
@@ -67,7 +67,7 @@ def test_laws_of_pairs(rng):
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
-def test_laws_without_spread_are_not_defined(rng):
+def test_distributions_without_spread_are_not_defined(rng):
     values = rng.normal(size=(10, 2))
     values[:5, 0] = 3.0
     found = predictive(bs.screen(values, [0] * 5 + [1] * 5), [0, 1])
@@ -76,7 +76,7 @@ def test_laws_without_spread_are_not_defined(rng):
     assert np.isfinite(found.scale[:, 1]).all()
 
 
-def test_three_classes_have_four_laws(rng):
+def test_three_classes_have_four_distributions(rng):
     found = predictive(bs.screen(rng.normal(size=(30, 3)), np.arange(30) % 3), [2, 0])
     assert found.dof.shape == (4, 2)
     assert found.n_features == 2

@@ -33,7 +33,7 @@ def test_headline_has_the_numbers_of_the_selection(rng):
         "0 (20 samples) with 1 (20 samples)",
         f"{selection.expected_false_positives:.1f} expected under the model",
         f"90% interval {low} to {high}",
-        f"{selection.expected_by_chance:,.1f} would pass this cut by chance",
+        f"{selection.expected_under_null:,.1f} expected under the global null",
         f"Markers missed: {selection.expected_false_negatives:.1f}",
         f"among all features: {posterior.expected_markers:.1f}",
     ):
@@ -86,7 +86,7 @@ def test_warnings_are_there_where_they_belong(rng):
     robust = bs.fragility(values, labels, posterior=posterior, missing="omit").posterior()
     texts = {each["kind"]: each["text"] for each in describe_warnings(ReportData.of(robust))}
     assert "not calibrated" in texts["calibration"]
-    assert "by chance" not in " ".join(headline(ReportData.of(robust)))
+    assert "under the global null" not in " ".join(headline(ReportData.of(robust)))
 
 
 def test_samples_are_counted_where_they_can_be(rng):
@@ -112,10 +112,10 @@ def test_a_simulation_without_an_event_does_not_say_nothing(rng):
     values, labels = drawn(rng, 6.0)
     posterior = bs.screen(values, labels, model=bs.GaussianModel.proper())
     strict = ReportData.of(posterior, rule=bs.FixedSize(1))
-    assert strict.by_chance == 0.0
-    step = f"fewer than {strict.chance.resolution:.2g}"
-    assert f"{step} would pass this cut by chance" in headline(strict)[1]
-    assert figures_of_merit(strict)["By chance over this cut"] == step
+    assert strict.under_null == 0.0
+    step = f"fewer than {strict.null_grid.resolution:.2g}"
+    assert f"{step} expected under the global null" in headline(strict)[1]
+    assert figures_of_merit(strict)["Expected under the global null"] == step
     assert step in method(strict)[-1]["paragraphs"][0]
     assert step in strict.selection.summary()
     loose = ReportData.of(posterior, rule=bs.FixedSize(300))

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import bayesieve as bs
-from bayesieve.report.encoding import decoded
+from bayesieve.report.encoding import decode_array
 from bayesieve.report.payload import sites_payload
 from bayesieve.screening import SiteView
 from bayesieve.stats import merge_statistics
@@ -46,10 +46,16 @@ def tail(first, second, distance):
     Under the prior ``sigma ** -3 dmu dsigma ** 2`` of the paper every mean is Student's t around its sample
     mean with n degrees of freedom and squared scale ``sum of squares / n ** 2``.
     """
-    laws = [stats.t(len(values), values.mean(), values.std() / np.sqrt(len(values))) for values in (first, second)]
-    reach = laws[0].interval(1 - 1e-13)
+    distributions = [
+        stats.t(len(values), values.mean(), values.std() / np.sqrt(len(values))) for values in (first, second)
+    ]
+    reach = distributions[0].interval(1 - 1e-13)
     return integrate.quad(
-        lambda x: laws[0].pdf(x) * laws[1].sf(x + distance), *reach, epsabs=1e-12, epsrel=1e-10, limit=400
+        lambda x: distributions[0].pdf(x) * distributions[1].sf(x + distance),
+        *reach,
+        epsabs=1e-12,
+        epsrel=1e-10,
+        limit=400,
     )[0]
 
 
@@ -171,9 +177,9 @@ def test_the_payload_holds_the_numbers_as_the_page_reads_them(tables):
     assert content["title"] == "difference of means (sick minus well)"
     for k, site in enumerate(view.sites):
         for key in ("difference", "low", "high", "log_bayes_factor"):
-            np.testing.assert_allclose(decoded(content[key][k]), getattr(site, key), rtol=1e-6)
-    np.testing.assert_allclose(decoded(content["combined"]), view.combined, rtol=1e-6)
-    np.testing.assert_allclose(decoded(content["pooled"]["low"]), view.pooled.low, rtol=1e-6)
+            np.testing.assert_allclose(decode_array(content[key][k]), getattr(site, key), rtol=1e-6)
+    np.testing.assert_allclose(decode_array(content["combined"]), view.combined, rtol=1e-6)
+    np.testing.assert_allclose(decode_array(content["pooled"]["low"]), view.pooled.low, rtol=1e-6)
 
 
 def test_sites_of_other_features_or_classes_are_refused(tables):

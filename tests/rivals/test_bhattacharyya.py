@@ -32,9 +32,11 @@ def test_by_quadrature_of_its_definition(rng):
     X[5:] = X[5:] * 2 + 1
     got = distance(X, halves(5, 6)).score
     for x, value in zip(X.T, got, strict=True):
-        laws = [stats.norm(part.mean(), part.std(ddof=1)) for part in (x[:5], x[5:])]
+        distributions = [stats.norm(part.mean(), part.std(ddof=1)) for part in (x[:5], x[5:])]
         options = {"limit": 400, "epsabs": 1e-13, "points": [x.mean()]}
-        overlap, _ = integrate.quad(lambda z, p=laws: np.sqrt(p[0].pdf(z) * p[1].pdf(z)), -40, 40, **options)
+        overlap, _ = integrate.quad(
+            lambda z, p=distributions: np.sqrt(p[0].pdf(z) * p[1].pdf(z)), -40, 40, **options
+        )
         assert value == pytest.approx(-np.log(overlap), rel=1e-10)
 
 

@@ -18,7 +18,7 @@ def error(X, y, **options):
 
 
 def by_definition(column, y, alpha=ALPHA):
-    """The formula of the specification with SciPy's normal law, neighbours by brute force."""
+    """The formula of the specification with SciPy's normal distribution, neighbours by brute force."""
     groups = [[x for x, label in zip(column, y, strict=True) if label == k and not math.isnan(x)] for k in (0, 1)]
     if min(map(len, groups)) < 2:
         return math.nan

@@ -19,7 +19,7 @@ import bayesieve as bs
 from bayesieve.rivals import comparison as module, register, rival
 from bayesieve.rivals.method_comparison import (
     average_overlap,
-    checked_lengths,
+    check_top,
     jaccard_index,
     mean_z,
     rank_correlation,
@@ -271,8 +271,8 @@ def test_variance_alone_against_the_tests_of_scipy():
     values = rng.normal(size=(5 + 9, 4000)) * np.where(np.arange(14) < 5, 1.0, 12.0)[:, None]
     found = variance_alone(bs.Moments.from_matrix(values, [0] * 5 + [1] * 9))
     ratio = values[5:].var(axis=0, ddof=1) / values[:5].var(axis=0, ddof=1)
-    law = scipy.stats.f(8, 4)
-    p_variance = 2 * np.minimum(law.cdf(ratio), law.sf(ratio))
+    distribution = scipy.stats.f(8, 4)
+    p_variance = 2 * np.minimum(distribution.cdf(ratio), distribution.sf(ratio))
     p_mean = scipy.stats.ttest_ind(values[5:], values[:5], equal_var=False).pvalue
     np.testing.assert_array_equal(found, (p_variance < 1e-4) & (p_mean > 0.05))
     assert 100 < found.sum() < 3900
@@ -339,11 +339,11 @@ def test_the_order_of_classes_is_kept():
 
 
 def test_default_lengths_are_at_most_half_of_the_features():
-    assert [checked_lengths(None, n) for n in (1, 5, 20, 99, 100, 199, 20_000)] == [
+    assert [check_top(None, n) for n in (1, 5, 20, 99, 100, 199, 20_000)] == [
         (1,), (2,), (10,), (10,), (10, 50), (10, 50), (10, 50, 100)
     ]  # fmt: skip
-    assert checked_lengths([7, 3, 7], 9) == (3, 7)
-    assert checked_lengths(np.int64(4), 9) == (4,)
+    assert check_top([7, 3, 7], 9) == (3, 7)
+    assert check_top(np.int64(4), 9) == (4,)
 
 
 @pytest.mark.parametrize("top", [0, -1, 121, 2.5, True, "ten", [], [10, 0]])

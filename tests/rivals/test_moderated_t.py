@@ -77,7 +77,7 @@ def test_numbers_of_the_specification():
     assert alike.scale == pytest.approx(1.0, abs=1e-15)
 
 
-def test_recovers_the_law_it_assumes_by_simulation():
+def test_recovers_the_distribution_it_assumes_by_simulation():
     """0.3 F(8, 10): the specification found (0.2993, 10.01) in one draw; ours within its spread."""
     drawn = 0.3 * stats.f(8, 10).rvs(200_000, random_state=np.random.default_rng(0))
     prior = fit_variance_prior(drawn, 8)

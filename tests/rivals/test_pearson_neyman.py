@@ -147,7 +147,7 @@ def test_mnc_is_a_cut_of_p_values(rng, prior, ratio):
     np.testing.assert_array_equal(passed, posterior.log_odds > 0)
     assert 100 < passed.sum() < 500
     expected = 3000 * np.exp(log_null_probability(cut, 15, 25))
-    assert bs.expected_by_chance(posterior, 0.0) == pytest.approx(float(expected), rel=1e-12)
+    assert bs.expected_under_null(posterior, 0.0) == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_prior_ratio_of_a_given_size(rng):
@@ -157,7 +157,7 @@ def test_prior_ratio_of_a_given_size(rng):
     X = rng.normal(size=(24, 20_000))
     model = bs.GaussianModel.jeffreys(float(ratio))
     posterior = bs.screen(X, halves(10, 14), model=model, prior_probability=prior)
-    assert bs.expected_by_chance(posterior, 0.0) == pytest.approx(alpha * 20_000, rel=1e-10)
+    assert bs.expected_under_null(posterior, 0.0) == pytest.approx(alpha * 20_000, rel=1e-10)
     assert (posterior.log_odds > 0).mean() == pytest.approx(alpha, abs=4 * np.sqrt(alpha / 20_000))
 
 

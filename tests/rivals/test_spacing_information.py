@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
-from bayesieve.rivals.sorted_values import SortedTile, scored
+from bayesieve.rivals.sorted_values import SortedTile, score_sorted
 from bayesieve.rivals.spacing_information import (
     literal_method,
     spacing_information,
@@ -137,10 +137,10 @@ def test_noise_and_signal_levels_of_the_specification_by_monte_carlo(what, n, n_
 
 def test_true_information_of_the_signal_by_quadrature():
     """The estimates above approach .18847 nats from above."""
-    laws = stats.norm(0, 0.3), stats.norm(0.5, 0.5)
+    distributions = stats.norm(0, 0.3), stats.norm(0.5, 0.5)
 
     def integrand(x):
-        densities = np.array([law.pdf(x) for law in laws])
+        densities = np.array([distribution.pdf(x) for distribution in distributions])
         mixture = densities.mean()
         return sum(d * math.log(d / mixture) for d in densities if d > 0) / 2
 
@@ -190,7 +190,7 @@ def test_jittered_information_is_that_of_the_values_with_noise_by_mpmath():
     rows[0][2, 6:] = np.nan
     counts = np.array([[8, 8, 6, 8, 8], [11] * 5])
     tile = SortedTile(0, rows[0], rows[1], counts)
-    noisy = tile.jittered(3)
+    noisy = tile.jitter(3)
     labels = [0] * 8 + [1] * 11
     for f in range(5):
         for before, after in ((tile.first, noisy.first), (tile.second, noisy.second)):
@@ -220,7 +220,7 @@ def test_the_literal_rival_is_the_literal_variant(rng):
         )  # fmt: skip
         np.testing.assert_array_equal(one.score, other.score)
         assert one.method == other.method == "mi_literal"
-    both = scored(matrix, [spacing_method(), literal_method()])
+    both = score_sorted(matrix, [spacing_method(), literal_method()])
     assert [scores.method for scores in both] == ["mi", "mi_literal"]
 
 

@@ -74,13 +74,13 @@ def test_small_blocks_with_own_parameters_are_warned_of_and_the_shared_shift_is_
     y, batch = np.array(["a", "b"] * 40), np.repeat(np.arange(10), 8)
     X = rng.normal(size=(80, 400)) + 4 * rng.normal(size=(10, 400)).repeat(8, axis=0)
     X[y == "b", :200] += 0.9
-    with pytest.warns(bs.CalibrationWarning, match=r"10 blocks.*by chance alone.*shift"):
+    with pytest.warns(bs.CalibrationWarning, match=r"10 blocks.*under the global null.*shift"):
         own = bs.screen(X, y, blocks=batch)
     shared = bs.screen(X, y, blocks=batch, block_model="shift")
     assert (own.log_odds[200:] > 0).sum() > 50
     assert (shared.log_odds[200:] > 0).sum() <= 3
-    assert bs.expected_by_chance(own, 0.0) > 100
-    assert bs.expected_by_chance(shared, 0.0) < 3
+    assert bs.expected_under_null(own, 0.0) > 100
+    assert bs.expected_under_null(shared, 0.0) < 3
     assert (shared.log_odds[:200] > 0).sum() > 100
 
 
@@ -176,14 +176,14 @@ def test_blocks_with_other_models():
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
 @pytest.mark.parametrize("block_model", ["own", "shift"])
 def test_chance_of_blocks_is_what_null_data_show(block_model):
-    """Monte Carlo: the expected number by chance against fresh Gaussian null data."""
+    """Monte Carlo: the number under the global null against fresh Gaussian null data."""
     rng = np.random.default_rng(7)
     y, batch = ["a", "b"] * 20, np.repeat([0, 1], 20)
     model = bs.GaussianModel.jeffreys(1.0)
     posterior = bs.screen(
         rng.normal(size=(40, 10_000)), y, blocks=batch, block_model=block_model, model=model, prior_probability=0.1
     )
-    seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_by_chance(posterior, 0.0)
+    seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_under_null(posterior, 0.0)
     assert expected > 20
     assert abs(seen - expected) < 5 * math.sqrt(expected * 1.3)
 
@@ -204,14 +204,14 @@ def test_block_options_that_do_not_fit():
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
 def test_chance_of_some_features_is_their_own():
-    """Blocks, pairs and a shared shift: half of the features have half of the number by chance."""
+    """Blocks, pairs and a shared shift: half of the features have half of the number under the global null."""
     rng = np.random.default_rng(8)
     y, batch, pair = ["a", "b"] * 20, np.repeat([0, 1], 20), np.repeat(np.arange(20), 2)
     X = rng.normal(size=(40, 4000))
     for options in ({"blocks": batch}, {"blocks": batch, "block_model": "shift"}, {"pairs": pair}):
         posterior = bs.screen(X, y, model=bs.GaussianModel.jeffreys(0.4), prior_probability=0.2, **options)
-        whole = bs.expected_by_chance(posterior, 0.0)
-        half = bs.expected_by_chance(posterior.take(np.arange(2000)), 0.0)
+        whole = bs.expected_under_null(posterior, 0.0)
+        half = bs.expected_under_null(posterior.take(np.arange(2000)), 0.0)
         assert half == pytest.approx(whole / 2, rel=0.15)
 
 

@@ -145,7 +145,7 @@ def test_given_patterns_by_enumeration(patterns, weights):
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
-def test_laws_of_given_patterns_have_their_own_priors():
+def test_distributions_of_given_patterns_have_their_own_priors():
     """Structured multi-class: the first group of a pattern has the first prior, the second the second."""
     X, y = data(3, n_features=2, seed=4)
     first, second, pooled = Hyper(3, 0.5, 0.1, 0.0), Hyper(4, 0.7, 0.2, 0.3), Hyper(3, 0.5, 0.1, 0.1)
@@ -217,7 +217,7 @@ def test_ratios_and_priors_per_feature_with_many_classes_and_some_features():
         for j in range(4):
             expected = bs.screen(X[:, [j]], y, model=alone(j)).log_odds[0]
             assert posterior.log_odds[j] == pytest.approx(expected, rel=1e-11)
-        assert bs.expected_by_chance(posterior.take([2, 1]), 0.0) >= 0.0
+        assert bs.expected_under_null(posterior.take([2, 1]), 0.0) >= 0.0
 
 
 def test_features_are_compared_in_pieces_of_bounded_memory(monkeypatch):
@@ -249,12 +249,12 @@ def test_partitions_are_streamed_in_tiles():
 
 
 def test_chance_of_many_classes_is_what_null_data_show():
-    """Monte Carlo: the expected number by chance against fresh Gaussian null data."""
+    """Monte Carlo: the number under the global null against fresh Gaussian null data."""
     rng = np.random.default_rng(2)
     y = list("abc") * 12
     posterior = bs.screen(rng.normal(size=(36, 20_000)), y, prior_probability=0.05)
     seen = int((posterior.log_odds > 0).sum())
-    expected = bs.expected_by_chance(posterior, 0.0)
+    expected = bs.expected_under_null(posterior, 0.0)
     assert abs(seen - expected) < 5 * math.sqrt(expected * 1.5)
 
 

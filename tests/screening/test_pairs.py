@@ -132,7 +132,7 @@ def test_small_types_do_not_wrap_around(dtype):
 
 
 def test_rounded_values_have_twice_the_rounding_variance_in_pairs():
-    """Formula with SS + 2 n step^2 / 12, and the number by chance against fresh rounded null data."""
+    """Formula with SS + 2 n step^2 / 12, and the number under the global null against fresh rounded null data."""
     rng = np.random.default_rng(5)
     n, step = 10, 1.5
     X, y, person = rng.normal(size=(2 * n, 5000)), ["a", "b"] * n, np.repeat(np.arange(n), 2)
@@ -144,17 +144,17 @@ def test_rounded_values_have_twice_the_rounding_variance_in_pairs():
     np.testing.assert_allclose(
         posterior.log_bayes_factor, math.log(PAIR_CONSTANT * math.sqrt(2 * math.pi / n)) + growth, rtol=1e-10
     )
-    seen, expected = (posterior.log_odds > 0).sum(), bs.expected_by_chance(posterior, 0.0)
+    seen, expected = (posterior.log_odds > 0).sum(), bs.expected_under_null(posterior, 0.0)
     assert abs(seen - expected) < 6 * math.sqrt(expected)
 
 
 def test_chance_of_pairs_is_what_null_data_show():
-    """Monte Carlo against fresh null data, and Student's t as the exact law of a single pair statistic."""
+    """Monte Carlo against fresh null data, and Student's t as the exact distribution of one pair statistic."""
     rng = np.random.default_rng(3)
     n = 12
     X, y, person = rng.normal(size=(2 * n, 20_000)), ["a", "b"] * n, np.repeat(np.arange(n), 2)
     posterior = bs.screen(X, y, pairs=person, prior_probability=0.1)
-    expected = bs.expected_by_chance(posterior, 0.0)
+    expected = bs.expected_under_null(posterior, 0.0)
     growth = 2 / n * (math.log(9) - math.log(PAIR_CONSTANT * math.sqrt(2 * math.pi / n)))
     t = math.sqrt((n - 1) * math.expm1(growth))
     exactly = 20_000 * 2 * stats.t.sf(t, n - 1)

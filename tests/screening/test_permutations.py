@@ -150,7 +150,7 @@ def test_left_out_features_are_not_in_the_pool_but_are_judged_by_it():
     assert (named.n_reaching_pooled == found.n_reaching_pooled).all()
     assert (found.p_value == (1 + found.n_reaching_pooled) / (1 + 40 * 50)).all()
     passing = (null[:, 10:] + found.full.prior_log_odds > 0).sum(axis=1)
-    assert found.expected_by_chance == pytest.approx(passing.mean() * 60 / 50, rel=1e-14)
+    assert found.expected_under_null == pytest.approx(passing.mean() * 60 / 50, rel=1e-14)
     assert found.standard_error == pytest.approx(passing.std(ddof=1) / np.sqrt(40) * 60 / 50, rel=1e-14)
 
 
@@ -279,9 +279,9 @@ def test_calibrated_ratio_and_cut_give_the_number_asked_for():
         for target in (0.5, 1.0, 7.0):
             ratio = found.prior_ratio(target)
             calibrated = bs.permutations(X, y, model=again(prior_ratio=ratio), **options)
-            assert calibrated.expected_by_chance == pytest.approx(target, abs=1e-12)
+            assert calibrated.expected_under_null == pytest.approx(target, abs=1e-12)
             at_cut = bs.permutations(X, y, model=model, cut=found.cut_for(target), **options)
-            assert at_cut.expected_by_chance == pytest.approx(target, abs=1e-12)
+            assert at_cut.expected_under_null == pytest.approx(target, abs=1e-12)
 
 
 def test_calibrated_ratio_of_three_distinct_classes():
@@ -289,7 +289,7 @@ def test_calibrated_ratio_of_three_distinct_classes():
     options = {"n_permutations": 100, "patterns": "distinct"}
     ratio = bs.permutations(X, y, **options).prior_ratio(2.0)
     again = bs.permutations(X, y, model=bs.GaussianModel.jeffreys(ratio), **options)
-    assert again.expected_by_chance == pytest.approx(2.0, abs=1e-12)
+    assert again.expected_under_null == pytest.approx(2.0, abs=1e-12)
     with pytest.raises(bs.OptionError, match="cut_for"):
         bs.permutations(X, y, n_permutations=20).prior_ratio()
 
@@ -299,7 +299,7 @@ def test_more_can_be_kept_for_a_large_target():
     with pytest.raises(bs.OptionError, match=r"target=30\.0"):
         bs.permutations(X, y, n_permutations=20).cut_for(30.0)
     found = bs.permutations(X, y, n_permutations=20, target=30.0)
-    assert bs.permutations(X, y, n_permutations=20, cut=found.cut_for(30.0)).expected_by_chance == 30.0
+    assert bs.permutations(X, y, n_permutations=20, cut=found.cut_for(30.0)).expected_under_null == 30.0
 
 
 def nulls(kind, rng, shape):
@@ -314,7 +314,7 @@ def nulls(kind, rng, shape):
 
 
 def exact_p(posterior, n0, n1):
-    """Exact p-values under the Gaussian law, from the maximised likelihoods themselves."""
+    """Exact p-values under the Gaussian distribution, from the maximised likelihoods themselves."""
     moments = posterior.moments
     pooled = moments.pool()
     log_lambda = 0.5 * (
@@ -325,7 +325,7 @@ def exact_p(posterior, n0, n1):
     return np.exp(log_null_probability(log_lambda, n0, n1))
 
 
-def test_gaussian_non_markers_permutations_and_exact_law_agree():
+def test_gaussian_non_markers_permutations_and_exact_distribution_agree():
     X, y = nulls("gauss", np.random.default_rng(5), (40, 2000)), np.repeat([0, 1], 20)
     found = bs.permutations(X, y, n_permutations=300)
     exact = exact_p(found.full, 20, 20)
@@ -334,20 +334,22 @@ def test_gaussian_non_markers_permutations_and_exact_law_agree():
     assert np.abs(found.p_value - exact).max() < 0.02  # 600,000 values make the pool
     small = exact < 0.05
     assert np.corrcoef(np.log(found.p_value[small]), np.log(exact[small]))[0, 1] > 0.99
-    assert found.expected_by_chance == pytest.approx(found.gaussian_by_chance, abs=5 * found.standard_error + 0.1)
+    assert found.expected_under_null == pytest.approx(
+        found.gaussian_under_null, abs=5 * found.standard_error + 0.1
+    )
 
 
 @pytest.mark.parametrize("kind", ["t5", "log-normal", "outliers"])
-def test_other_non_markers_break_the_exact_law_and_permutations_mend_it(kind):
-    """The Gaussian law lets through many times what it says; fresh data agree with the permutations."""
+def test_other_non_markers_break_the_exact_distribution_and_permutations_mend_it(kind):
+    """The Gaussian distribution lets through many times what it says; fresh data agree with the permutations."""
     rng = np.random.default_rng(11)
     y = np.repeat([0, 1], 20)
     with quietly():
         found = bs.permutations(nulls(kind, rng, (40, 4000)), y, n_permutations=200, prior_probability=0.05)
         fresh = bs.screen(nulls(kind, rng, (40, 40_000)), y, prior_probability=0.05)
     realised = (fresh.log_odds > 0).sum() / 10
-    assert found.gaussian_by_chance < 0.5 * realised
-    assert found.expected_by_chance == pytest.approx(realised, rel=0.1)
+    assert found.gaussian_under_null < 0.5 * realised
+    assert found.expected_under_null == pytest.approx(realised, rel=0.1)
     exact = exact_p(found.full, 20, 20)
     assert (exact < 1e-3).mean() > 4e-3
     assert stats.kstest(exact, "uniform").pvalue < 1e-6
@@ -384,7 +386,7 @@ def test_permuted_markers_are_heavier_or_lighter_than_non_markers(sizes, shift, 
     X = np.random.default_rng(12).normal(size=(50, 2000))
     X[y == 1] = shift + scale * X[y == 1]
     found = bs.permutations(X, y, n_permutations=200)
-    assert found.expected_by_chance / found.gaussian_by_chance == pytest.approx(ratio, rel=0.12)
+    assert found.expected_under_null / found.gaussian_under_null == pytest.approx(ratio, rel=0.12)
 
 
 def test_markers_in_the_pool_make_others_less_significant_and_can_be_left_out():
@@ -477,7 +479,7 @@ def test_questions_that_have_no_answer():
         with pytest.raises(bs.OptionError, match="pi0"):
             found.false_discovery_rate(pi0)
     with pytest.raises(bs.OptionError, match="level"):
-        found.chance_interval(1.0)
+        found.null_interval(1.0)
     proper = bs.permutations(X, y, model=bs.GaussianModel.proper(), n_permutations=20)
     with pytest.raises(bs.OptionError, match="follows from them"):
         proper.prior_ratio()
@@ -493,8 +495,8 @@ def test_certain_features_are_not_in_the_pool(rng):
     options = {"n_permutations": 200, "seed": 1}
     found = bs.permutations(X, y, prior_probability=prior, **options)
     rest = bs.permutations(X[:, 15:], y, prior_probability=0.05, **options)
-    assert found.expected_by_chance == pytest.approx(rest.expected_by_chance)
-    assert found.gaussian_by_chance == pytest.approx(rest.gaussian_by_chance)
+    assert found.expected_under_null == pytest.approx(rest.expected_under_null)
+    assert found.gaussian_under_null == pytest.approx(rest.gaussian_under_null)
     assert found.prior_ratio(1.0) == pytest.approx(rest.prior_ratio(1.0))
     assert np.isfinite(found.p_value).all()
 
@@ -503,7 +505,7 @@ def test_interval_of_the_number_by_chance_is_of_the_permutations(rng):
     """By the definition, from a loop of screens."""
     X, y = rng.standard_t(4, size=(24, 150)), np.repeat([0, 1], 12)
     found = bs.permutations(X, y, n_permutations=60, prior_probability=0.3)
-    low, high = found.chance_interval(0.8)
+    low, high = found.null_interval(0.8)
     inside = np.mean((found.passing >= low) & (found.passing <= high))
     assert inside >= 0.8
     assert found.passing.min() <= low <= high <= found.passing.max()

@@ -33,7 +33,12 @@ _PRIOR = ("prior", "odds_factor", "ratio")
 
 def write(folder: Path) -> None:
     """Write all fixtures into a folder."""
-    for name, content in (("studies", studies()), ("numbers", numbers()), ("laws", laws()), ("texts", texts())):
+    for name, content in (
+        ("studies", studies()),
+        ("numbers", numbers()),
+        ("distributions", distributions()),
+        ("texts", texts()),
+    ):
         (folder / f"{name}.json").write_text(script_json(_plain(content)), encoding="utf-8")
 
 
@@ -102,16 +107,16 @@ def _case(posterior: bs.FeaturePosterior, state: dict[str, Any]) -> dict[str, An
     }
 
 
-def laws() -> list[dict[str, Any]]:
+def distributions() -> list[dict[str, Any]]:
     """Numbers of successes of coins, few and many, near certainty and not."""
     rng = np.random.default_rng(31)
     found = []
     for size in (0, 1, 2, 30, 700, 5000):
         for odds in (rng.normal(0, 1, size), rng.normal(-6, 3, size), rng.normal(0, 40, size)):
-            law = PoissonBinomial.of(special.expit(odds), special.expit(-odds))
-            low, high = law.interval(0.9)
-            seen = {"lowest": law.lowest, "masses": law.pmf.tolist(), "low": low, "high": high}
-            found.append({"odds": odds.tolist(), **seen, "half": law.cdf(size // 2)})
+            distribution = PoissonBinomial.of(special.expit(odds), special.expit(-odds))
+            low, high = distribution.interval(0.9)
+            seen = {"lowest": distribution.lowest, "masses": distribution.pmf.tolist(), "low": low, "high": high}
+            found.append({"odds": odds.tolist(), **seen, "half": distribution.cdf(size // 2)})
     return found
 
 

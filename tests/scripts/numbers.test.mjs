@@ -59,12 +59,12 @@ test("numbers for people", () => {
 });
 
 test("chances never pretend to be certain", () => {
-  const { formatChance, formatProbability, formatByChance } = numbers;
+  const { formatChance, formatProbability, formatUnderNull } = numbers;
   assert.deepEqual([0.76, 0.9995, 0.0001, 0.995, 0.05].map(formatChance), ["76%", ">99.9%", "<0.1%", "99.5%", "5.0%"]);
   assert.deepEqual([0.5, 1, 0].map((p) => formatProbability(p)), ["0.5000", ">0.9999", "<0.0001"]);
   assert.equal(formatProbability(1, 0), "0.5000");
-  const payload = { chance: { resolution: 0.01 } };
-  assert.deepEqual([formatByChance(0.001, payload), formatByChance(3, payload)], ["<0.01", "3"]);
+  const payload = { under_null: { resolution: 0.01 } };
+  assert.deepEqual([formatUnderNull(0.001, payload), formatUnderNull(3, payload)], ["<0.01", "3"]);
 });
 
 test("names show what cannot be seen", () => {

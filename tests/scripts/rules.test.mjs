@@ -1,9 +1,9 @@
-// Lists, their errors and the law of the number of false ones are those of the Python rules.
+// Lists, their errors and the distribution of the number of false ones are those of the Python rules.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compositionParts } from "../../src/bayesieve/report/scripts/composition.js";
-import { lawOf, poissonBinomial } from "../../src/bayesieve/report/scripts/law.js";
+import { distributionOf, poissonBinomial } from "../../src/bayesieve/report/scripts/distribution.js";
 import { expit } from "../../src/bayesieve/report/scripts/numbers.js";
 import { createOrdering } from "../../src/bayesieve/report/scripts/ordering.js";
 import {
@@ -19,39 +19,39 @@ const CLOSE = {
 };
 const studies = fixture("studies");
 
-/** The list of a state and its law, as the page works them out. */
+/** The list of a state and its distribution, as the page works them out. */
 function solved(evidence, store, state) {
   store.set({ ...store.stored, ...state });
   const solution = solve(evidence, store.get());
-  return { solution, law: lawOf(evidence, store.get(), solution) };
+  return { solution, distribution: distributionOf(evidence, store.get(), solution) };
 }
 
 /** Compare the numbers of one case with those of Python. */
-function check(where, { solution, law }, { known, words, tied_out, cdf }) {
+function check(where, { solution, distribution }, { known, words, tied_out, cdf }) {
   assert.equal(solution.size, known.n_selected, `${where}: size`);
   assert.equal(solution.tiedOut, tied_out, `${where}: tied out`);
   assert.equal(solution.words, words, `${where}: words`);
   for (const [name, key] of Object.entries(CLOSE)) {
     close(solution[key], known[name], `${where}: ${name}`);
   }
-  assert.deepEqual([law.low, law.high], [known.interval_low, known.interval_high], `${where}: interval`);
-  const reached = (end) => law.pmf.subarray(0, Math.max(0, end - law.lowest + 1)).reduce((sum, mass) => sum + mass, 0);
-  [law.low, law.high].forEach((end, k) => close(reached(end), cdf[k], `${where}: law at ${end}`, { abs: 1e-9 }));
+  assert.deepEqual([distribution.low, distribution.high], [known.interval_low, known.interval_high], `${where}: interval`);
+  const reached = (end) => distribution.pmf.subarray(0, Math.max(0, end - distribution.lowest + 1)).reduce((sum, mass) => sum + mass, 0);
+  [distribution.low, distribution.high].forEach((end, k) => close(reached(end), cdf[k], `${where}: distribution at ${end}`, { abs: 1e-9 }));
   if (solution.size) {
-    close(law.hitRate, known.hit_rate, `${where}: hit rate`, { abs: 1e-9 });
+    close(distribution.hitRate, known.hit_rate, `${where}: hit rate`, { abs: 1e-9 });
   }
 }
 
-/** Compare the number by chance, which the page reads off a table: not to all digits, and not under a prior of 1. */
-function checkChance(where, state, { solution }, { known }, resolution = 0) {
+/** Compare the number under the global null, which the page reads off a table: not to all digits, and not under a prior of 1. */
+function checkUnderNull(where, state, { solution }, { known }, resolution = 0) {
   if (state.prior === 1) {
-    assert.equal(solution.byChance, null, where); // the page says that nothing is by chance
+    assert.equal(solution.underNull, null, where); // every feature is taken for a marker
     return;
   }
-  const abs = resolution ? resolution + Math.sqrt(resolution * known.by_chance) : 1e-6; // standard error of draws
+  const abs = resolution ? resolution + Math.sqrt(resolution * known.under_null) : 1e-6; // standard error of draws
   const all = solution.size === solution.cumulativeFalse.length - 1;
   const rel = resolution && all ? 0.1 : 0.01; // tables of draws are coarse at the lowest log-odds: 8% off for pairs
-  close(solution.byChance ?? Number.NaN, known.by_chance, `${where}: by chance`, { rel, abs });
+  close(solution.underNull ?? Number.NaN, known.under_null, `${where}: under the global null`, { rel, abs });
 }
 
 for (const { name, payload, cases } of studies) {
@@ -62,7 +62,7 @@ for (const { name, payload, cases } of studies) {
       const where = `${name}, ${JSON.stringify(each.state)}`;
       const found = solved(evidence, store, each.state);
       check(where, found, each);
-      checkChance(where, store.get(), found, each, payload.chance?.resolution);
+      checkUnderNull(where, store.get(), found, each, payload.under_null?.resolution);
     }
   });
 
@@ -104,15 +104,15 @@ test("a number that is off is found", () => {
   assert.throws(off({ interval_high: interval_high + 1 }), /interval/);
 });
 
-test("the law of coins is that of Python", () => {
-  for (const { odds, lowest, masses } of fixture("laws")) {
+test("the distribution of coins is that of Python", () => {
+  for (const { odds, lowest, masses } of fixture("distributions")) {
     const sorted = [...odds].sort((a, b) => Math.abs(b) - Math.abs(a)); // those nearest to certainty first
-    const law = poissonBinomial(Float64Array.from(sorted, expit), Float64Array.from(sorted, (x) => expit(-x)));
+    const distribution = poissonBinomial(Float64Array.from(sorted, expit), Float64Array.from(sorted, (x) => expit(-x)));
     const at = (from, pmf, count) => pmf[count - from] ?? 0;
-    const last = Math.max(lowest + masses.length, law.lowest + law.pmf.length);
-    for (let count = Math.min(lowest, law.lowest); count < last; count += 1) {
+    const last = Math.max(lowest + masses.length, distribution.lowest + distribution.pmf.length);
+    for (let count = Math.min(lowest, distribution.lowest); count < last; count += 1) {
       const where = `${odds.length} coins, ${count}`;
-      close(at(law.lowest, law.pmf, count), at(lowest, masses, count), where, { abs: 1e-15 });
+      close(at(distribution.lowest, distribution.pmf, count), at(lowest, masses, count), where, { abs: 1e-15 });
     }
   }
 });

@@ -103,7 +103,7 @@ def test_false_discovery_by_brute_force(random_posteriors, share):
         assert posterior.select(bs.FalseDiscovery(share)).bits == np.argmax(np.where(largest, found, -1.0))
 
 
-def test_expected_numbers_and_laws_are_literal_sums(random_posteriors):
+def test_expected_numbers_and_distributions_are_literal_sums(random_posteriors):
     for posterior in random_posteriors[:4]:
         for bits in (0b0000, 0b0101, 0b1110, 0b1111):
             chosen = FeatureSet.of(posterior, [f for f in range(4) if bits >> f & 1])
@@ -115,18 +115,20 @@ def test_expected_numbers_and_laws_are_literal_sums(random_posteriors):
             assert chosen.expected_false_negatives == pytest.approx(fn, abs=1e-13)
             assert chosen.expected_true_negatives == pytest.approx(4 - tp - fp - fn, abs=1e-13)
             assert chosen.expected_mislabelled == pytest.approx(fp + fn, abs=1e-13)
-            law = [
+            distribution = [
                 literal(posterior, lambda s, t, p, k=k: len(s - t) == k)[bits]
                 for k in range(chosen.n_selected + 1)
             ]
-            np.testing.assert_allclose(chosen.false_positives.masses(chosen.n_selected), law, atol=1e-14)
-            law = [
+            np.testing.assert_allclose(chosen.false_positives.masses(chosen.n_selected), distribution, atol=1e-14)
+            distribution = [
                 literal(posterior, lambda s, t, p, k=k: len(t - s) == k)[bits]
                 for k in range(5 - chosen.n_selected)
             ]
-            np.testing.assert_allclose(chosen.false_negatives.masses(4 - chosen.n_selected), law, atol=1e-14)
-            law = [literal(posterior, lambda s, t, p, k=k: len(t ^ s) == k)[bits] for k in range(5)]
-            np.testing.assert_allclose(chosen.mislabelled.masses(4), law, atol=1e-14)
+            np.testing.assert_allclose(
+                chosen.false_negatives.masses(4 - chosen.n_selected), distribution, atol=1e-14
+            )
+            distribution = [literal(posterior, lambda s, t, p, k=k: len(t ^ s) == k)[bits] for k in range(5)]
+            np.testing.assert_allclose(chosen.mislabelled.masses(4), distribution, atol=1e-14)
 
 
 def test_false_positives_of_independent_features_are_poisson_binomial(rng):

@@ -212,13 +212,13 @@ def test_probabilities_come_true_when_data_are_drawn_from_the_model(rng):
         X = np.empty((12, 3))
         for rows, features in ((slice(0, 6), good), (slice(6, 12), good), (slice(0, 12), bad)):
             if features:
-                X[rows, features] = _drawn(rng, X[rows].shape[0], len(features))
+                X[rows, features] = _draw(rng, X[rows].shape[0], len(features))
         q = bs.enumerate_sets(X, np.repeat([0, 1], 6), model=model, prior=0.5, structure="joint").probability
         expected, variance, true = expected + q, variance + q * (1 - q), true + np.isin(np.arange(3), good)
     assert (np.abs(true - expected) < 3.5 * np.sqrt(variance)).all()
 
 
-def _drawn(rng, n, d):
+def _draw(rng, n, d):
     covariance = np.atleast_2d(stats.invwishart(3 + d - 1, 0.5 * np.eye(d)).rvs(random_state=rng))
     mean = rng.multivariate_normal(np.zeros(d), covariance / 0.5)
     return rng.multivariate_normal(mean, covariance, size=n)

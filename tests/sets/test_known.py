@@ -146,8 +146,8 @@ def test_any_table_and_any_number_of_threads_give_the_same(rng):
 
 
 @pytest.mark.parametrize(("partners", "n_known"), [("all", 4), ("pairs", 4), ("pairs", 30)])
-def test_draws_of_chance_have_the_law_of_raw_non_markers_by_simulation(rng, partners, n_known):
-    """Columns drawn independently of the known markers from one feature's pooled law, against drawn statistics."""
+def test_draws_under_the_null_have_the_distribution_of_raw_non_markers_by_simulation(rng, partners, n_known):
+    """Columns drawn independently of the known markers from a pooled distribution, against drawn statistics."""
     X, y = 0.7 * rng.normal(size=(30, n_known + 1)), np.repeat([0, 1], [12, 18])
     X[:, :4] = X[:, :4] @ rng.normal(size=(4, 4))
     one = bs.screen_with_known(X, y, range(n_known), partners=partners, model=PAPER).take([n_known])
@@ -157,7 +157,7 @@ def test_draws_of_chance_have_the_law_of_raw_non_markers_by_simulation(rng, part
     found = bs.screen_with_known(np.hstack([X[:, :-1], raw]), y, range(n_known), partners=partners, model=PAPER)
     assert stats.ks_2samp(found.log_bayes_factor[n_known:], drawn).pvalue > 1e-3
     passed = (found.log_odds[n_known:] > -6.0).mean()
-    assert bs.expected_by_chance(one, -6.0) == pytest.approx(passed, rel=0.1)
+    assert bs.expected_under_null(one, -6.0) == pytest.approx(passed, rel=0.1)
 
 
 def test_it_is_a_posterior_like_others(rng):
@@ -286,12 +286,12 @@ def test_prior_knowledge_that_makes_no_sense(change, error, message):
         bs.known_markers(**{"feature_names": ["a", "b"], **change})
 
 
-def test_known_markers_do_not_count_as_passing_by_chance(rng):
+def test_known_markers_do_not_count_as_passing_under_null(rng):
     X, y = rng.normal(size=(40, 300)), [0, 1] * 20
     plain = bs.screen(X, y)
     known = plain.with_prior(np.where(np.arange(300) < 30, 1.0, 0.01))
-    assert bs.expected_by_chance(known, 0.0) == pytest.approx(0.9 * bs.expected_by_chance(plain, 0.0))
-    assert bs.expected_by_chance(known, -np.inf) == 270.0
+    assert bs.expected_under_null(known, 0.0) == pytest.approx(0.9 * bs.expected_under_null(plain, 0.0))
+    assert bs.expected_under_null(known, -np.inf) == 270.0
 
 
 def _written(path, X, y, *, columns):

@@ -76,9 +76,9 @@ def test_known_markers_and_non_markers_by_enumeration(rng, name):
     )
     chosen = np.array([1, 1, 1, 0, 0, 1, 0, 0], dtype=bool)
     false = np.bincount((sets[:, chosen] == 0).sum(axis=1), weights=probability, minlength=5)
-    law = found.false_positives(chosen)
-    np.testing.assert_allclose(law.pmf, false[law.support], rtol=1e-11, atol=1e-18)
-    assert law.mean == pytest.approx(false @ np.arange(5), rel=1e-11)
+    distribution = found.false_positives(chosen)
+    np.testing.assert_allclose(distribution.pmf, false[distribution.support], rtol=1e-11, atol=1e-18)
+    assert distribution.mean == pytest.approx(false @ np.arange(5), rel=1e-11)
     best = sets[probability.argmax()] == 1
     np.testing.assert_array_equal(found.most_probable_set().mask, best)
     assert found.log_probability_of(best) == pytest.approx(np.log(probability.max()), abs=1e-11)
@@ -114,37 +114,37 @@ def test_the_most_probable_set_need_not_hold_the_probable_features():
 
 
 @pytest.mark.parametrize("name", PRIORS)
-def test_law_of_false_positives_by_enumeration(rng, name):
+def test_distribution_of_false_positives_by_enumeration(rng, name):
     b = rng.normal(0.0, 2.0, 9)
     sets, probability = all_sets(b, PRIORS[name])
     found = bs.with_size_prior(posterior_of(b), PRIORS[name])
     for chosen in (np.arange(9) < 4, b > 0, np.ones(9, dtype=bool), np.zeros(9, dtype=bool)):
         number = (sets[:, chosen] == 0).sum(axis=1)
         expected = np.bincount(number, weights=probability, minlength=chosen.sum() + 1)
-        law = found.false_positives(chosen)
+        distribution = found.false_positives(chosen)
         got = np.zeros(expected.size)
-        got[law.support] = law.pmf
+        got[distribution.support] = distribution.pmf
         np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-18)
     selection = found.select(bs.FixedSize(4))
-    law = found.false_positives(selection)
-    assert law.mean == pytest.approx(selection.expected_false_positives, rel=1e-11)
+    distribution = found.false_positives(selection)
+    assert distribution.mean == pytest.approx(selection.expected_false_positives, rel=1e-11)
     assert found.false_positives(["x1", "x3"]).mean == found.false_positives([1, 3]).mean
 
 
 def test_false_positives_of_a_real_sized_list_by_simulation(many):
-    """Draw the prevalence from its posterior, then features independently: the beta-binomial law."""
+    """Draw the prevalence from its posterior, then features independently: the beta-binomial distribution."""
     found = bs.with_size_prior(posterior_of(many), bs.SizePrior.beta_binomial(1, 1))
     selection = found.select(bs.FixedSize(400))
-    law = found.false_positives(selection)
-    assert law.mean == pytest.approx(selection.expected_false_positives, rel=1e-11)
+    distribution = found.false_positives(selection)
+    assert distribution.mean == pytest.approx(selection.expected_false_positives, rel=1e-11)
     rng = np.random.default_rng(0)
     logit, weight = prevalence_posterior(many, 1.0, 1.0)
     draws = rng.choice(logit, size=3000, p=np.exp(weight - logsumexp(weight)))
     q = expit(-(many[selection.mask] + draws[:, None]))
     number = (rng.random(q.shape) < q).sum(axis=1)
-    assert number.mean() == pytest.approx(law.mean, abs=4 * law.sd / np.sqrt(3000))
-    assert number.std() == pytest.approx(law.sd, rel=0.06)
-    assert law.sd > 1.05 * selection.false_positives.sd  # features are not independent
+    assert number.mean() == pytest.approx(distribution.mean, abs=4 * distribution.sd / np.sqrt(3000))
+    assert number.std() == pytest.approx(distribution.sd, rel=0.06)
+    assert distribution.sd > 1.05 * selection.false_positives.sd  # features are not independent
 
 
 def prevalence_posterior(log_factor, a, b):
@@ -169,16 +169,18 @@ def test_beta_binomial_by_quadrature_over_the_prevalence(many, a, b):
 
 
 def test_binomial_prior_is_the_independent_screen(many):
-    """20,000 features: log-odds, and the law of the number of markers."""
+    """20,000 features: log-odds, and the distribution of the number of markers."""
     plain = posterior_of(many).with_prior(0.013)
     found = bs.with_size_prior(posterior_of(many), bs.SizePrior.binomial(0.013))
     np.testing.assert_allclose(found.posterior.log_odds, plain.log_odds, rtol=1e-12, atol=1e-12)
-    law = bs.PoissonBinomial.of(plain.probability, plain.null_probability)
-    bulk = law.support[law.pmf > 1e-14]
-    np.testing.assert_allclose(found.size_probability[bulk], law.pmf[law.pmf > 1e-14], rtol=1e-10)
-    assert found.interval(0.9) == law.interval(0.9)
-    assert found.expected_markers == pytest.approx(law.mean, rel=1e-12)
-    assert found.number_of_markers.variance == pytest.approx(law.variance, rel=1e-10)
+    distribution = bs.PoissonBinomial.of(plain.probability, plain.null_probability)
+    bulk = distribution.support[distribution.pmf > 1e-14]
+    np.testing.assert_allclose(
+        found.size_probability[bulk], distribution.pmf[distribution.pmf > 1e-14], rtol=1e-10
+    )
+    assert found.interval(0.9) == distribution.interval(0.9)
+    assert found.expected_markers == pytest.approx(distribution.mean, rel=1e-12)
+    assert found.number_of_markers.variance == pytest.approx(distribution.variance, rel=1e-10)
     chosen = plain.log_odds > 0
     errors = bs.ErrorAnalysis.of(plain, chosen).false_positives
     np.testing.assert_allclose(found.false_positives(chosen).pmf[:30], errors.pmf[:30], rtol=1e-10)
@@ -201,7 +203,7 @@ def test_ranking_is_that_of_bayes_factors(many, name):
 
 
 def test_a_features_own_data_do_not_enter_its_prior_log_odds(many):
-    """Why a cut on marginal log-odds is a cut on a feature's Bayes factor, and chance numbers can be had."""
+    """Why a cut on marginal log-odds is a cut on a feature's Bayes factor, as numbers under the null suppose."""
     log_factor = many[:500].copy()
     before = bs.with_size_prior(posterior_of(log_factor), bs.SizePrior.uniform()).posterior
     np.testing.assert_array_equal(before.log_bayes_factor, log_factor)
@@ -220,12 +222,12 @@ def test_numbers_expected_by_chance_by_simulation():
     X[20:, :200] += 1.5
     posterior = bs.screen(X, y)
     selection = bs.with_size_prior(posterior, bs.SizePrior.uniform()).select("MNC")
-    expected = selection.expected_by_chance
+    expected = selection.expected_under_null
     prior = selection.posterior.prior_log_odds
     noise = bs.screen(rng.normal(size=(40, 40_000)), y).log_bayes_factor.reshape(20, 2000)
     number = (noise + prior > 0).sum(axis=1)
     assert number.mean() == pytest.approx(expected, abs=5 * np.sqrt(expected / 20))
-    assert expected > 2 * bs.MinimalRisk(0.5).select(posterior).expected_by_chance  # its prior is 0.01
+    assert expected > 2 * bs.MinimalRisk(0.5).select(posterior).expected_under_null  # its prior is 0.01
 
 
 def test_a_screen_from_start_to_end():

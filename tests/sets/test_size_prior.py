@@ -41,7 +41,7 @@ def test_sets_of_one_size_are_equally_probable_and_all_add_up_to_1_by_enumeratio
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 500])
-def test_named_laws_against_scipy(n):
+def test_named_distributions_against_scipy(n):
     k = np.arange(n + 1)
     cases = [
         (bs.SizePrior.uniform(), np.full(n + 1, -math.log(n + 1))),

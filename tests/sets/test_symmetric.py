@@ -1,4 +1,4 @@
-"""Sums over all sets by tilted laws, against 50-digit polynomials and sums without a subtraction."""
+"""Sums over all sets by tilted distributions, against 50-digit polynomials and sums without a subtraction."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_thousand_features_by_positive_sums(rng, prior, scale):
 
 
 def test_the_naive_way_to_leave_one_out_explodes_and_this_does_not(rng):
-    """Take every coin out of the law from the left, as is right for odds below 1 only."""
+    """Take every coin out of the distribution from the left, as is right for odds below 1 only."""
     b = np.concatenate([rng.normal(-4.0, 1.0, 900), rng.normal(6.0, 2.0, 100)])
     prior = bs.SizePrior.binomial(0.3)
     sums = SymmetricSums.of(b, prior.log_per_set(1000))
@@ -123,7 +123,7 @@ def test_the_naive_way_to_leave_one_out_explodes_and_this_does_not(rng):
     strongest = int(q.argmax())
     rest = 0.0
     with np.errstate(all="ignore"):
-        for mass in window.law.pmf:
+        for mass in window.distribution.pmf:
             rest = (mass - q[strongest] * rest) / (1.0 - q[strongest])
     assert not abs(rest) <= 1.0  # a probability
 
@@ -143,13 +143,13 @@ def test_several_windows_agree_where_they_overlap(rng):
 
 
 def test_what_is_left_out_is_negligible(rng):
-    """Numbers that were not computed have a probability below 1e-18, by the law of independent features."""
+    """Numbers that were not computed have a probability below 1e-18, as independent features have it."""
     b = rng.normal(-3.0, 3.0, 5000)
     sums = SymmetricSums.of(b, bs.SizePrior.binomial(0.2).log_per_set(5000))
-    law = bs.PoissonBinomial.of(expit(b + np.log(0.25)), expit(-b - np.log(0.25)))
+    distribution = bs.PoissonBinomial.of(expit(b + np.log(0.25)), expit(-b - np.log(0.25)))
     skipped = np.isnan(sums.log_polynomial)
     assert 3000 < skipped.sum() < 5000
-    assert law.pmf[skipped[law.support]].sum() < 1e-18
+    assert distribution.pmf[skipped[distribution.support]].sum() < 1e-18
 
 
 @pytest.mark.parametrize("mean", [0.5, 1.5, 20.5, 39.5])
@@ -175,7 +175,7 @@ def test_number_of_markers_in_a_part_by_positive_sums(rng):
         inside, outside = (polynomials([mp.exp(mp.mpf(float(v))) for v in part]) for part in (b[mask], b[~mask]))
         for prior in (bs.SizePrior.uniform(), bs.SizePrior.fixed(9), bs.SizePrior([1, 0, 0, 1] + [0] * 20 + [5])):
             c = [mp.exp(mp.mpf(float(v))) if np.isfinite(v) else mp.mpf(0) for v in prior.log_per_set(30)]
-            law = [i * mp.fsum(o * c[t + m] for m, o in enumerate(outside)) for t, i in enumerate(inside)]
-            expected = np.array([float(v / mp.fsum(law)) for v in law])
+            distribution = [i * mp.fsum(o * c[t + m] for m, o in enumerate(outside)) for t, i in enumerate(inside)]
+            expected = np.array([float(v / mp.fsum(distribution)) for v in distribution])
             got = SymmetricSums.of(b, prior.log_per_set(30)).number_in(mask)
             np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-18)

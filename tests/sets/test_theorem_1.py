@@ -111,22 +111,22 @@ EQUAL = ((Fraction(9, 10), Fraction(9, 10)), (Fraction(1, 10), Fraction(1, 10)))
 DISTINCT = ((Fraction(9, 10), Fraction(8, 10)), (Fraction(1, 10), Fraction(2, 10)))
 
 
-def _likelihood(sample, laws):
-    """p(S | G) of one sample per class; features 1 and 2 have the same law whatever their status."""
+def _likelihood(sample, distributions):
+    """p(S | G) of one sample per class; features 1 and 2 have the same distribution whatever their status."""
 
     def of_set(features):
         if 0 not in features:
             return np.log(0.25)
-        of_one = laws[0] if len(features & {1, 2}) == 1 else laws[1]
+        of_one = distributions[0] if len(features & {1, 2}) == 1 else distributions[1]
         chances = [p if x else 1 - p for x, p in zip(sample, of_one, strict=True)]
         return float(np.log(float(chances[0] * chances[1])))
 
     return of_set
 
 
-def _marginals(laws):
+def _marginals(distributions):
     return {
-        sample: bs.SetPosterior.of_log_likelihood(_likelihood(sample, laws), 0.5, n_features=3)
+        sample: bs.SetPosterior.of_log_likelihood(_likelihood(sample, distributions), 0.5, n_features=3)
         for sample in product((0, 1), repeat=2)
     }
 
@@ -138,12 +138,12 @@ def test_counter_example_has_the_printed_marginals():
         np.testing.assert_allclose(posterior.probability[1:], 0.5, rtol=1e-14)
 
 
-@pytest.mark.parametrize("laws", [EQUAL, DISTINCT], ids=["equal", "distinct"])
-def test_counter_example_minimal_risk_is_a_simple_filter_at_every_threshold(laws):
+@pytest.mark.parametrize("distributions", [EQUAL, DISTINCT], ids=["equal", "distinct"])
+def test_counter_example_minimal_risk_is_a_simple_filter_at_every_threshold(distributions):
     """Over all sets, and by one cut for scores that are looked up by the feature's own data."""
-    same, other = (41, 9) if laws is EQUAL else (37, 13)
+    same, other = (41, 9) if distributions is EQUAL else (37, 13)
     score = {True: Fraction(same, same + 25), False: Fraction(other, other + 25)}
-    for sample, posterior in _marginals(laws).items():
+    for sample, posterior in _marginals(distributions).items():
         scores = np.array([score[sample[0] == sample[1]], Fraction(1, 2), Fraction(1, 2)])
         for threshold in [Fraction(k, 1000) for k in range(1001)]:
             chosen = posterior.select(bs.MinimalRisk(float(threshold)))
@@ -153,12 +153,12 @@ def test_counter_example_minimal_risk_is_a_simple_filter_at_every_threshold(laws
 def test_repaired_independent_model_has_the_marginals_of_the_counter_example():
     """A joint prior of both classes' parameters, with the rest of the set as a hidden part H, in whole numbers."""
     for sample, posterior in _marginals(EQUAL).items():
-        given_h = [[p if x else 1 - p for x, p in zip(sample, law, strict=True)] for law in EQUAL]
+        given_h = [[p if x else 1 - p for x, p in zip(sample, each, strict=True)] for each in EQUAL]
         good = sum(Fraction(1, 2) * first * second for first, second in given_h)
         bad = Fraction(1, 4)
         expected = Fraction(41, 66) if sample[0] == sample[1] else Fraction(9, 34)
         assert good / (good + bad) == expected
-        separate = np.prod([sum(Fraction(1, 2) * law[y] for law in given_h) for y in (0, 1)])
+        separate = np.prod([sum(Fraction(1, 2) * each[y] for each in given_h) for y in (0, 1)])
         assert separate / (separate + bad) == Fraction(
             1, 2
         )  # a product over the classes cannot tell samples apart
@@ -181,17 +181,21 @@ def test_counter_example_distinct_class_variant():
         np.testing.assert_allclose(posterior.probability[1:], 0.5, rtol=1e-14)
 
 
-@pytest.mark.parametrize(("laws", "expected"), [(EQUAL, (0.41 / 0.09) ** 2), (DISTINCT, (0.37 / 0.13) ** 2)])
-def test_counter_example_odds_product(laws, expected):
-    odds = {sample: float(np.exp(posterior.log_odds[0])) for sample, posterior in _marginals(laws).items()}
+@pytest.mark.parametrize(
+    ("distributions", "expected"), [(EQUAL, (0.41 / 0.09) ** 2), (DISTINCT, (0.37 / 0.13) ** 2)]
+)
+def test_counter_example_odds_product(distributions, expected):
+    odds = {
+        sample: float(np.exp(posterior.log_odds[0])) for sample, posterior in _marginals(distributions).items()
+    }
     assert _odds_product(odds) == pytest.approx(expected, rel=1e-12)
     assert expected > 1
-    if laws is EQUAL:
+    if distributions is EQUAL:
         assert _odds_product(odds) == pytest.approx(20.75, abs=5e-3)
 
 
 def test_odds_product_of_independent_models_is_at_most_one(rng):
-    """Cauchy-Schwarz: the bad law is exchangeable, the good one cancels. Random mixtures, and Beta-Bernoulli."""
+    """Cauchy-Schwarz: the bad one is exchangeable, the good one cancels. Random mixtures, and Beta-Bernoulli."""
     largest = 0.0
     for _ in range(50):
         theta, weight = rng.beta(0.5, 0.5, 4), rng.dirichlet(np.ones(4))

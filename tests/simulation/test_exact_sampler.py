@@ -1,4 +1,4 @@
-"""Statistics drawn without data, against the statistics of data: laws, moments, dependence, limits."""
+"""Statistics drawn without data, against the statistics of data: distributions, moments, dependence, limits."""
 
 from __future__ import annotations
 
@@ -58,14 +58,16 @@ def literal_values(what, group, sizes, rng):
     sub0 = math.ceil(n1 / 2)
     same = {"mean": np.zeros(5), "cov": v0 * SIGMA}
     other = {"mean": SHIFTS, "cov": v1 * SIGMA}
-    laws = {
+    distributions = {
         "global": (other, other),
         "differs in subclass 0": (other, same),
         "differs in subclass 1": (same, other),
         "low variance": (same, same),
     }[what]
-    parts = [(same, n0), (laws[0], sub0), (laws[1], n1 - sub0)]
-    drawn = [rng.multivariate_normal(**law, size=(N_BLOCKS, n), method="cholesky") for law, n in parts]
+    parts = [(same, n0), (distributions[0], sub0), (distributions[1], n1 - sub0)]
+    drawn = [
+        rng.multivariate_normal(**distribution, size=(N_BLOCKS, n), method="cholesky") for distribution, n in parts
+    ]
     return np.concatenate(drawn, axis=1)
 
 
@@ -177,13 +179,13 @@ def test_tiny_classes_leave_no_spread():
     assert (single.centred_squares == 0.0).all()
     assert stats.kstest(single.mean[0, columns_of(model, "low variance", 2)], stats.norm(0, 0.3).cdf).pvalue > 1e-3
     # one sample of class 1 is in subclass 0, so that nothing differs in subclass 1
-    for what, law in (("differs in subclass 1", (0, 0.3)), ("differs in subclass 0", (1, 0.5))):
+    for what, distribution in (("differs in subclass 1", (0, 0.3)), ("differs in subclass 0", (1, 0.5))):
         column = single.mean[1, columns_of(model, what, 0)]
-        assert stats.kstest(column, stats.norm(*law).cdf).pvalue > 1e-3
+        assert stats.kstest(column, stats.norm(*distribution).cdf).pvalue > 1e-3
     double = model.draw_moments((1, 2), seed=1, shuffle=False).moments
     half = double.centred_squares[1, columns_of(model, "differs in subclass 0", 0)] * 2  # (x - y)^2 = 2 SS
-    law = stats.ncx2(df=1, nc=1.0 / 0.34, scale=0.34)
-    assert stats.kstest(half, law.cdf).pvalue > 1e-3
+    distribution = stats.ncx2(df=1, nc=1.0 / 0.34, scale=0.34)
+    assert stats.kstest(half, distribution.cdf).pvalue > 1e-3
 
 
 def test_cost_and_counts_do_not_depend_on_n():

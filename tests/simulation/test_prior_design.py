@@ -1,4 +1,4 @@
-"""Designs drawn from a prior: laws of the parameters by SciPy, exact statistics against data, calibration."""
+"""Designs drawn from a prior: parameters by SciPy, exact statistics against data, calibration."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PRIORS = bs.GaussianModel(
 )
 
 
-def law_of_the_variance(prior):
+def distribution_of_the_variance(prior):
     return stats.invgamma(prior.variance_dof / 2, scale=prior.variance_scale / 2)
 
 
-def law_of_the_mean(prior):
+def distribution_of_the_mean(prior):
     """Student's t: the mean with the variance integrated out."""
     scale = math.sqrt(prior.variance_scale / (prior.variance_dof * prior.mean_strength))
     return stats.t(prior.variance_dof, loc=prior.mean_location, scale=scale)
@@ -36,10 +36,10 @@ def test_parameters_have_the_distribution_of_the_priors():
     assert markers.sum() == pytest.approx(6000, abs=4.5 * math.sqrt(20_000 * 0.21))
     mean, variance = drawn.moments.mean, drawn.moments.variance
     for k, prior in enumerate(PRIORS.class_priors):
-        assert stats.kstest(variance[k, markers], law_of_the_variance(prior).cdf).pvalue > 1e-3
-        assert stats.kstest(mean[k, markers], law_of_the_mean(prior).cdf).pvalue > 1e-3
-    assert stats.kstest(variance[0, ~markers], law_of_the_variance(PRIORS.pooled_prior).cdf).pvalue > 1e-3
-    assert stats.kstest(mean[0, ~markers], law_of_the_mean(PRIORS.pooled_prior).cdf).pvalue > 1e-3
+        assert stats.kstest(variance[k, markers], distribution_of_the_variance(prior).cdf).pvalue > 1e-3
+        assert stats.kstest(mean[k, markers], distribution_of_the_mean(prior).cdf).pvalue > 1e-3
+    assert stats.kstest(variance[0, ~markers], distribution_of_the_variance(PRIORS.pooled_prior).cdf).pvalue > 1e-3
+    assert stats.kstest(mean[0, ~markers], distribution_of_the_mean(PRIORS.pooled_prior).cdf).pvalue > 1e-3
     np.testing.assert_allclose(variance[0, ~markers], variance[1, ~markers], rtol=1e-4)
     assert abs(stats.spearmanr(mean[0, markers], mean[1, markers]).statistic) < 4.5 / math.sqrt(6000)
     assert set(np.unique(drawn.kind)) == {Kind.MARKER, Kind.NON_MARKER}

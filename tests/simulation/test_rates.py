@@ -124,9 +124,9 @@ def test_slopes_of_hand_made_paths():
 
 def test_when_hand_made_paths_settle():
     paths = hand_made()
-    assert paths.settled().tolist() == [1000, 1000]
-    assert paths.settled(0.9999999999).tolist() == [1000, 1000]
-    assert paths.settled(1e-4).tolist() == [-1, 1000]
+    assert paths.first_correct_size().tolist() == [1000, 1000]
+    assert paths.first_correct_size(0.9999999999).tolist() == [1000, 1000]
+    assert paths.first_correct_size(1e-4).tolist() == [-1, 1000]
     assert paths.names == ("mean", "non-marker")
     expected = np.log(1 / (1 + np.exp(-5.0))) + np.log(1 / (1 + np.exp(10 - 2 * np.log(100))))
     assert paths.log_probability_of_truth[0, 1] == pytest.approx(expected)
@@ -162,4 +162,4 @@ def test_wrong_features_slopes_and_thresholds_are_explained():
     with pytest.raises(bs.DataError, match="two sizes at least"):
         consistency_paths([50]).rates()
     with pytest.raises(bs.RuleError, match="between 0 and 1"):
-        consistency_paths([50]).settled(1.0)
+        consistency_paths([50]).first_correct_size(1.0)

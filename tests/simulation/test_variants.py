@@ -1,4 +1,4 @@
-"""Heavy tails, skewness and outliers: laws by SciPy, moments by closed forms."""
+"""Heavy tails, skewness and outliers: distributions by SciPy, moments by closed forms."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def standard_noise(model, seed=1):
 @pytest.mark.parametrize("freedom", [3.0, 5.0, 30.0])
 def test_heavy_tails_are_those_of_student(freedom):
     noise = standard_noise(HeavyTailedModel(degrees_of_freedom=freedom, **ARRANGED))
-    law = stats.t(freedom, scale=math.sqrt((freedom - 2) / freedom))
+    distribution = stats.t(freedom, scale=math.sqrt((freedom - 2) / freedom))
     for column in (0, 7, 59):
-        assert stats.kstest(noise[:, column], law.cdf).pvalue > 1e-3
+        assert stats.kstest(noise[:, column], distribution.cdf).pvalue > 1e-3
     if freedom > 4:
         assert noise.var() == pytest.approx(1.0, rel=0.03)
 
@@ -48,11 +48,11 @@ def test_skewed_noise_is_log_normal(deviation):
     noise = standard_noise(SkewedModel(log_deviation=deviation, **ARRANGED))
     square = deviation**2
     scale = math.sqrt(math.exp(square) * (math.exp(square) - 1))
-    law = stats.lognorm(deviation, loc=-math.exp(square / 2) / scale, scale=1 / scale)
-    assert law.mean() == pytest.approx(0.0, abs=1e-12)
-    assert law.var() == pytest.approx(1.0, rel=1e-12)
+    distribution = stats.lognorm(deviation, loc=-math.exp(square / 2) / scale, scale=1 / scale)
+    assert distribution.mean() == pytest.approx(0.0, abs=1e-12)
+    assert distribution.var() == pytest.approx(1.0, rel=1e-12)
     for column in (0, 7, 59):
-        assert stats.kstest(noise[:, column], law.cdf).pvalue > 1e-3
+        assert stats.kstest(noise[:, column], distribution.cdf).pvalue > 1e-3
     correlation = np.corrcoef(noise[:, :5].T)[~np.eye(5, dtype=bool)]
     expected = (math.exp(0.8 * square) - 1) / (math.exp(square) - 1)
     np.testing.assert_allclose(correlation, expected, atol=0.02)

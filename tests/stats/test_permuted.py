@@ -16,7 +16,7 @@ from bayesieve.stats import (
     count_exceedances,
     deal,
     reach,
-    share_by_chance,
+    share_under_null,
 )
 from bayesieve.stats.resampling.permuted import n_labellings
 
@@ -143,7 +143,7 @@ def test_share_by_chance_is_the_least_over_all_weaker_cuts():
     chance = 30.0 * np.exp(-values)
     raw = {t: c / (values >= t - 1e-12).sum() for t, c in zip(values, chance, strict=True)}
     expected = [min(share for t, share in raw.items() if t <= v) for v in values]
-    np.testing.assert_allclose(share_by_chance(values, chance), expected, rtol=1e-14)
+    np.testing.assert_allclose(share_under_null(values, chance), expected, rtol=1e-14)
 
 
 def test_reaching_forgives_rounding_only():

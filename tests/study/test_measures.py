@@ -51,13 +51,13 @@ def test_expected_errors_against_all_subsets_written_out(posterior):
 
 
 def test_chance_is_that_of_drawn_non_markers_and_known_for_jeffreys_only(posterior):
-    expected = error_measures(posterior, posterior.probability > 0.5, 0.0)["expected_by_chance"]
+    expected = error_measures(posterior, posterior.probability > 0.5, 0.0)["expected_under_null"]
     noise = np.random.default_rng(0).normal(size=(16, 100_000))
     passed = bs.screen(noise, [0] * 8 + [1] * 8, prior_probability=0.3).log_odds > 0
     share, error = passed.mean(), passed.std() / np.sqrt(passed.size)
     assert abs(expected / 12 - share) < 4 * error
     proper = bs.screen(posterior.moments, model=bs.GaussianModel.proper())
-    assert "expected_by_chance" not in error_measures(proper, proper.probability > 0.5, 0.0)
+    assert "expected_under_null" not in error_measures(proper, proper.probability > 0.5, 0.0)
 
 
 def test_an_empty_list_has_no_errors(posterior):

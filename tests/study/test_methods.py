@@ -75,7 +75,7 @@ def test_a_unit_by_hand():
     assert measured["n_selected"] == selection.n_selected
     assert measured["false_positives"] == (selection.mask & ~truth).sum()
     assert measured["expected_false_positives"] == selection.expected_false_positives
-    assert measured["expected_by_chance"] == selection.expected_by_chance
+    assert measured["expected_under_null"] == selection.expected_under_null
     assert (measured["interval_low"], measured["interval_high"]) == selection.false_positives.interval(0.9)
     proper = bs.screen(found.moments, model=bs.GaussianModel.proper(), prior_probability=0.3)
     best = bs.FixedSize(80).select(proper)

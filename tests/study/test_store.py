@@ -31,7 +31,7 @@ def test_means_and_errors_are_those_of_numpy(results):
 
 def test_a_measure_that_only_some_methods_have(results):
     assert set(results.means("expected_false_positives")["method"]) == {"mnc", "pp"}
-    assert set(results.means("expected_by_chance")["method"]) == {"mnc"}
+    assert set(results.means("expected_under_null")["method"]) == {"mnc"}
     with pytest.raises(OptionError, match="did not measure 'speed', but correct"):
         results.means("speed")
 
@@ -147,3 +147,17 @@ def test_a_method_without_results_may_be_mended(tmp_path):
     assert results.design.methods[0].options == {"prior_probability": 0.3}
     with pytest.raises(OptionError, match="holds another study"):
         run_study(wrong, tmp_path, workers=1)
+
+
+def test_a_store_with_the_former_name_of_a_measure_is_read_and_goes_on(tmp_path):
+    with Database(tmp_path) as store:
+        store.prepare(small_study())
+        store.add([(20, 0, "mnc", {"correct": 1.0, "expected_under_null": 2.5})])
+    with sqlite3.connect(tmp_path / "study.sqlite") as connection:
+        connection.execute("ALTER TABLE results RENAME COLUMN expected_under_null TO expected_by_chance")
+    connection.close()
+    assert StudyResults.load(tmp_path).means("expected_under_null")["mean"].to_list() == [2.5]
+    with Database(tmp_path) as store:
+        store.prepare(small_study())
+        store.add([(20, 1, "mnc", {"correct": 1.0, "expected_under_null": 3.5})])
+        assert store.columns()["expected_under_null"] == [2.5, 3.5]

@@ -94,7 +94,7 @@ def test_theorem_3_log_odds_of_non_markers_fall_like_the_power_p_minus_1(model, 
 
 
 def test_theorem_3_fails_where_the_ratio_grows_like_n():
-    """Log-odds of non-markers have the same law at a hundred samples as at a million (Kolmogorov-Smirnov)."""
+    """Log-odds of non-markers are distributed alike at a hundred samples and at a million (Kolmogorov-Smirnov)."""
     paths = consistency_paths(
         [100, 1_000_000], NULL, n_paths=2000, model=ratio(1.0), prior_probability=0.2, seed=13
     )
@@ -134,7 +134,7 @@ def test_theorem_3_without_gaussian_data_or_independent_features(noise):
     probability = np.exp(paths.log_probability_of_truth)
     assert probability[:, -1].min() > 0.95
     assert np.median(probability[:, -1]) > 0.99
-    assert (paths.settled() > 0).all()
+    assert (paths.first_correct_size() > 0).all()
     for rate in paths.rates()[:3]:
         assert abs(rate.error_in_standard_errors) < WITHIN
     non_marker = paths.rates()[3]

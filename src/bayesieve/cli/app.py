@@ -63,7 +63,7 @@ def compare(options: dict[str, Any]) -> None:
 @app.command()
 @with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, *o.SITE, o.CONFIG_OUT, *TALKING)
 def stats(options: dict[str, Any]) -> None:
-    """Write the statistics of a TABLE to a file that may be shared instead of the patients."""
+    """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
     from bayesieve.cli.stats import run_stats  # noqa: PLC0415 - imports numba and more
 
     run_stats(options, options["site"], options["min_cell"])

@@ -14,7 +14,7 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.outputs import RunOptions, check_outputs, write_config
 from bayesieve.io import text_chunks, write_results
-from bayesieve.rivals import MethodComparison, checked_methods, compare_methods
+from bayesieve.rivals import MethodComparison, check_methods, compare_methods
 from bayesieve.screening import ScreenSpec
 from bayesieve.utils import LabelError, OptionError
 
@@ -26,24 +26,24 @@ def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> No
     """Read, rank by every method, write and tell."""
     spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
     talk = run.talk()
-    found_methods, lengths = checked_methods(methods), _lengths(top)
+    found_methods, lengths = check_methods(methods), _lengths(top)
     check_outputs(spec, run)
     with talk.timed("read"):
-        given = read_input(spec, talk, memory=run.memory, threads=run.threads)
-    _check(given, found_methods)
+        source = read_input(spec, talk, memory=run.memory, threads=run.threads)
+    _check(source, found_methods)
     with talk.timed("compare"):
         found = compare_methods(
-            given.data,
+            source.data,
             methods=list(found_methods.values()),
             top=lengths,
-            feature_names=given.feature_ids if given.sites else None,
+            feature_names=source.feature_ids if source.sites else None,
             missing=spec.missing,
             n_threads=run.threads,
         )
     with talk.timed("write"):
-        _write(run.out, found, given)
+        _write(run.out, found, source)
     write_config(run, "compare", spec, options)
-    _tell(talk, found, given, run.out)
+    _tell(talk, found, source, run.out)
 
 
 def _lengths(text: str | None) -> list[int] | None:
@@ -56,53 +56,54 @@ def _lengths(text: str | None) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-def _check(given: Input, methods: Mapping[str, Any]) -> None:
+def _check(source: Input, methods: Mapping[str, Any]) -> None:
     """Raise unless there are two classes, and values where a method needs them."""
-    check_classes(given)
-    if len(given.class_counts) > 2:
-        first, second = list(given.class_counts)[:2]
+    check_classes(source)
+    if len(source.class_counts) > 2:
+        first, second = list(source.class_counts)[:2]
         raise LabelError(
-            f"Methods are compared on two classes, but {given.spec.table} has {len(given.class_counts)}. Pick or "
+            f"Methods are compared on two classes, but {source.spec.table} has {len(source.class_counts)}. "
+            "Pick or "
             f'merge some, for example --classes "{first}; {second}".'
         )
     by_value = [name for name, method in methods.items() if method.uses == "values"]
-    if given.sites and by_value:
+    if source.sites and by_value:
         needs, it = ("needs", "it") if len(by_value) == 1 else ("need", "them")
         raise OptionError(
-            f"{given.spec.table} holds sums and no values, which {', '.join(by_value)} {needs}. Leave {it} out of "
-            "--methods, or compare the table itself."
+            f"{source.spec.table} holds sums and no values, which {', '.join(by_value)} {needs}. Leave {it} out "
+            "of --methods, or compare the table itself."
         )
 
 
-def _write(out: str | None, found: MethodComparison, given: Input) -> None:
+def _write(out: str | None, found: MethodComparison, source: Input) -> None:
     table, order = found.to_dict(), found.ranking(found.methods[0])
     if out is not None:
-        write_results(out, table, lambda: _about(found, given), order)
+        write_results(out, table, lambda: _about(found, source), order)
         return
     for chunk in text_chunks(table, order=order):
         sys.stdout.buffer.write(chunk)
     sys.stdout.flush()
 
 
-def _about(found: MethodComparison, given: Input) -> dict[str, Any]:
+def _about(found: MethodComparison, source: Input) -> dict[str, Any]:
     """What formats with a place for it say about the table."""
     return {
-        "table": given.spec.table,
-        "classes": dict(given.class_counts),
-        "transform": given.record.transform,
+        "table": source.spec.table,
+        "classes": dict(source.class_counts),
+        "transform": source.record.transform,
         "methods": list(found.methods),
         "overlap": {str(n): found.overlap(n).tolist() for n in found.top},
         "top": list(found.top),
     }
 
 
-def _tell(talk: Talk, found: MethodComparison, given: Input, out: str | None) -> None:
-    first, second = given.class_counts
-    _, *said = found.summary().splitlines()
-    counts = " and ".join(f"{label} ({count:,})" for label, count in given.class_counts.items())
+def _tell(talk: Talk, found: MethodComparison, source: Input, out: str | None) -> None:
+    first, second = source.class_counts
+    _, *summary = found.summary().splitlines()
+    counts = " and ".join(f"{label} ({count:,})" for label, count in source.class_counts.items())
     paragraphs = [
-        [*given.described, f"Classes: {counts}; differences are {second} minus {first}."],
-        said,
+        [*source.described, f"Classes: {counts}; differences are {second} minus {first}."],
+        summary,
     ]
     lines = []
     for paragraph in paragraphs:
@@ -111,7 +112,7 @@ def _tell(talk: Talk, found: MethodComparison, given: Input, out: str | None) ->
     lines += [*_rank_table(found), "", *_overlap_table(found)]
     if out is not None:
         lines += ["", f"Wrote {found.n_features:,} rows to {out}."]
-    talk.say("result", "\n".join(lines), n_features=found.n_features, **_about(found, given))
+    talk.say("result", "\n".join(lines), n_features=found.n_features, **_about(found, source))
 
 
 def _rank_table(found: MethodComparison) -> list[str]:
@@ -125,7 +126,7 @@ def _rank_table(found: MethodComparison) -> list[str]:
     for name, head in (("mean_z", "mean z"), ("variance_z", "variance z")):
         values = found.differences[name]
         columns.append((head, ["-" if np.isnan(values[i]) else f"{values[i]:+.1f}" for i in rows]))
-    return [*_wrap(f"Ranks of the features among the {most} strongest of any method:"), *_aligned(columns)]
+    return [*_wrap(f"Ranks of the features among the {most} strongest of any method:"), *_align(columns)]
 
 
 def _overlap_table(found: MethodComparison) -> list[str]:
@@ -134,10 +135,10 @@ def _overlap_table(found: MethodComparison) -> list[str]:
     shared = found.overlap(n)
     columns = [("", list(found.methods))]
     columns += [(name, [f"{count:,}" for count in shared[:, k]]) for k, name in enumerate(found.methods)]
-    return [*_wrap(f"Features that two methods share among their {n:,} strongest:"), *_aligned(columns)]
+    return [*_wrap(f"Features that two methods share among their {n:,} strongest:"), *_align(columns)]
 
 
-def _aligned(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+def _align(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Lay out columns under their headings: the first to the left, the others to the right."""
     widths = [max(len(head), *map(len, cells)) for head, cells in columns]
     rows = zip(*([head, *cells] for head, cells in columns), strict=True)

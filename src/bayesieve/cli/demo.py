@@ -57,8 +57,8 @@ def run_demo(
             f"Wrote {write_data} and {truth_path(write_data)}; "
             f"try: bayesieve screen {write_data} --labels class -p {_PRIOR_PROBABILITY}"
         )
-    posterior, first = _timed(data)
-    again = min(_timed(data)[1] for _ in range(5))
+    posterior, first = _time(data)
+    again = min(_time(data)[1] for _ in range(5))
     selection = MinimalRisk(0.5).select(posterior)
     console.print(_ranked_table(posterior, data, n_rows))
     console.print(_verdict(selection, data), soft_wrap=False)
@@ -107,7 +107,7 @@ def _write_report(selection: Selection, data: SyntheticData, path: Path, seed: i
     write_page(report, path)
 
 
-def _timed(data: SyntheticData) -> tuple[FeaturePosterior, float]:
+def _time(data: SyntheticData) -> tuple[FeaturePosterior, float]:
     start = time.perf_counter()
     posterior = screen(
         data.values, data.labels, model=GaussianModel.jeffreys(0.1), prior_probability=_PRIOR_PROBABILITY
@@ -146,7 +146,7 @@ def _verdict(selection: Selection, data: SyntheticData) -> str:
         f"\n{selection.n_selected} features selected (probability over 0.5, prior probability "
         f"{_PRIOR_PROBABILITY}).\n"
         f"False positives: {selection.expected_false_positives:.1f} expected under the model (90% interval "
-        f"{low} to {high}), {selection.expected_by_chance:.1f} by chance among Gaussian non-markers; "
+        f"{low} to {high}), {selection.expected_under_null:.1f} under the global null (no feature differs); "
         f"in truth {false_positives}.\n"
         f"Markers missed: {selection.expected_false_negatives:.1f} expected; in truth {missed} of "
         f"{int(truth.sum())}.\n"

@@ -1,4 +1,4 @@
-"""What a command reads: a table, or a statistics file."""
+"""Input of a command: a table, or a statistics file."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ def read_input(
     return Input(record, summary, summary.statistics.classes, summary.feature_names, model)
 
 
-def check_classes(given: Input) -> None:
+def check_classes(source: Input) -> None:
     """Raise unless there are classes to compare, told apart by more than their spelling."""
-    path, counts = given.spec.table, given.class_counts
+    path, counts = source.spec.table, source.class_counts
     if len(counts) == 1:
         raise LabelError(
             f"A screen compares at least two classes, but all samples of {path} are of class "

@@ -17,7 +17,7 @@ from bayesieve.cli.outputs import RunOptions, files_read
 from bayesieve.io import record_bytes
 from bayesieve.screening import RunRecord, ScreenSpec
 from bayesieve.selection import Selection, results_hash
-from bayesieve.utils import DataWarning, FileError, listed, replacing
+from bayesieve.utils import DataWarning, FileError, list_names, replacing
 
 _NO_RESULT = ("report_values", "memory", "threads")
 _HIDDEN = (
@@ -33,12 +33,12 @@ def file_hash(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def make_record(given: Input, run: RunOptions, talk: Talk, selection: Selection) -> RunRecord:
+def make_record(source: Input, run: RunOptions, talk: Talk, selection: Selection) -> RunRecord:
     """Return what is known of a run after the screen."""
     options, warned = run.lasting(), tuple(talk.messages)
-    record = replace(given.record, options=options, warnings=warned).with_result(selection)
+    record = replace(source.record, options=options, warnings=warned).with_result(selection)
     kept = {name: value for name, value in options.items() if name not in _NO_RESULT}
-    settings = json.dumps(given.spec.to_dict(defaults=True) | kept, sort_keys=True)
+    settings = json.dumps(source.spec.to_dict(defaults=True) | kept, sort_keys=True)
     return replace(record, settings_hash=hashlib.sha256(settings.encode()).hexdigest())
 
 
@@ -69,19 +69,19 @@ def write_manifest(path: str | os.PathLike[str], record: RunRecord, run: RunOpti
         file.write(record_bytes(content))
 
 
-def recorded_run(record: RunRecord, path: str) -> tuple[ScreenSpec, RunOptions]:
+def restore_run(record: RunRecord, path: str) -> tuple[ScreenSpec, RunOptions]:
     """Return the specification and the options of the run that a manifest records; raise if it cannot be repeated.
 
     Files of the run itself are left out: a repetition writes its own.
     """
     if record.hidden:
         raise FileError(
-            f"{path} cannot be run again: {listed(list(record.hidden))} of the run may name samples, which a "
+            f"{path} cannot be run again: {list_names(list(record.hidden))} of the run may name samples, which a "
             "manifest does not. Screen the table again with all its options, or give the result table instead."
         )
     unknown = [name for name in record.options if name not in RunOptions.__slots__]
     if unknown or record.spec is None or not record.spec.table:
-        what = f"there is no setting {listed(unknown)}" if unknown else "it names no table"
+        what = f"there is no setting {list_names(unknown)}" if unknown else "it names no table"
         raise FileError(
             f"{path} cannot be run again: {what}. It was written by bayesieve "
             f"{record.versions.get('bayesieve', 'of another version')}, this is {__version__}. Give the result "
@@ -101,14 +101,14 @@ def check_inputs(record: RunRecord, path: str) -> int:
         elif file_hash(name) != wanted:
             changed.append(name)
     if gone or changed:
-        said = [
+        changes = [
             f"{', '.join(names)} {word}" for names, word in ((gone, "not found"), (changed, "changed")) if names
         ]
         n = len(record.inputs)
         raise FileError(
             f"{path} cannot be run again: {len(gone) + len(changed)} of {n} input{'s' * (n > 1)} cannot be used "
-            f"({'; '.join(said)}). Run the command in the folder where the screen was run, with the files as they "
-            "were; or give the result table instead: bayesieve report RESULT."
+            f"({'; '.join(changes)}). Run the command in the folder where the screen was run, with the files as "
+            "they were; or give the result table instead: bayesieve report RESULT."
         )
     return len(record.inputs)
 
@@ -119,12 +119,12 @@ def compare_results(record: RunRecord, path: str, selection: Selection, n_inputs
     inputs = f"its {n_inputs} inputs are unchanged" if n_inputs > 1 else "its input is unchanged"
     if record.results_hash == now:
         return f"Run again from {path}: {inputs}, and the results are the same to the last bit (SHA-256 {now})."
-    said = (
+    text = (
         f"Run again from {path}: {inputs}, but the results differ from those recorded (SHA-256 {now}, recorded "
         f"{record.results_hash}): {selection.n_selected:,} features are selected, "
         f"{record.results.get('n_selected')} "
         f"were. The record is of bayesieve {record.versions.get('bayesieve')} on {record.platform}; this is "
         f"{__version__}."
     )
-    warnings.warn(said, DataWarning, stacklevel=2)
-    return said
+    warnings.warn(text, DataWarning, stacklevel=2)
+    return text

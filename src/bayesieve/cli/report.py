@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
-from bayesieve.cli.manifest import check_inputs, compare_results, recorded_run
+from bayesieve.cli.manifest import check_inputs, compare_results, restore_run
 from bayesieve.cli.outputs import RunOptions, annotation_file, check_exists, check_report, check_targets
 from bayesieve.cli.screen import read_probabilities, screen_source
 from bayesieve.io import is_statistics_file, plain_suffix, read_record, read_result
@@ -85,8 +85,8 @@ def read_source(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Ta
         raise OptionError(f"{path} is {what}; --manifest goes with a result table. Leave it out.")
     if statistics:
         spec = ScreenSpec(table=path).replace(**changes)
-        given, selection = screen_source(spec, talk)
-        return _from_input(given, selection, spec.make_rule(), changes, run)
+        source, selection = screen_source(spec, talk)
+        return _from_input(source, selection, spec.make_rule(), changes, run)
     for name in ("classes", "blocks"):
         if name in changes:
             raise OptionError(
@@ -189,30 +189,30 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
 
 def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
     record = read_record(path)
-    spec, recorded = recorded_run(record, path)
+    spec, recorded = restore_run(record, path)
     n_inputs = check_inputs(record, path)
     spec.check_files()
-    given, selection = screen_source(spec, talk)
-    said = Message.of(compare_results(record, path, selection, n_inputs))
+    inputs, selection = screen_source(spec, talk)
+    comparison = Message.of(compare_results(record, path, selection, n_inputs))
     now, rule = _decide(selection, spec.make_rule(), changes)
-    source = _from_input(given, now, rule, changes, run, recorded.features)
-    source.record = dataclasses.replace(record, described=(*given.record.described, said))
+    source = _from_input(inputs, now, rule, changes, run, recorded.features)
+    source.record = dataclasses.replace(record, described=(*inputs.record.described, comparison))
     return source
 
 
 def _from_input(
-    given: Input, selection: Selection, rule: Rule | None, changes: Mapping[str, Any], run: RunOptions,
+    source: Input, selection: Selection, rule: Rule | None, changes: Mapping[str, Any], run: RunOptions,
     features: str | None = None,
 ) -> Source:  # fmt: skip
     """What was screened now, with sites if it has several."""
-    record = given.record.redacted() if run.n_values == 0 else given.record
-    posterior, spec = selection.posterior, record.spec or given.spec
-    commands = Commands.of_spec(spec, posterior, statistics=bool(given.sites), changes=_anew(changes))
-    annotation: dict[str, Any] = {"n_sites": np.asarray(given.n_sites)} if given.sites else {}
+    record = source.record.redacted() if run.n_values == 0 else source.record
+    posterior, spec = selection.posterior, record.spec or source.spec
+    commands = Commands.of_spec(spec, posterior, statistics=bool(source.sites), changes=_anew(changes))
+    annotation: dict[str, Any] = {"n_sites": np.asarray(source.n_sites)} if source.sites else {}
     annotation |= annotation_file(features, posterior.names, spec.encoding)
     return Source(
-        selection, rule, record, commands, None if given.sites else given.data, annotation,
-        given.site_view(posterior),
+        selection, rule, record, commands, None if source.sites else source.data, annotation,
+        source.site_view(posterior),
     )  # fmt: skip
 
 

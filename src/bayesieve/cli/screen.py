@@ -39,22 +39,22 @@ def run_screen(options: Mapping[str, Any]) -> None:
     talk = run.talk()
     spec.check_files()
     check_outputs(spec, run)
-    given, selection = screen_source(
+    source, selection = screen_source(
         spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None
     )
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
-    record = make_record(given, run, talk, selection)
+    record = make_record(source, run, talk, selection)
     with talk.timed("write"):
-        _write_table(run, selection, given, record, annotation)
+        _write_table(run, selection, source, record, annotation)
     write_config(run, "screen", spec, options)
     if run.report is not None or run.manifest is not None:
         record = with_inputs(record, run)
     if run.report is not None:
         with talk.timed("report"):
-            _write_report(run, selection, given, record, annotation)
+            _write_report(run, selection, source, record, annotation)
     if run.manifest is not None:
         write_manifest(run.manifest, record, run, talk)
-    _tell(talk, selection, given, run, record)
+    _tell(talk, selection, source, run, record)
 
 
 def screen_source(
@@ -67,40 +67,40 @@ def screen_source(
 ) -> tuple[Input, Selection]:
     """Read the source of a specification, screen it and select; nothing is written."""
     with talk.timed("read"):
-        given = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
-    check_classes(given)
+        source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
+    check_classes(source)
     with talk.timed("screen"):
-        selection = select_features(given, talk, threads)
-        return given, replace(selection, by_chance=selection.expected_by_chance)
+        selection = select_features(source, talk, threads)
+        return source, replace(selection, under_null=selection.expected_under_null)
 
 
-def select_features(given: Input, talk: Talk, threads: int | None = None) -> Selection:
+def select_features(source: Input, talk: Talk, threads: int | None = None) -> Selection:
     """Screen, find out what else was asked for, and select."""
-    spec, rule = given.spec, given.spec.make_rule()
-    posterior = add_findings(_screen(given), spec)
+    spec, rule = source.spec, source.spec.make_rule()
+    posterior = add_findings(_screen(source), spec)
     selection = rule.select(posterior)
     if spec.permutations is not None:
-        posterior = _permute(given, selection, talk, threads)
+        posterior = _permute(source, selection, talk, threads)
         selection = rule.select(posterior)
     if not (spec.fragility or spec.robust):
         return selection
     from bayesieve.screening import fragility  # noqa: PLC0415 - compiles kernels of its own
 
-    found = fragility(given.data, posterior=posterior, cut=selection.cut, n_threads=threads)
+    found = fragility(source.data, posterior=posterior, cut=selection.cut, n_threads=threads)
     decisive = found.posterior() if spec.robust else posterior
     return rule.select(decisive.with_finding(found))
 
 
-def _screen(given: Input) -> FeaturePosterior:
+def _screen(source: Input) -> FeaturePosterior:
     """Screen what was read, under the model and the prior of the specification."""
-    spec, features = given.spec, given.feature_ids
-    classes = [str(label) for label in given.classes]
+    spec, features = source.spec, source.feature_ids
+    classes = [str(label) for label in source.classes]
     return screen(
-        given.data,
-        model=given.model or spec.make_model(classes, features, read_model),
+        source.data,
+        model=source.model or spec.make_model(classes, features, read_model),
         prior_probability=spec.make_prior(features, read_probabilities),
-        feature_names=features if given.sites else None,
-        blocks=given.blocks,
+        feature_names=features if source.sites else None,
+        blocks=source.blocks,
         **spec.options_for("screen"),
     )
 
@@ -108,19 +108,19 @@ def _screen(given: Input) -> FeaturePosterior:
 def read_probabilities(text: str, features: Any) -> npt.NDArray[np.float64]:
     """Read one prior probability per feature from ``FILE:COLUMN``."""
     if not is_reference(text):
-        said = " must be a number between 0 and 1, or FILE:COLUMN with one per feature, not "
-        raise OptionError(option("prior_probability"), said, f"{text!r}.")
+        problem = " must be a number between 0 and 1, or FILE:COLUMN with one per feature, not "
+        raise OptionError(option("prior_probability"), problem, f"{text!r}.")
     return np.array(numbers_by_feature(text, features, "the prior probability"))
 
 
-def _permute(given: Input, selection: Selection, talk: Talk, threads: int | None) -> FeaturePosterior:
+def _permute(source: Input, selection: Selection, talk: Talk, threads: int | None) -> FeaturePosterior:
     """Add what permuted labels say about the list."""
     from bayesieve.screening import permutations  # noqa: PLC0415 - compiles kernels of its own
 
-    spec = given.spec
+    spec = source.spec
     with talk.progress("relabelling", counted=True) as progress:
         found = permutations(
-            given.data,
+            source.data,
             posterior=selection.posterior,
             cut=selection.cut,
             n_permutations=spec.permutations or 1,
@@ -150,12 +150,12 @@ def add_findings(posterior: FeaturePosterior, spec: ScreenSpec) -> FeaturePoster
 
 
 def _write_table(
-    run: RunOptions, selection: Selection, given: Input, record: RunRecord, annotation: Annotations
+    run: RunOptions, selection: Selection, source: Input, record: RunRecord, annotation: Annotations
 ) -> None:
     """Write the table; to standard output if nothing else is to be written."""
     if run.out is None and run.report is not None:
         return
-    others: dict[str, Any] = {"n_sites": np.asarray(given.n_sites)} if given.sites else {}
+    others: dict[str, Any] = {"n_sites": np.asarray(source.n_sites)} if source.sites else {}
     others |= {f"annotation_{name}" if name in others else name: column for name, column in annotation.items()}
     if run.out is not None:
         write_result(run.out, selection, record, others)
@@ -167,7 +167,7 @@ def _write_table(
 
 
 def _write_report(
-    run: RunOptions, selection: Selection, given: Input, record: RunRecord, annotation: Annotations
+    run: RunOptions, selection: Selection, source: Input, record: RunRecord, annotation: Annotations
 ) -> None:
     """Write the report; the values shown take one more reading of their features."""
     from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
@@ -175,20 +175,20 @@ def _write_report(
     shown = record.redacted() if run.n_values == 0 else record
     report = ReportData.of(
         selection,
-        rule=given.spec.make_rule(),
-        data=given.data,
+        rule=source.spec.make_rule(),
+        data=source.data,
         n_values=run.n_values,
         annotation=annotation,
         record=shown,
-        sites=given.site_view(selection.posterior),
-        commands=Commands.of_spec(shown.spec or given.spec, selection.posterior, statistics=bool(given.sites)),
+        sites=source.site_view(selection.posterior),
+        commands=Commands.of_spec(shown.spec or source.spec, selection.posterior, statistics=bool(source.sites)),
         command=True,
     )
     write_page(report, str(run.report))
 
 
-def _tell(talk: Talk, selection: Selection, given: Input, run: RunOptions, record: RunRecord) -> None:
-    lines = _summary(selection, given)
+def _tell(talk: Talk, selection: Selection, source: Input, run: RunOptions, record: RunRecord) -> None:
+    lines = _summary(selection, source)
     if run.out is not None:
         lines.append(f"Wrote {selection.posterior.n_features:,} rows to {run.out}.")
     if run.report is not None:
@@ -198,18 +198,18 @@ def _tell(talk: Talk, selection: Selection, given: Input, run: RunOptions, recor
     talk.say(
         "result",
         "\n".join(lines),
-        classes=dict(given.class_counts),
+        classes=dict(source.class_counts),
         interval=record.results["false_positives_90"],
-        expected_by_chance=selection.expected_by_chance,
+        expected_under_null=selection.expected_under_null,
         **{name: record.results[name] for name in names},
     )
 
 
-def _summary(selection: Selection, given: Input) -> list[str]:
+def _summary(selection: Selection, source: Input) -> list[str]:
     """Say what was compared, what was found, how wrong it may be, and which features to look at first."""
-    lines = [wrapped for text in given.described for wrapped in _wrap(text)]
-    counts = [f"{label} ({count:,})" for label, count in given.class_counts.items()]
-    named = list(given.class_counts)
+    lines = [wrapped for text in source.described for wrapped in _wrap(text)]
+    counts = [f"{label} ({count:,})" for label, count in source.class_counts.items()]
+    named = list(source.class_counts)
     signed = len(named) == 2 and not hasattr(selection.posterior.statistics, "levels")  # categories have no sign
     minus = f"; differences are {named[1]} minus {named[0]}" if signed else ""
     lines += _wrap(f"Classes: {join_words(counts)}{minus}.")

@@ -65,10 +65,10 @@ def sizes_of(text: str) -> Any:
     return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
-def constants(given: Sequence[str]) -> dict[str, Any]:
+def constants(items: Sequence[str]) -> dict[str, Any]:
     """Read constants of a data model, written as ``key=value``."""
     found: dict[str, Any] = {}
-    for item in given:
+    for item in items:
         key, equals, value = item.partition("=")
         name = key.strip().replace("-", "_")
         try:
@@ -110,7 +110,7 @@ def write_data(
     """
     write = _write_parquet if _form(path) == ".parquet" else _write_text
     with replacing(path) as file, replacing(truth_path(path)) as beside:
-        truth = write(file, path, _rounded(pieces, n_samples, decimals, progress))
+        truth = write(file, path, _round(pieces, n_samples, decimals, progress))
         columns = {
             "feature": _names(truth),
             "marker": truth.true_markers,
@@ -136,7 +136,7 @@ def _form(path: Path) -> str:
     return ending
 
 
-def _rounded(
+def _round(
     pieces: Iterable[SyntheticData], n_samples: int, decimals: int, progress: Progress | None
 ) -> Iterator[SyntheticData]:
     done = 0

@@ -1,4 +1,4 @@
-"""``bayesieve stats``, ``merge`` and ``remove``: statistics instead of patients."""
+"""``bayesieve stats``, ``merge`` and ``remove``: sufficient statistics instead of patients."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
         raise OptionError(f"{spec.table} is a statistics file already; merge such files with bayesieve merge.")
     _check_ending(out)
     run.check_targets(files_read(spec, run))
-    given = read_input(spec, talk, memory=run.memory, threads=run.threads)
-    moments, ids, n_suppressed = suppress(given.data.moments, given.feature_ids, min_cell)
+    source = read_input(spec, talk, memory=run.memory, threads=run.threads)
+    moments, ids, n_suppressed = suppress(source.data.moments, source.feature_ids, min_cell)
     named = site or Path(spec.table).name.split(".")[0]
     result = StatisticsSet((SiteStatistics(named, moments, ids, spec.transform, min_cell, n_suppressed),))
     write_statistics(result, out)
     write_config(run, "stats", spec, options)
-    lines = [*given.described, f"Site {named!r}, classes: {_counts(given.class_counts)}."]
+    lines = [*source.described, f"Site {named!r}, classes: {_counts(source.class_counts)}."]
     if n_suppressed:
         lines.append(
             f"Suppressed {n_suppressed:,} features in which a class has fewer than {min_cell} values (--min-cell)."

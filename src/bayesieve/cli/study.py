@@ -92,8 +92,9 @@ def _announce(design: StudyDesign, folder: Path, workers: int | None, talk: Talk
     number = n_workers(design, workers)
     talk.say(
         "study",
-        f"Study {design.name}: {_counted(len(design.methods), 'method')}, {spread}, "
-        f"{_counted(design.iterations, 'iteration')}, seed {design.seed}; {_counted(number, 'process', 'es')}.\n"
+        f"Study {design.name}: {_pluralise(len(design.methods), 'method')}, {spread}, "
+        f"{_pluralise(design.iterations, 'iteration')}, seed {design.seed}; "
+        f"{_pluralise(number, 'process', 'es')}.\n"
         f"Results are kept in {folder / FILE_NAME}.",
         study=design.name,
         store=str(folder / FILE_NAME),
@@ -101,7 +102,7 @@ def _announce(design: StudyDesign, folder: Path, workers: int | None, talk: Talk
     )
 
 
-def _counted(number: int, word: str, ending: str = "s") -> str:
+def _pluralise(number: int, word: str, ending: str = "s") -> str:
     return f"{number:,} {word}{'' if number == 1 else ending}"
 
 
@@ -160,7 +161,7 @@ def _report(results: StudyResults, folder: Path, talk: Talk) -> None:
         talk.say("report", f"Wrote {folder / 'summary.html'} (also .md) and results.csv, but no figures: {error}")
         return
     names = sorted({path.stem for path in files if path.suffix in (".png", ".svg", ".pdf")})
-    figures = f" and {_counted(len(names), 'figure')} ({', '.join(names)})" if names else ""
+    figures = f" and {_pluralise(len(names), 'figure')} ({', '.join(names)})" if names else ""
     talk.say(
         "report",
         f"Wrote {folder / 'summary.html'} (also .md), results.csv{figures}.",

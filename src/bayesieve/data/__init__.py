@@ -1,4 +1,4 @@
-"""The door: values, labels and names are checked here once, and nowhere else."""
+"""Labelled data (the door): values, labels and names are checked here once, and nowhere else."""
 
 import lazy_loader as _lazy
 

@@ -1,7 +1,7 @@
 from .categories import (
     MOST_LEVELS as MOST_LEVELS,
     Levels as Levels,
-    checked_levels as checked_levels,
+    check_levels as check_levels,
     labelled_categories as labelled_categories,
     outside_levels as outside_levels,
     place as place,
@@ -16,9 +16,9 @@ from .design import (
 from .labels import (
     Label as Label,
     Labels as Labels,
-    checked_classes as checked_classes,
+    check_classes as check_classes,
+    disambiguate as disambiguate,
     encode_labels as encode_labels,
-    told_apart as told_apart,
     union_of_classes as union_of_classes,
 )
 from .matrix import (
@@ -28,12 +28,12 @@ from .matrix import (
     ValueBlocks as ValueBlocks,
     Values as Values,
     as_values as as_values,
-    checked_names as checked_names,
+    check_names as check_names,
     is_sparse as is_sparse,
 )
 from .transform import (
     NEEDS_ALL_SAMPLES as NEEDS_ALL_SAMPLES,
     TRANSFORMS as TRANSFORMS,
-    checked_transform as checked_transform,
-    transformed as transformed,
+    apply_transform as apply_transform,
+    check_transform as check_transform,
 )

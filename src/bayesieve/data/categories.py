@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bayesieve.data.labels import Label, sorted_labels
 from bayesieve.data.matrix import LabelledMatrix, Values, as_values, is_sparse
-from bayesieve.utils import DataError, Wording, listed, option
+from bayesieve.utils import DataError, Wording, list_names, option
 
 Levels: TypeAlias = tuple[Any, ...]
 Factor: TypeAlias = tuple[list[Any], npt.NDArray[Any]]  # distinct values, and for each sample which one it has
@@ -63,7 +63,7 @@ def encode_categories(
         codes of 8 or 16 bits (-1 is missing) and the levels that they stand for. ``names`` are those of
         a frame's columns.
     """
-    declared = None if levels is None else checked_levels(levels)
+    declared = None if levels is None else check_levels(levels)
     if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes") and 0 not in X.shape:
         names = [str(name) for name in X.columns]
         kinds = [_NUMBERS.match(str(dtype).lower()) for dtype in X.dtypes]
@@ -72,16 +72,16 @@ def encode_categories(
             gaps = all(kind and kind[2] == "bool" for kind in kinds) and values.dtype.kind == "f"
             if not gaps:  # booleans with gaps have become 0, 1 and NaN
                 return values, names, None
-        return _coded(_columns(X), X.shape, names, declared)
+        return _encode(_columns(X), X.shape, names, declared)
     table = _as_array(X)
     if table.dtype.kind not in _TEXT or table.ndim != 2:
         return *as_values(table), None
     if not table.size:
         return *as_values(np.empty(table.shape)), None
-    return _coded((_factor(table[:, j].tolist()) for j in range(table.shape[1])), table.shape, None, declared)
+    return _encode((_factor(table[:, j].tolist()) for j in range(table.shape[1])), table.shape, None, declared)
 
 
-def checked_levels(levels: Sequence[Any]) -> Levels:
+def check_levels(levels: Sequence[Any]) -> Levels:
     """Check that declared levels are a list of distinct values."""
     try:
         if isinstance(levels, (str, bytes)):
@@ -162,7 +162,7 @@ def _factor(values: list[Any]) -> Factor:
     return list(seen), inverse
 
 
-def _coded(
+def _encode(
     factors: Iterator[Factor], shape: tuple[int, ...], names: list[str] | None, declared: Levels | None
 ) -> tuple[Values, list[str] | None, Levels]:
     """Give every distinct value a code, then the codes the order of the levels."""
@@ -212,7 +212,7 @@ def outside_levels(count: int, which: Sequence[Any], where: str, declared: Level
     """Make the error about values that are not among the declared levels."""
     return DataError(
         f"{count} value(s) are not among the declared levels {list(declared)!r}: "
-        f"{listed(which, _MOST_SHOWN)}, the first at {where}. "
+        f"{list_names(which, _MOST_SHOWN)}, the first at {where}. "
         "Add them to levels, or make them missing (NaN, None) and pass ",
         option("missing", "omit"),
         ".",

@@ -1,4 +1,4 @@
-"""How samples belong together beside their class: blocks, and pairs."""
+"""Study designs: batches (blocks) and pairs of samples, beside their class."""
 
 from __future__ import annotations
 

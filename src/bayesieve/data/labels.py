@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import LabelError, Wording, listed, option
+from bayesieve.utils import LabelError, Wording, list_names, option
 
 Label: TypeAlias = Hashable
 
@@ -39,10 +39,10 @@ class Labels:
         return np.bincount(self.codes, minlength=len(self.classes)).astype(np.int64)
 
 
-def told_apart(labels: Sequence[Label], *taken: str) -> list[str]:
-    """Labels as texts, told apart where their plain text would collide with another or with ``taken``."""
+def disambiguate(labels: Sequence[Label], *reserved: str) -> list[str]:
+    """Labels as texts, told apart where their plain text would collide with another or with ``reserved``."""
     plain = [str(label) for label in labels]
-    return plain if len({*plain, *taken}) == len(plain) + len(taken) else [repr(label) for label in labels]
+    return plain if len({*plain, *reserved}) == len(plain) + len(reserved) else [repr(label) for label in labels]
 
 
 def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str = "label") -> Labels:
@@ -55,7 +55,7 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str =
     """
     array = _as_vector(y)
     found, inverse = _factorise(array, noun)
-    wanted = sorted_labels(found) if classes is None else checked_classes(classes)
+    wanted = sorted_labels(found) if classes is None else check_classes(classes)
     position = {label: i for i, label in enumerate(wanted)}
     outside = [label for label in found if label not in position]
     if outside:
@@ -63,7 +63,7 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str =
         raise LabelError(
             f"{count} of {array.size} samples carry a label that is not in ",
             option("classes", wanted),
-            f": {listed(outside)}.",
+            f": {list_names(outside)}.",
             hint=Wording(
                 "Add the label to classes, or leave these samples out first: keep = np.isin(y, classes).",
                 "Add the label to --classes, or leave these samples out first.",
@@ -167,7 +167,7 @@ def sorted_labels(found: Iterable[Label]) -> list[Label]:
         return sorted(found, key=lambda label: (type(label).__name__, repr(label)))
 
 
-def checked_classes(classes: Sequence[Label]) -> list[Label]:
+def check_classes(classes: Sequence[Label]) -> list[Label]:
     """Check that classes are hashable and named once."""
     try:
         wanted = [label.item() if isinstance(label, np.generic) else label for label in classes]

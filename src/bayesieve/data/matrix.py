@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data.labels import Label, Labels, encode_labels
-from bayesieve.utils import TABLE, DataError, LabelError, MissingValueError, Piece, listed, option
+from bayesieve.utils import TABLE, DataError, LabelError, MissingValueError, Piece, list_names, option
 
 _MOST_SHOWN, _MOST_COLUMNS = 3, 5
 USE_WHAT_IS_THERE: tuple[Piece, ...] = (
@@ -112,7 +112,7 @@ class LabelledMatrix:
                 f"X has {values.shape[0]} samples (rows) but there are {labels.codes.size} labels. "
                 "They must match; if samples are in columns, pass X.T."
             )
-        names = checked_names(frame_names if feature_names is None else feature_names, values.shape[1])
+        names = check_names(frame_names if feature_names is None else feature_names, values.shape[1])
         return cls(values, labels, names)
 
     @property
@@ -206,7 +206,7 @@ class LabelledMatrix:
         return f"{self.feature_names[j]!r}" + ("" if self.sample_names else f" (column {j})")
 
 
-def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
     """Check that there is one distinct name per feature."""
     if names is None:
         return None
@@ -221,7 +221,7 @@ def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ..
             counts[name] = counts.get(name, 0) + 1
         twice = [name for name, count in counts.items() if count > 1]
         raise DataError(
-            f"{len(twice)} feature name(s) occur more than once: {listed(twice, _MOST_SHOWN)}. "
+            f"{len(twice)} feature name(s) occur more than once: {list_names(twice, _MOST_SHOWN)}. "
             "Make them distinct, for example by appending a number, so that results can be told apart."
         )
     return checked
@@ -247,13 +247,13 @@ def as_values(X: Any) -> tuple[Values, list[str] | None]:
         The values and, from a frame, its column names.
     """
     if is_sparse(X):
-        return _checked(_compressed(X), X), None
+        return _check_values(_compress(X), X), None
     if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes"):
         names = [str(name) for name in X.columns]
         if 0 in X.shape:
-            return _checked(np.empty(X.shape), X), names
-        return _checked(_frame_values(X, names), X), names
-    return _checked(_dense(X), X), None
+            return _check_values(np.empty(X.shape), X), names
+        return _check_values(_frame_values(X, names), X), names
+    return _check_values(_dense(X), X), None
 
 
 def is_sparse(X: Any) -> bool:
@@ -261,7 +261,7 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and hasattr(X, "nnz") and type(X).__module__.startswith("scipy.sparse")
 
 
-def _compressed(X: Any) -> Any:
+def _compress(X: Any) -> Any:
     matrix = X if X.format in ("csr", "csc") else X.tocsr()
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -288,11 +288,11 @@ def _frame_values(frame: Any, names: list[str]) -> Any:
     text = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
     if text:
         raise DataError(
-            f"{len(text)} of {len(names)} columns do not hold numbers: {listed(text, _MOST_COLUMNS)}. "
+            f"{len(text)} of {len(names)} columns do not hold numbers: {list_names(text, _MOST_COLUMNS)}. "
             "Drop them (labels and sample ids do not belong in X) or convert them to numbers."
         )
     if all(kind.startswith("sparse") and dtype.fill_value == 0 for kind, dtype in zip(kinds, dtypes, strict=True)):
-        return _compressed(frame.sparse.to_coo())
+        return _compress(frame.sparse.to_coo())
     if hasattr(frame, "iloc"):
         masked = any(hasattr(dtype, "na_value") and type(dtype).__name__ != "SparseDtype" for dtype in dtypes)
         values = frame.to_numpy(dtype=np.float64, na_value=np.nan) if masked else frame.to_numpy()
@@ -305,11 +305,11 @@ def _is_number(kind: str) -> bool:
     return _NUMBERS.match(kind.removeprefix("sparse[")) is not None
 
 
-def _checked(values: Any, given: Any) -> Any:
+def _check_values(values: Any, original: Any) -> Any:
     if values.ndim == 0:
-        hint = " Call collect() first." if type(given).__name__ == "LazyFrame" else ""
+        hint = " Call collect() first." if type(original).__name__ == "LazyFrame" else ""
         raise DataError(
-            f"X must be a table of samples x features, not of type {type(given).__name__}. Pass a 2-D array, a "
+            f"X must be a table of samples x features, not of type {type(original).__name__}. Pass a 2-D array, a "
             f"nested list, a pandas or polars frame or a SciPy sparse matrix.{hint}"
         )
     if values.ndim != 2:

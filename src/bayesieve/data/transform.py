@@ -17,14 +17,14 @@ NEEDS_ALL_SAMPLES = frozenset({"rank-normal"})
 Where = Callable[[int, int], str]  # (sample, feature) of the piece, in words
 
 
-def checked_transform(name: str) -> str:
+def check_transform(name: str) -> str:
     """Return the name of a transformation, or say which there are."""
     if name not in TRANSFORMS:
         raise OptionError(f"There is no transformation {name!r}. There are: {', '.join(TRANSFORMS)}.")
     return name
 
 
-def transformed(name: str, values: Any, where: Where) -> Any:
+def apply_transform(name: str, values: Any, where: Where) -> Any:
     """Apply a transformation to samples x features, dense or sparse.
 
     ``log2`` is for values above 0, ``log1p`` (the natural logarithm of 1 + x) for values above -1.

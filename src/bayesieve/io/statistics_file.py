@@ -1,4 +1,4 @@
-"""Statistics of sites as files: Parquet that any tool can open, with a seal over its contents.
+"""Sufficient statistics of sites as files: Parquet that any tool can open, with a seal over its contents.
 
 One row per site and feature, site by site, every site with the same features in the same order.
 Columns: ``site``, ``feature`` and for every class, by position k, ``count_k``, ``mean_k``,

@@ -53,8 +53,8 @@ from .gaussian.variance_prior import (
 from .model import Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (
     KnownBlock as KnownBlock,
+    check_family as check_family,
     check_proper as check_proper,
-    checked_family as checked_family,
     set_sizes as set_sizes,
     subset_log_evidence as subset_log_evidence,
     sums_over_sets as sums_over_sets,

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesieve.data import Label, LabelledMatrix, checked_levels, labelled_categories
+from bayesieve.data import Label, LabelledMatrix, check_levels, labelled_categories
 from bayesieve.models.model import Model
 from bayesieve.stats import CategoryCounts
 from bayesieve.utils import CountArray, DataError, FloatArray, LabelError, PriorError
@@ -44,7 +44,7 @@ def dirichlet_evidence(counts: CountArray, alpha: Any, n_levels: Any) -> FloatAr
     total: tuple[Any, Any] = (float(alpha.sum()), 1) if per_level else (alpha, n_levels)
     sums = counts.sum(axis=0)
     most, widest = int(sums.max(initial=0)), int(np.max(total[1], initial=1))
-    rising = _log_rising if np.ndim(alpha) == 1 or (most + 1) * widest > _LARGEST_TABLE else _looked_up
+    rising = _log_rising if np.ndim(alpha) == 1 or (most + 1) * widest > _LARGEST_TABLE else _look_up
     result = np.zeros(counts.shape[1])
     for m, count in enumerate(counts):
         result += rising(float(alpha[m, 0]) if per_level else alpha, 1, count)
@@ -59,7 +59,7 @@ def _log_rising(a: Any, k: Any, n: CountArray) -> FloatArray:
     return np.asarray(gammaln(k * a + n) - gammaln(k * a))
 
 
-def _looked_up(a: float, k: Any, n: CountArray) -> FloatArray:
+def _look_up(a: float, k: Any, n: CountArray) -> FloatArray:
     """Do the same by making the terms of every ``k`` up to the largest count once."""
     length = int(n.max(initial=0)) + 1
     if np.ndim(k) == 0:
@@ -116,8 +116,8 @@ class CategoricalModel(Model):
 
     def __post_init__(self) -> None:
         if self.levels is not None:
-            object.__setattr__(self, "levels", checked_levels(self.levels))
-        object.__setattr__(self, "concentration", _checked_concentration(self.concentration))
+            object.__setattr__(self, "levels", check_levels(self.levels))
+        object.__setattr__(self, "concentration", _check_concentration(self.concentration))
 
     @classmethod
     def jeffreys(cls, levels: Sequence[Any] | None = None) -> CategoricalModel:
@@ -301,7 +301,7 @@ class CategoricalModel(Model):
         return self.n_levels
 
 
-def _checked_concentration(concentration: Any) -> float | FloatArray:
+def _check_concentration(concentration: Any) -> float | FloatArray:
     try:
         alpha = np.array(concentration, dtype=np.float64)
     except (TypeError, ValueError):

@@ -102,21 +102,21 @@ class Comparison:
 
     def log_bayes_factor(self) -> FloatArray:
         """Log Bayes factor of some difference against none."""
-        return self._compared(None)
+        return self._compare_chunks(None)
 
     def in_detail(self) -> tuple[FloatArray, PatternShares | None]:
         """Log Bayes factor, and which pattern it speaks for; None for two classes, which have one."""
         if len(self.patterns.classes) == 2:
-            return self._compared(None), None
+            return self._compare_chunks(None), None
         shares = PatternShares.empty(self.patterns, self.n_features)
-        return self._compared(shares), shares
+        return self._compare_chunks(shares), shares
 
     @property
     def n_features(self) -> int:
         """Number of features."""
         return self.parts[0].statistics.n_features
 
-    def _compared(self, shares: PatternShares | None) -> FloatArray:
+    def _compare_chunks(self, shares: PatternShares | None) -> FloatArray:
         """Go through the features in pieces, so that the evidences of all groups need bounded memory."""
         n, held = self.n_features, max(2 ** len(self.patterns.classes), len(self.patterns.growths))
         step = max(2**12, _NUMBERS_HELD // (held * len(self.parts)))
@@ -151,7 +151,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class UnknownComparison:
-    """A comparison that cannot be repeated on other data, so that numbers by chance are not known.
+    """A comparison that cannot be repeated on other data, so that numbers under the global null are not known.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.models.gaussian.prior_ratio import checked_prior_ratio
+from bayesieve.models.gaussian.prior_ratio import check_prior_ratio
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats import ClassStatistics, Parts
 from bayesieve.utils import FloatArray, for_each, n_threads_for
@@ -49,7 +49,7 @@ class ProductOfEvidences(Evidences):
         """Log evidence of all classes together, as of a feature that is no marker."""
 
     @abc.abstractmethod
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Log evidence of some classes that share their parameters."""
 
     @abc.abstractmethod
@@ -57,15 +57,15 @@ class ProductOfEvidences(Evidences):
         """Return what a pattern of so many groups gains by the constants of the priors, or by the prior ratio."""
 
     @property
-    def has_one_law(self) -> bool:
+    def has_one_prior(self) -> bool:
         """Whether all groups of a pattern have the same prior."""
         return True
 
     def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
         """Log evidences of the groups less that of all classes together."""
         log_bf = -self.pooled()
-        for law, members in enumerate(groups):
-            log_bf += self.group(members, law)
+        for prior_index, members in enumerate(groups):
+            log_bf += self.group(members, prior_index)
         log_bf += self.log_constant(len(groups))
         return np.asarray(log_bf, dtype=np.float64)
 
@@ -77,10 +77,10 @@ class ProductOfEvidences(Evidences):
         terms: list[Term] = []
         for i in range(len(patterns.log_weights)):
             groups, parts = patterns.groups(i), []
-            for law, members in enumerate(groups):
-                key = (members, 0 if self.has_one_law else law)
+            for prior_index, members in enumerate(groups):
+                key = (members, 0 if self.has_one_prior else prior_index)
                 if key not in held:  # the group of the first class is the first of its pattern, always
-                    held[key] = self.group(members, law) - (pooled if not law else 0.0)
+                    held[key] = self.group(members, prior_index) - (pooled if not prior_index else 0.0)
                 parts.append(held[key])
             if len(groups) not in constants:
                 constants[len(groups)] = self.log_constant(len(groups))
@@ -112,9 +112,9 @@ class GroupEvidences(ProductOfEvidences):
         """Log evidence of all classes together."""
         return self._of(self._statistics.classes)
 
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Log evidence of some classes."""
-        del law
+        del prior_index
         return self._of(tuple(self._statistics.classes[k] for k in members))
 
     def _of(self, classes: tuple[Label, ...]) -> FloatArray:
@@ -126,7 +126,7 @@ class GroupEvidences(ProductOfEvidences):
         """Return the log prior ratio for every group but the first; 0 for a proper prior."""
         if self._prior_ratio is None:
             return 0.0
-        ratio: Any = checked_prior_ratio(self._prior_ratio)
+        ratio: Any = check_prior_ratio(self._prior_ratio)
         return (n_groups - 1) * np.log(ratio)
 
 
@@ -187,7 +187,7 @@ class PatternShares:
         Log probability of that pattern, given that the feature is a marker.
     equal
         For every pair of classes, in the order of :attr:`pairs`, the probability that they share their
-        law, given that the feature is a marker.
+        distribution, given that the feature is a marker.
     """
 
     patterns: Patterns

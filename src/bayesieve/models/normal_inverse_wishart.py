@@ -2,8 +2,8 @@ r"""Evidence of correlated Gaussian features: the normal-inverse-Wishart family 
 
 A block of :math:`d` features has :math:`\Sigma \sim IW(\kappa_d, S)` and
 :math:`\mu \mid \Sigma \sim N(m, \Sigma / \nu)` with :math:`\kappa_d = \kappa_1 + d - 1` and
-:math:`S = \mathrm{diag}(s)`. The law of any part of the block is then that of the block of its features
-alone, and the law of one feature is its :class:`~bayesieve.NormalInverseGamma` prior.
+:math:`S = \mathrm{diag}(s)`. The distribution of any part of the block is then that of the block of its features
+alone, and the distribution of one feature is its :class:`~bayesieve.NormalInverseGamma` prior.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Block:
     def of(cls, prior: NormalInverseGamma, group: Scatter) -> Block:
         """Bring the data of a block together with its prior."""
         d, n = group.n_features, _single(group)
-        dof, strength, proper = checked_family(prior, d)
+        dof, strength, proper = check_family(prior, d)
         products, scale = group.products[0], np.broadcast_to(prior.variance_scale, (d,))
         unit = np.diagonal(products) + scale
         if not proper and (n - 1 < d or not unit.all()):
@@ -215,7 +215,7 @@ class Block:
         return out
 
 
-def checked_family(prior: NormalInverseGamma, n_features: int) -> tuple[float, float, bool]:
+def check_family(prior: NormalInverseGamma, n_features: int) -> tuple[float, float, bool]:
     r"""Return the common :math:`\kappa_1` and :math:`\nu` of a block and whether its prior is proper, or raise."""
     if prior.n_features not in (None, n_features):
         raise PriorError(f"The prior is given for {prior.n_features} features, the data have {n_features}.")
@@ -317,7 +317,7 @@ class KnownBlock:
 
     def _check(self, prior: NormalInverseGamma, candidates: Moments) -> None:
         block = self.block
-        if checked_family(prior, candidates.n_features) != (block.dof, block.strength, True):
+        if check_family(prior, candidates.n_features) != (block.dof, block.strength, True):
             raise PriorError("Candidates and known features need the same variance_dof and mean_strength.")
         if candidates.count.shape != (1,) or int(candidates.count[0]) != block.count:
             raise DataError(f"Candidates need all of the {block.count} values that the known features have.")

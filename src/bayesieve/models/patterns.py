@@ -1,4 +1,4 @@
-"""Patterns: in which ways the classes may differ, as partitions into groups that share their law."""
+"""Patterns: in which ways the classes may differ, as partitions into groups that share their distribution."""
 
 from __future__ import annotations
 
@@ -153,17 +153,21 @@ class Patterns:
         if pattern < 0:
             return "no difference"
         groups = sorted(self.groups(pattern), key=lambda group: (len(group), group))
-        said = ["{" + ", ".join(str(self.classes[k]) for k in group) + "}" for group in groups]
-        if len(said) == 2:
-            first, second = said
+        texts = ["{" + ", ".join(str(self.classes[k]) for k in group) + "}" for group in groups]
+        if len(texts) == 2:
+            first, second = texts
             return f"{first} differs from {second}"
-        return f"{', '.join(said[:-1])} and {said[-1]} all differ"
+        return f"{', '.join(texts[:-1])} and {texts[-1]} all differ"
 
     @property
     def smallest_groups(self) -> list[tuple[tuple[int, ...], int]]:
         """Groups (classes, number) to look at: where these have an evidence, all groups have."""
-        used = {(group, law) for i in range(len(self.growths)) for law, group in enumerate(self.groups(i))}
-        alone = {(group, law) for group, law in used if len(group) == 1}
+        used = {
+            (group, group_index)
+            for i in range(len(self.growths))
+            for group_index, group in enumerate(self.groups(i))
+        }
+        alone = {(group, group_index) for group, group_index in used if len(group) == 1}
         return sorted(alone if len({group for group, _ in alone}) == len(self.classes) else used)
 
 
@@ -182,7 +186,9 @@ def growths_of(n: int) -> Iterator[Growth]:
 
 def members_of(growth: Growth) -> tuple[tuple[int, ...], ...]:
     """Positions in each group of a restricted growth string."""
-    return tuple(tuple(k for k, of in enumerate(growth) if of == law) for law in range(max(growth) + 1))
+    return tuple(
+        tuple(k for k, of in enumerate(growth) if of == group_index) for group_index in range(max(growth) + 1)
+    )
 
 
 def _canonical(row: Sequence[Any]) -> Growth:
@@ -220,7 +226,7 @@ def _from_row(pattern: Any, classes: tuple[Label, ...]) -> Growth:
     return _canonical(row.tolist())
 
 
-def _from_groups(said: str, groups: Sequence[Sequence[Any]], classes: tuple[Label, ...]) -> Growth:
+def _from_groups(pattern: str, groups: Sequence[Sequence[Any]], classes: tuple[Label, ...]) -> Growth:
     """Number the groups of a pattern that lists the classes of each; ``*`` stands for all others."""
     row: list[int | None] = [None] * len(classes)
     rest = None
@@ -231,16 +237,17 @@ def _from_groups(said: str, groups: Sequence[Sequence[Any]], classes: tuple[Labe
                 continue
             if label not in classes:
                 raise PriorError(
-                    f"The pattern {said} names {label!r}, which is no class; the classes are "
+                    f"The pattern {pattern} names {label!r}, which is no class; the classes are "
                     f"{', '.join(map(repr, classes))}. Labels with , | or ; in them cannot be written in a text: "
                     "rename them, or give lists of labels."
                 )
             if row[classes.index(label)] is not None:
-                raise PriorError(f"The pattern {said} names {label!r} twice. Name every class once.")
+                raise PriorError(f"The pattern {pattern} names {label!r} twice. Name every class once.")
             row[classes.index(label)] = number
     absent = [str(label) for label, number in zip(classes, row, strict=True) if number is None]
     if absent and rest is None:
         raise PriorError(
-            f"The pattern {said} leaves out {', '.join(absent)}. Name every class, or write * for all the others."
+            f"The pattern {pattern} leaves out {', '.join(absent)}. Name every class, or write * for all "
+            "the others."
         )
     return _canonical([rest if number is None else number for number in row])

@@ -1,4 +1,4 @@
-"""What the data say about every feature, and what errors a list of features is expected to hold."""
+"""Posterior inclusion probabilities of features, and the errors that a list of them is expected to hold."""
 
 import lazy_loader as _lazy
 

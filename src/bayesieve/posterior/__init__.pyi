@@ -5,6 +5,7 @@ from .consistency import (
     consistency_report as consistency_report,
 )
 from .count_distribution import (
+    CountDistribution as CountDistribution,
     CountLaw as CountLaw,
     PoissonBinomial as PoissonBinomial,
     longest_sure_prefix as longest_sure_prefix,
@@ -39,7 +40,7 @@ from .findings.kinds import Kinds as Kinds, kinds as kinds
 from .marginals import (
     Marginals as Marginals,
     Tabular as Tabular,
-    checked_log_odds as checked_log_odds,
+    check_log_odds as check_log_odds,
     expit as expit,
     log_expit as log_expit,
 )
@@ -48,12 +49,13 @@ from .null.distribution import (
     tabulated_log_null_probability as tabulated_log_null_probability,
 )
 from .null.expected import (
-    by_chance as by_chance,
-    chance_curve as chance_curve,
-    chance_resolution as chance_resolution,
+    can_be_null as can_be_null,
     expected_by_chance as expected_by_chance,
+    expected_under_null as expected_under_null,
     follows_lambda as follows_lambda,
     least_log_odds as least_log_odds,
+    null_curve as null_curve,
+    null_resolution as null_resolution,
 )
 from .null.permutation_null import PermutationNull as PermutationNull, benjamini_hochberg as benjamini_hochberg
 from .predictive import predictive as predictive

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.models import GaussianModel, Model, PriorRatio, depends_on_sizes, log_prior_ratio, power_of_n
-from bayesieve.posterior.marginals import checked_log_odds
-from bayesieve.utils import FloatArray, IntArray, PriorError, check_whole, listed
+from bayesieve.posterior.marginals import check_log_odds
+from bayesieve.utils import FloatArray, IntArray, PriorError, check_whole, list_names
 
 MOST_FEATURES = 20  # whose sets can all be looked at
 
@@ -184,7 +184,7 @@ def _prior_log_odds(prior_probability: Any, n_features: int | None) -> npt.NDArr
     if n_features is None:
         with contextlib.suppress(TypeError):  # a plain number has no length
             n_features = len(prior_probability)
-    return np.asarray(checked_log_odds(prior_probability, n_features or 1))
+    return np.asarray(check_log_odds(prior_probability, n_features or 1))
 
 
 def _of_features(odds: Any, n_features: int | None) -> tuple[Condition, IntArray, IntArray]:
@@ -252,7 +252,7 @@ def _fates(never: IntArray, always: IntArray, n_features: int) -> str:
 
 
 def _positions(places: IntArray) -> str:
-    return f"{'position' if places.size == 1 else 'positions'} {listed(places.tolist(), _MOST_LISTED)}"
+    return f"{'position' if places.size == 1 else 'positions'} {list_names(places.tolist(), _MOST_LISTED)}"
 
 
 def _condition_v(model: Any) -> tuple[Condition, float | None]:

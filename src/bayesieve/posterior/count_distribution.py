@@ -13,7 +13,7 @@ from bayesieve.utils import FloatArray, RuleError, compiled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CountLaw:
+class CountDistribution:
     """Probabilities of the numbers 0, 1, 2, ..., and what follows from them.
 
     Parameters
@@ -28,8 +28,8 @@ class CountLaw:
     Examples
     --------
     >>> import bayesieve as bs
-    >>> law = bs.CountLaw.of_masses([0.0, 0.25, 0.75])
-    >>> law.lowest, law.mean, law.mode
+    >>> distribution = bs.CountDistribution.of_masses([0.0, 0.25, 0.75])
+    >>> distribution.lowest, distribution.mean, distribution.mode
     (1, 1.75, 2)
     """
 
@@ -45,17 +45,17 @@ class CountLaw:
         Examples
         --------
         >>> import bayesieve as bs
-        >>> bs.CountLaw.of_masses([0.5, 0.25, 0.25]).variance
+        >>> bs.CountDistribution.of_masses([0.5, 0.25, 0.25]).variance
         0.6875
         """
-        given = np.asarray(masses, dtype=np.float64)
-        if given.ndim != 1 or not (given >= 0).all() or not given.any():
-            raise RuleError("The law of a number needs probabilities of 0, 1, 2, ..., not all of them 0.")
-        number = np.arange(given.size)
-        mean = float(number @ given)
-        variance = float((number - mean) ** 2 @ given)
-        positive = np.flatnonzero(given)
-        pmf = given[positive[0] : positive[-1] + 1].copy()
+        weights = np.asarray(masses, dtype=np.float64)
+        if weights.ndim != 1 or not (weights >= 0).all() or not weights.any():
+            raise RuleError("The distribution of a number needs probabilities of 0, 1, 2, ..., not all of them 0.")
+        number = np.arange(weights.size)
+        mean = float(number @ weights)
+        variance = float((number - mean) ** 2 @ weights)
+        positive = np.flatnonzero(weights)
+        pmf = weights[positive[0] : positive[-1] + 1].copy()
         pmf.flags.writeable = False
         return cls(int(positive[0]), pmf, mean, variance)
 
@@ -147,12 +147,15 @@ class CountLaw:
         return self.lowest + int(taken.min()), self.lowest + int(taken.max())
 
 
+CountLaw = CountDistribution
+"""The former name of :class:`CountDistribution`."""
+
 _NEGLIGIBLE = 1e-30
 
 
 @compiled(fastmath={"contract"})
 def convolve_coin(mass: Any, low: int, high: int, p: float, q: float) -> tuple[int, int]:
-    """Add one coin to the law held in ``mass[low:high]``; return the new window.
+    """Add one coin to the distribution held in ``mass[low:high]``; return the new window.
 
     All terms are positive, so that tails keep their relative accuracy. Ends below 1e-30 are dropped.
     """
@@ -199,8 +202,8 @@ def _recursion(p: Any, q: Any, mass: Any) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PoissonBinomial(CountLaw):
-    """Law of the number of successes among independent trials with their own probabilities.
+class PoissonBinomial(CountDistribution):
+    """Distribution of the number of successes among independent trials with their own probabilities.
 
     Parameters
     ----------
@@ -214,14 +217,14 @@ class PoissonBinomial(CountLaw):
     Examples
     --------
     >>> import bayesieve as bs
-    >>> law = bs.PoissonBinomial.of([0.5, 0.5])
-    >>> law.pmf.tolist(), law.mean
+    >>> distribution = bs.PoissonBinomial.of([0.5, 0.5])
+    >>> distribution.pmf.tolist(), distribution.mean
     ([0.25, 0.5, 0.25], 1.0)
     """
 
     @classmethod
     def of(cls, probability: npt.ArrayLike, complement: npt.ArrayLike | None = None) -> PoissonBinomial:
-        """Compute the law by direct convolution over a moving window.
+        """Compute the distribution by direct convolution over a moving window.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.models import Comparison
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.stats import CategoryCounts, EventTotals, Moments
@@ -48,7 +48,7 @@ def effect_of(posterior: FeaturePosterior) -> Effect | None:
     between two of them, and the log ratio of the largest variance to the smallest. Pairs: mean over standard
     deviation of the differences. Counts: log ratio of the rates. Categories: the largest difference of a share.
     """
-    statistics, names = posterior.statistics, told_apart(posterior.classes)
+    statistics, names = posterior.statistics, disambiguate(posterior.classes)
     with np.errstate(all="ignore"):  # what is not finite is put to NaN
         match statistics:
             case Moments():

@@ -153,9 +153,9 @@ class ExpectedErrors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorAnalysis(ExpectedErrors):
-    """Expected errors of a set of features, and their exact laws.
+    """Expected errors of a set of features, and their exact distributions.
 
-    Expectations of counts hold whenever the probabilities are right. Laws, intervals and ratios
+    Expectations of counts hold whenever the probabilities are right. Distributions, intervals and ratios
     further assume that features are independent given the data, as the model does; with correlated
     features intervals are too narrow.
 
@@ -195,31 +195,31 @@ class ErrorAnalysis(ExpectedErrors):
 
     @property
     def true_positives(self) -> PoissonBinomial:
-        """Law of the number of markers in the set."""
+        """Distribution of the number of markers in the set."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(p[self.mask], q[self.mask])
 
     @property
     def false_positives(self) -> PoissonBinomial:
-        """Law of the number of non-markers in the set."""
+        """Distribution of the number of non-markers in the set."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(q[self.mask], p[self.mask])
 
     @property
     def false_negatives(self) -> PoissonBinomial:
-        """Law of the number of markers left out."""
+        """Distribution of the number of markers left out."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(p[~self.mask], q[~self.mask])
 
     @property
     def true_negatives(self) -> PoissonBinomial:
-        """Law of the number of non-markers left out."""
+        """Distribution of the number of non-markers left out."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(q[~self.mask], p[~self.mask])
 
     @property
     def mislabelled(self) -> PoissonBinomial:
-        """Law of the number of wrong labels, false positives and false negatives together."""
+        """Distribution of the number of wrong labels, false positives and false negatives together."""
         p, q = self.posterior.probability, self.posterior.null_probability
         return PoissonBinomial.of(np.where(self.mask, q, p), np.where(self.mask, p, q))
 
@@ -289,27 +289,27 @@ class ErrorAnalysis(ExpectedErrors):
 def as_mask(posterior: Named, features: Any) -> BoolArray:
     """Turn a mask, indices, names or a selection into a read-only mask."""
     try:
-        given = np.asarray(features.mask if isinstance(features, ExpectedErrors) else features)
+        places = np.asarray(features.mask if isinstance(features, ExpectedErrors) else features)
     except ValueError:  # a ragged list
-        given = np.array(0.5)
+        places = np.array(0.5)
     n = posterior.n_features
-    if given.dtype == np.bool_:
-        if given.shape != (n,):
-            raise RuleError(f"The mask has shape {given.shape}, but there are {n} features.")
-        mask = given.copy()
+    if places.dtype == np.bool_:
+        if places.shape != (n,):
+            raise RuleError(f"The mask has shape {places.shape}, but there are {n} features.")
+        mask = places.copy()
     else:
         mask = np.zeros(n, dtype=bool)
-        if given.dtype.kind in "US" or (given.size and all(isinstance(name, str) for name in given.flat)):
+        if places.dtype.kind in "US" or (places.size and all(isinstance(name, str) for name in places.flat)):
             place = {name: i for i, name in enumerate(posterior.names)}
-            unknown = [str(name) for name in given.ravel().tolist() if name not in place]
+            unknown = [str(name) for name in places.ravel().tolist() if name not in place]
             if unknown:
                 raise RuleError(f"There are no features called {', '.join(map(repr, unknown[:5]))}.")
-            given = np.array([place[name] for name in given.ravel().tolist()])
-        elif given.size and given.dtype.kind not in "iu":
+            places = np.array([place[name] for name in places.ravel().tolist()])
+        elif places.size and places.dtype.kind not in "iu":
             raise RuleError("Give features as a mask of True and False, as indices or as names.")
-        if given.size and (given.min() < 0 or given.max() >= n):
+        if places.size and (places.min() < 0 or places.max() >= n):
             raise RuleError(f"Feature indices run from 0 to {n - 1}.")
-        mask[given.astype(np.int64)] = True
+        mask[places.astype(np.int64)] = True
     mask.flags.writeable = False
     return mask
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.models import Compared, Degeneracy, Model
 from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
-from bayesieve.posterior.marginals import Marginals, checked_log_odds, log_expit
+from bayesieve.posterior.marginals import Marginals, check_log_odds, log_expit
 from bayesieve.stats import ClassStatistics, Moments, as_moments
 from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray
 
@@ -53,12 +53,12 @@ def _free(name: str, table: Collection[str]) -> str:
 
 def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
     """Statistics of every class, for Gaussian data count, mean and standard deviation, and their difference."""
-    return posterior.statistics.describe(told_apart(posterior.classes, "difference"))
+    return posterior.statistics.describe(disambiguate(posterior.classes, "difference"))
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturePosterior(Marginals):
-    r"""Log-odds of being a marker for every feature, and what they came from.
+    r"""Posterior inclusion probability of every feature, as log-odds of being a marker, and what it came from.
 
     Log-odds are the primary quantity: probabilities saturate at 1, log-odds never do.
 
@@ -214,7 +214,7 @@ class FeaturePosterior(Marginals):
         >>> bool(posterior.with_prior(0.5).probability[0] > posterior.probability[0])
         True
         """
-        prior: Any = checked_log_odds(prior_probability, self.n_features)
+        prior: Any = check_log_odds(prior_probability, self.n_features)
         findings: list[Finding | None] = []
         for finding in self.findings:
             if isinstance(finding, OfThePrior):
@@ -241,12 +241,12 @@ class FeaturePosterior(Marginals):
         return replace(
             self,
             log_bayes_factor=self.log_bayes_factor[places],
-            prior_log_odds=_taken(self.prior_log_odds, places),
+            prior_log_odds=_take(self.prior_log_odds, places),
             feature_names=tuple(names[i] for i in places.tolist()),
             degenerate_codes=self.degenerate_codes[places],
             statistics=self.statistics.take(places),
             model=self.model.take(places, self.n_features),
-            resolution=_taken(self.resolution, places),
+            resolution=_take(self.resolution, places),
             comparison=None if self.comparison is None else self.comparison.take(places),
             findings=tuple(finding.take(places) for finding in self.findings),
         )
@@ -270,5 +270,5 @@ def _read_only(array: IntArray) -> IntArray:
     return array
 
 
-def _taken(value: float | FloatArray, places: npt.NDArray[np.int64]) -> float | FloatArray:
+def _take(value: float | FloatArray, places: npt.NDArray[np.int64]) -> float | FloatArray:
     return value[places] if isinstance(value, np.ndarray) and value.ndim else value

@@ -81,12 +81,12 @@ class Marginals(Named, Tabular, Protocol):
 
     @property
     def probability(self) -> FloatArray:
-        r"""Probability of being a marker, :math:`\pi^*(f)`, equations (2.7) and (2.14)."""
+        r"""Posterior inclusion probability: of being a marker, :math:`\pi^*(f)`, equations (2.7) and (2.14)."""
         return expit(self.log_odds)
 
     @property
     def null_probability(self) -> FloatArray:
-        r"""Probability of not being a marker, :math:`1 - \pi^*(f)`, accurate when it is tiny."""
+        r"""Local false discovery rate: probability of no marker, :math:`1 - \pi^*(f)`, accurate when tiny."""
         return expit(-self.log_odds)
 
     @property
@@ -119,7 +119,7 @@ def log_expit(log_odds: npt.ArrayLike) -> FloatArray:
     return -np.logaddexp(0.0, -np.asarray(log_odds, dtype=np.float64))
 
 
-def checked_log_odds(prior_probability: npt.ArrayLike, n_features: int) -> float | FloatArray:
+def check_log_odds(prior_probability: npt.ArrayLike, n_features: int) -> float | FloatArray:
     r"""Prior log-odds :math:`\log \pi / (1 - \pi)` of a checked prior probability."""
     try:
         prior = np.asarray(prior_probability, dtype=np.float64)

@@ -1,8 +1,8 @@
 r"""Posterior predictive densities of the classes, for plots of one feature.
 
-A mean and variance with an updated normal-inverse-gamma law (section 2.3: :math:`\kappa^*, s^*, \nu^*, m^*`) give
-a new value Student's t law with :math:`\kappa^*` degrees of freedom, location :math:`m^*` and squared scale
-:math:`s^* (1 + 1/\nu^*) / \kappa^*`.
+A mean and variance with an updated normal-inverse-gamma distribution (section 2.3: :math:`\kappa^*, s^*, \nu^*,
+m^*`) give a new value Student's t distribution with :math:`\kappa^*` degrees of freedom, location :math:`m^*` and
+squared scale :math:`s^* (1 + 1/\nu^*) / \kappa^*`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from bayesieve.utils import FloatArray, PriorError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictive:
-    """Student's t laws of a new value: one row per class, then that of all classes alike.
+    """Student's t distributions of a new value: one row per class, then that of all classes alike.
 
     Parameters
     ----------
     dof, location, scale
-        Of shape (n_classes + 1, n_features); NaN where the law is not defined.
+        Of shape (n_classes + 1, n_features); NaN where the distribution is not defined.
     """
 
     dof: FloatArray
@@ -40,7 +40,7 @@ class Predictive:
 
 
 def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive | None:
-    """Work out the laws of a new value, for some features of a Gaussian screen; None for other models.
+    """Work out the distributions of a new value, for some features of a Gaussian screen; None for other models.
 
     Blocks are thrown together, and the resolution of rounded values is taken into account.
     """
@@ -60,19 +60,19 @@ def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive
     except PriorError:  # priors of groups of classes, not of classes
         return None
     groups.append((few.pooled_prior, moments.pool()))
-    return _stacked([prior.updated_values(group) for prior, group in groups], where.size)
+    return _stack([prior.updated_values(group) for prior, group in groups], where.size)
 
 
 def _of_pairs(differences: Moments) -> Predictive:
-    r"""Laws of a difference: any mean (prior :math:`\sigma^{-1/2} d\mu\, d\sigma/\sigma`), and mean 0."""
+    r"""Distributions of a difference: any mean (prior :math:`\sigma^{-1/2} d\mu\, d\sigma/\sigma`), and mean 0."""
     n = np.broadcast_to(differences.counts, differences.mean.shape)[0].astype(np.float64)
     mean, squares = differences.mean[0] + np.asarray(differences.residual)[0], differences.centred_squares[0]
     free = (n - 0.5, squares, n, mean)
     null = (n, squares + n * mean * mean, np.full(n.shape, np.inf), np.zeros(n.shape))
-    return _stacked([free, null], n.size)
+    return _stack([free, null], n.size)
 
 
-def _stacked(updated: list[tuple[Any, Any, Any, Any]], n_features: int) -> Predictive:
+def _stack(updated: list[tuple[Any, Any, Any, Any]], n_features: int) -> Predictive:
     rows = [np.broadcast_arrays(*(np.asarray(each, np.float64) for each in row), np.empty(n_features))[:4]
             for row in updated]  # fmt: skip
     dof, squares, strength, location = (np.array([row[j] for row in rows]) for j in range(4))

@@ -47,8 +47,8 @@ class Commands:
 
     def content(self) -> dict[str, Any]:
         """Return both as the page takes them."""
-        said = {"cli": list(self.cli), "python": list(self.python), "posterior": "posterior"}
-        return said | ({"before": self.before} if self.before else {})
+        content = {"cli": list(self.cli), "python": list(self.python), "posterior": "posterior"}
+        return content | ({"before": self.before} if self.before else {})
 
     @classmethod
     def of_arrays(cls, posterior: FeaturePosterior, transform: str = "none") -> Commands:

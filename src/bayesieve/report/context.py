@@ -25,7 +25,7 @@ from bayesieve.report.sentences import (
     figures_of_merit,
     headline,
 )
-from bayesieve.selection import chance_unknown, describe_chance, results_hash
+from bayesieve.selection import describe_null, explain_unknown_null, results_hash
 from bayesieve.stats import as_moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
@@ -33,7 +33,7 @@ CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Featu
 
 def method(report: ReportData) -> list[dict[str, Any]]:
     """Return the parts of the method: a heading, paragraphs, and a formula where one helps."""
-    return [_prior_probability(report), _evidence(report), _rule(report), _errors(), _chance(report)]
+    return [_prior_probability(report), _evidence(report), _rule(report), _errors(), _global_null(report)]
 
 
 def _part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, Any]:
@@ -77,13 +77,13 @@ def _evidence(report: ReportData) -> dict[str, Any]:
 
 
 def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
-    said = (
+    text = (
         f"Values are Gaussian with unknown mean and variance ({describe_model(report)}). They are integrated out: "
         f"a marker {_has(report)} (section 2.3, equations 2.16 to 2.18)."
     )
     group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
     formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
-    paragraphs = [said, *_hyper_parameters(report, model)]
+    paragraphs = [text, *_hyper_parameters(report, model)]
     if len(report.posterior.classes) > 2:
         formula = f"BF = mean over patterns of L^(groups - 1) product of p(group) / p(all values),   {group}"
         paragraphs.append(
@@ -130,11 +130,11 @@ def _hyper_parameters(report: ReportData, model: GaussianModel) -> list[str]:
         priors = dict(zip(report.class_counts, model.class_priors, strict=True))
         priors["all values"] = model.pooled_prior
     names = {"kappa": "variance_dof", "s": "variance_scale", "nu": "mean_strength", "m": "mean_location"}
-    said = [
+    parts = [
         f"{group}: " + ", ".join(f"{sign} = {_number(getattr(prior, name))}" for sign, name in names.items())
         for group, prior in priors.items()
     ]
-    return ["Hyper-parameters of the priors: " + "; ".join(said) + "."]
+    return ["Hyper-parameters of the priors: " + "; ".join(parts) + "."]
 
 
 def _number(value: Any) -> str:
@@ -179,28 +179,33 @@ def _errors() -> dict[str, Any]:
     return _part(
         "Errors to expect",
         "The expected number of false positives is the sum of (1 - probability) over the list, that of missed "
-        "markers the sum of the probabilities outside it (equations 3.5 and 3.6). The law of the number of false "
-        "positives is Poisson-binomial, worked out exactly: the number of heads of independent coins, one per "
-        "listed feature. Its interval leaves at most 5% on either side.",
+        "markers the sum of the probabilities outside it (equations 3.5 and 3.6). The distribution of the number "
+        "of false positives is Poisson-binomial, worked out exactly: the number of heads of independent coins, "
+        "one per listed feature. Its interval leaves at most 5% on either side.",
         formula="E[FP] = sum over the list of (1 - probability)",
     )
 
 
-def _chance(report: ReportData) -> dict[str, Any]:
-    if report.chance is None:
+_NULL_TITLE = "False positives expected under the global null"
+
+
+def _global_null(report: ReportData) -> dict[str, Any]:
+    if report.null_grid is None:
         known, looks = report.posterior.calibrated, "left out, as the log-odds are the least over several looks"
-        why = chance_unknown(report.posterior) if known else looks
-        return _part("Number by chance", f"How many features would pass the cut if none were a marker is {why}.")
-    by_law = follows_lambda(report.posterior)
+        why = explain_unknown_null(report.posterior) if known else looks
+        return _part(_NULL_TITLE, f"How many features would pass the cut if no feature differed is {why}.")
+    exact = follows_lambda(report.posterior)
     how = (
-        "from the exact law of lambda" if by_law else "by drawing non-markers from every feature's own pooled law"
+        "from the exact distribution of lambda"
+        if exact
+        else "by drawing non-markers from every feature's own pooled distribution"
     )
     improper = report.posterior.model.supports("prior-ratio")
     return _part(
-        "Number by chance",
-        f"How many features would pass the cut if none were a marker, worked out {how}: "
-        f"{describe_chance(report.posterior, report.by_chance, ',.3g')} "
-        + ("here." if by_law else "here, with the error of a simulation: small numbers are rough.")
+        _NULL_TITLE,
+        f"How many features would pass the cut if no feature differed between the classes, worked out {how}: "
+        f"{describe_null(report.posterior, report.under_null, ',.3g')} "
+        + ("here." if exact else "here, with the error of a simulation: small numbers are rough.")
         + (
             " It stands beside the expected number, which under an improper prior is not calibrated even on ideal "
             "data."

@@ -18,7 +18,7 @@ from bayesieve.models import (
     UnknownModel,
     depends_on_sizes,
 )
-from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
+from bayesieve.posterior import FeaturePosterior, check_log_odds, expit
 from bayesieve.selection import MinimalRisk, Rule, Selection, as_rule, rule_options
 from bayesieve.utils import RuleError
 
@@ -31,7 +31,7 @@ def prior_probability(posterior: FeaturePosterior) -> float | None:
     log_odds = float(values[0])
     found = float(expit(log_odds))
     for shorter in (float(f"{found:.{digits}g}") for digits in range(1, 18)):
-        if math.isclose(float(checked_log_odds(shorter, 1)), log_odds, rel_tol=4e-16, abs_tol=1e-300):
+        if math.isclose(float(check_log_odds(shorter, 1)), log_odds, rel_tol=4e-16, abs_tol=1e-300):
             return shorter
     return found
 
@@ -106,11 +106,11 @@ def ratio_moves(posterior: FeaturePosterior) -> str:
 
 def _scalar(ratio: object) -> float | None:
     if isinstance(ratio, str):
-        return None if depends_on_sizes(ratio) else _rounded(math.exp(NAMED_LOG_RATIOS[ratio](2, 2)))
+        return None if depends_on_sizes(ratio) else _round(math.exp(NAMED_LOG_RATIOS[ratio](2, 2)))
     return float(ratio) if isinstance(ratio, (int, float)) else None
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     shorter = float(f"{value:.12g}")
     return shorter if math.isclose(shorter, value, rel_tol=1e-15) else value
 
@@ -188,17 +188,17 @@ class RuleState:
 def start_of_controls(found: FeaturePosterior | Selection, rule: Rule | str | None) -> tuple[Selection, RuleState]:
     """Return the list that the page starts with, and the state of the controls that gives it."""
     if isinstance(found, Selection):
-        given = None if rule is None else as_rule(rule)
-        state = None if given is None else RuleState.of(given)
-        if given is not None and (given.select(found.posterior).mask != found.mask).any():
+        wanted = None if rule is None else as_rule(rule)
+        state = None if wanted is None else RuleState.of(wanted)
+        if wanted is not None and (wanted.select(found.posterior).mask != found.mask).any():
             raise RuleError(
-                f"The rule {given!r} selects {given.select(found.posterior).n_selected:,} features, the selection "
-                f"holds {found.n_selected:,}. Give the posterior and the rule, or the selection alone."
+                f"The rule {wanted!r} selects {wanted.select(found.posterior).n_selected:,} features, the "
+                f"selection holds {found.n_selected:,}. Give the posterior and the rule, or the selection alone."
             )
         return found, _with_size(found, state or _infer(found))
-    given = as_rule("MNC" if rule is None else rule)
-    selection = given.select(found)
-    return selection, _with_size(selection, RuleState.of(given) or _infer(selection))
+    wanted = as_rule("MNC" if rule is None else rule)
+    selection = wanted.select(found)
+    return selection, _with_size(selection, RuleState.of(wanted) or _infer(selection))
 
 
 def _infer(selection: Selection) -> RuleState:

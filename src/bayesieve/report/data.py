@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.io import annotation_columns
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import (
     Effect,
     FeaturePosterior,
-    chance_curve,
-    chance_resolution,
     effect_of,
     least_log_odds,
+    null_curve,
+    null_resolution,
 )
 from bayesieve.report.commands import Commands
 from bayesieve.report.controls import RuleState, start_of_controls
-from bayesieve.report.raw_values import RawValues, checked_number, raw_values, sample_counts
+from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
 from bayesieve.screening import RunRecord, SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
@@ -33,15 +33,15 @@ _POINTS, _MOST_KINKS, _BELOW, _ABOVE, _BEND = 140, 120, 2.0, 25.0, 8.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ChanceGrid:
-    """Logs of expected numbers at increasing cuts, between which they are nearly straight.
+class NullGrid:
+    """Logs of the numbers expected under the global null, at cuts between which they are nearly straight.
 
     Parameters
     ----------
     cuts
         Cuts on the log-odds, increasing.
     log_expected
-        Log of the number of features expected over each if none were a marker.
+        Log of the number of features expected over each.
     at_cut
         The number at the cut of the list.
     resolution
@@ -54,7 +54,7 @@ class ChanceGrid:
     resolution: float = 0.0
 
 
-def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
+def make_null_grid(posterior: FeaturePosterior, cut: float) -> NullGrid | None:
     """Work out the curve from below the lowest log-odds to beyond the highest; None if it is not known.
 
     Points lie densely where the curve bends, at the low end, and at the cut of the list there is one.
@@ -72,18 +72,18 @@ def chance_grid(posterior: FeaturePosterior, cut: float) -> ChanceGrid | None:
         kinks[chosen] if kinks.size else [],
         [cut] if np.isfinite(cut) else [],
     ]))  # fmt: skip
-    expected = chance_curve(posterior, cuts)
+    expected = null_curve(posterior, cuts)
     if np.isnan(expected).any():
         return None
     with np.errstate(divide="ignore"):
         log_expected = np.log(expected)
-    return ChanceGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), chance_resolution(posterior))
+    return NullGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), null_resolution(posterior))
 
 
 def _at(posterior: FeaturePosterior, cut: float, cuts: FloatArray, expected: FloatArray) -> float:
     if np.isfinite(cut):
         return float(expected[np.searchsorted(cuts, cut)])
-    return float(chance_curve(posterior, [cut])[0])
+    return float(null_curve(posterior, [cut])[0])
 
 
 MOST_DETAILED = 100_000
@@ -105,8 +105,8 @@ class ReportData:
         Number of samples of every class, or of pairs.
     counted
         Whether they were counted; otherwise they are numbers of values, of the feature that has most.
-    chance
-        Numbers by chance at every cut; None where they are not known or mean nothing.
+    null_grid
+        Numbers expected under the global null at every cut; None where they are not known or mean nothing.
     effect
         Where features lie on the map of effects.
     annotation
@@ -131,7 +131,7 @@ class ReportData:
     created: str
     class_counts: dict[str, int]
     counted: bool
-    chance: ChanceGrid | None
+    null_grid: NullGrid | None
     effect: Effect | None
     annotation: dict[str, list[Any]]
     values: RawValues | None
@@ -183,7 +183,7 @@ class ReportData:
         if n_values == 0:  # nothing about single samples
             selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior
-        n_shown = checked_number(n_values)
+        n_shown = check_n_values(n_values)
         values = None if data is None else raw_values(posterior, data, labels, n_shown)
         counts, counted = _samples(posterior, sample_counts(posterior, data, labels), record.class_counts)
         return cls(
@@ -195,7 +195,7 @@ class ReportData:
             created=created or _now(),
             class_counts=counts,
             counted=counted,
-            chance=chance_grid(posterior, selection.cut) if posterior.calibrated else None,
+            null_grid=make_null_grid(posterior, selection.cut) if posterior.calibrated else None,
             effect=effect_of(posterior),
             annotation=annotation_columns(annotation, posterior),
             values=values,
@@ -205,9 +205,9 @@ class ReportData:
             discreet=n_values == 0,
         )
 
-    def say(self, said: Message | str) -> str:
+    def say(self, message: Message | str) -> str:
         """Render a message in the words of the reader, without ids of samples where none may be named."""
-        return Message.of(said).render(command=self.command, ids=not self.discreet)
+        return Message.of(message).render(command=self.command, ids=not self.discreet)
 
     @property
     def posterior(self) -> FeaturePosterior:
@@ -220,11 +220,11 @@ class ReportData:
         return min(self.posterior.n_features, MOST_DETAILED)
 
     @property
-    def by_chance(self) -> float:
-        """Number of features over the cut by chance; NaN if it is not known."""
-        if self.chance is None:
-            return self.selection.expected_by_chance if self.posterior.calibrated else np.nan
-        return self.chance.at_cut
+    def under_null(self) -> float:
+        """False positives expected under the global null; NaN if the number is not known."""
+        if self.null_grid is None:
+            return self.selection.expected_under_null if self.posterior.calibrated else np.nan
+        return self.null_grid.at_cut
 
 
 def without_samples(selection: Selection) -> Selection:
@@ -239,12 +239,12 @@ def without_samples(selection: Selection) -> Selection:
 
 def _now() -> str:
     """Return the time, or the one of SOURCE_DATE_EPOCH, so that the same input can give the same file."""
-    given = os.environ.get("SOURCE_DATE_EPOCH")
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
     try:
-        moment = time.gmtime(None if given is None else int(given))
+        moment = time.gmtime(None if seconds is None else int(seconds))
     except (ValueError, OverflowError, OSError):
         raise OptionError(
-            f"The environment variable SOURCE_DATE_EPOCH is {given!r}, but it gives the date of the report in "
+            f"The environment variable SOURCE_DATE_EPOCH is {seconds!r}, but it gives the date of the report in "
             "whole seconds since 1970, for example 1700000000. Correct it, or unset it to use the clock."
         ) from None
     return time.strftime("%Y-%m-%d %H:%M UTC", moment)
@@ -256,16 +256,16 @@ def is_paired(posterior: FeaturePosterior) -> bool:
 
 
 def _samples(
-    posterior: FeaturePosterior, counts: Sequence[int] | None, said: Mapping[str, int]
+    posterior: FeaturePosterior, counts: Sequence[int] | None, counts_by_label: Mapping[str, int]
 ) -> tuple[dict[str, int], bool]:
     """Number of samples by class, and whether it is more than the number of values that some feature has."""
     every = posterior.statistics.counts
-    most = dict(zip(told_apart(posterior.classes), largest_counts(posterior.statistics), strict=True))
+    most = dict(zip(disambiguate(posterior.classes), largest_counts(posterior.statistics), strict=True))
     if counts is not None:
         return dict(zip(most, map(int, counts), strict=True)), True
-    given = {str(label): int(n) for label, n in said.items()}
-    if list(given) == list(most) and given != most:
-        return given, True
+    stated = {str(label): int(n) for label, n in counts_by_label.items()}
+    if list(stated) == list(most) and stated != most:
+        return stated, True
     return most, bool((every == every[:, :1]).all())
 
 

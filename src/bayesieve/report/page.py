@@ -163,20 +163,18 @@ def _template() -> Any:
 
 def bundle(entry: str, read: Callable[[str], str]) -> str:
     """Return a module and all it needs as one script; ``read`` gives the text of a module by its name."""
-    order = _ordered(entry, read, (), {})
+    order = _order(entry, read, (), {})
     owners: dict[str, str] = {}
     exported = {name: _names(name, text, owners) for name, text in order.items()}
     for name, text in order.items():
         for wanted, source in _imports(text):
             if missing := sorted(wanted - exported[source]):
                 raise ValueError(f"{name}.js imports {', '.join(missing)}, which {source}.js does not export.")
-    parts = (_stripped(name, text) for name, text in order.items())
+    parts = (_strip(name, text) for name, text in order.items())
     return '"use strict";\n(() => {\n' + "\n".join(parts) + "\n})();\n"
 
 
-def _ordered(
-    name: str, read: Callable[[str], str], path: tuple[str, ...], known: dict[str, str]
-) -> dict[str, str]:
+def _order(name: str, read: Callable[[str], str], path: tuple[str, ...], known: dict[str, str]) -> dict[str, str]:
     """Texts by name, every module after those it imports from."""
     if name in path:
         circle = " -> ".join(f"{each}.js" for each in (*path[path.index(name) :], name))
@@ -184,7 +182,7 @@ def _ordered(
     if name not in known:
         text = read(name)
         for _, source in _imports(text):
-            _ordered(source, read, (*path, name), known)
+            _order(source, read, (*path, name), known)
         known[name] = text
     return known
 
@@ -207,7 +205,7 @@ def _names(name: str, text: str, owners: dict[str, str]) -> set[str]:
     return exported
 
 
-def _stripped(name: str, text: str) -> str:
+def _strip(name: str, text: str) -> str:
     """Return a module without its imports and the word export."""
     bare = _EXPORT.sub("", _TYPES.sub("", _IMPORT.sub("", text)))
     if other := _OTHER.search(bare):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve import __version__
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.models import Degeneracy, pairs_of
 from bayesieve.posterior import (
     FeaturePosterior,
@@ -22,7 +22,7 @@ from bayesieve.posterior import (
 )
 from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.report.data import ReportData, is_paired
-from bayesieve.report.encoding import encoded, encoded_number, encoded_text, finite
+from bayesieve.report.encoding import encode_array, encode_numbers, encode_texts, finite
 from bayesieve.screening import SiteView
 from bayesieve.stats import as_moments
 from bayesieve.utils import IntArray
@@ -48,11 +48,11 @@ def column_content(name: str, values: Any, *, annotation: bool = False) -> dict[
     if annotation and array.dtype.kind == "O":
         array = _of_decimals(array)
     if array.dtype.kind == "b":
-        content |= {"kind": "flag", "values": encoded(array, "u1")}
+        content |= {"kind": "flag", "values": encode_array(array, "u1")}
     elif array.dtype.kind in "iuf":
-        content |= {"kind": "number", "values": encoded_number(array, exact="p_value" in name or annotation)}
+        content |= {"kind": "number", "values": encode_numbers(array, exact="p_value" in name or annotation)}
     else:
-        content |= encoded_text(array.tolist())
+        content |= encode_texts(array.tolist())
     if annotation:
         content["annotation"] = True
     elif depends_on_prior(name):
@@ -69,12 +69,12 @@ def _plain(values: Any) -> npt.NDArray[Any]:
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return values
     cells = [None if _is_missing(value) else value for value in values]
-    given = [value for value in cells if value is not None]
-    flags = [isinstance(value, (bool, np.bool_)) for value in given]
-    if given and all(flags) and len(given) == len(cells):
+    known_cells = [value for value in cells if value is not None]
+    flags = [isinstance(value, (bool, np.bool_)) for value in known_cells]
+    if known_cells and all(flags) and len(known_cells) == len(cells):
         return np.array(cells, dtype=bool)
-    if cells and not any(flags) and all(isinstance(value, (int, float, np.number)) for value in given):
-        return _numbers(cells, whole=all(isinstance(value, (int, np.integer)) for value in given))
+    if cells and not any(flags) and all(isinstance(value, (int, float, np.number)) for value in known_cells):
+        return _numbers(cells, whole=all(isinstance(value, (int, np.integer)) for value in known_cells))
     texts = np.empty(len(cells), dtype=object)
     texts[:] = cells
     return texts
@@ -95,12 +95,12 @@ def _numbers(cells: list[Any], *, whole: bool) -> npt.NDArray[Any]:
 def _of_decimals(texts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the numbers of texts that are all plain decimals, so that they sort as such; others as they are."""
     cells = [None if text is None or text in _MISSING else text for text in texts.tolist()]
-    given = [cell for cell in cells if cell is not None]
-    if not given or not all(isinstance(cell, str) and _DECIMAL.fullmatch(cell) for cell in given):
+    known_cells = [cell for cell in cells if cell is not None]
+    if not known_cells or not all(isinstance(cell, str) and _DECIMAL.fullmatch(cell) for cell in known_cells):
         return texts
-    whole = [_WHOLE.fullmatch(cell) is not None for cell in given]
-    lost = any(is_whole and abs(int(cell)) > _EXACT for cell, is_whole in zip(given, whole, strict=True))
-    if lost or not all(np.isfinite(float(cell)) for cell in given):
+    whole = [_WHOLE.fullmatch(cell) is not None for cell in known_cells]
+    lost = any(is_whole and abs(int(cell)) > _EXACT for cell, is_whole in zip(known_cells, whole, strict=True))
+    if lost or not all(np.isfinite(float(cell)) for cell in known_cells):
         return texts
     return _numbers(cells, whole=all(whole))
 
@@ -122,8 +122,8 @@ def all_columns(
 ) -> list[dict[str, Any]]:
     """Encode annotation first, then what the screen says."""
     own = result_columns(detailed)
-    labels = told_apart(detailed.classes)
-    owners = _owners(own, told_apart(detailed.classes, "difference")) | _pairs(own, labels)
+    labels = disambiguate(detailed.classes)
+    owners = _owners(own, disambiguate(detailed.classes, "difference")) | _pairs(own, labels)
     places, used, made = order.tolist(), {*own, *_SHOWN_ELSEWHERE}, []
     for name, values in annotation.items():
         taken = values[order] if isinstance(values, np.ndarray) else [values[i] for i in places]
@@ -171,7 +171,7 @@ def _pairs(names: Iterable[str], labels: Sequence[str]) -> dict[str, dict[str, A
 
 
 SCHEMA = 1
-_WITH_LAWS = 500
+_WITH_DISTRIBUTIONS = 500
 
 
 def payload(report: ReportData) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def payload(report: ReportData) -> dict[str, Any]:
         "paired": is_paired(posterior),
         "n_features": posterior.n_features,
         "n_detailed": report.n_detailed,
-        "law": posterior.model.family,
+        "family": posterior.model.family,
         "calibrated": posterior.calibrated,
         "rule": report.rule.content(),
         "names": list(detailed.names),
@@ -211,20 +211,20 @@ def payload(report: ReportData) -> dict[str, Any]:
 
 
 def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:
-    """Bayes factors, prior and numbers by chance."""
-    posterior, chance = report.posterior, report.chance
+    """Bayes factors, prior and numbers expected under the global null."""
+    posterior, null = report.posterior, report.null_grid
     probability, ratio = prior_probability(posterior), ratio_state(posterior)
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
     shared = probability is not None
     return {
         "prior": {"log_odds": finite(prior[0]) if shared else None, "probability": probability},
-        "prior_log_odds": None if shared else encoded(prior[ranking], "f8"),
+        "prior_log_odds": None if shared else encode_array(prior[ranking], "f8"),
         "ratio": None if ratio.value is None else {"value": ratio.value, "power": ratio.power},
         "ratio_reason": ratio.reason,
-        "log_bayes_factor": encoded(posterior.log_bayes_factor[ranking], "f8"),
-        "chance": None if chance is None else {
-            "cut": encoded(chance.cuts, "f8"), "log_expected": encoded(chance.log_expected, "f8"),
-            **({"resolution": chance.resolution} if chance.resolution else {}),
+        "log_bayes_factor": encode_array(posterior.log_bayes_factor[ranking], "f8"),
+        "under_null": None if null is None else {
+            "cut": encode_array(null.cuts, "f8"), "log_expected": encode_array(null.log_expected, "f8"),
+            **({"resolution": null.resolution} if null.resolution else {}),
         },
     }  # fmt: skip
 
@@ -233,9 +233,9 @@ def _flags(detailed: FeaturePosterior) -> dict[str, Any]:
     fragile = next((found.fragile for found in detailed.findings if isinstance(found, Fragility)), None)
     some = bool(detailed.degenerate.any())
     return {
-        "degenerate": encoded(detailed.degenerate_codes, "u1") if some else None,
+        "degenerate": encode_array(detailed.degenerate_codes, "u1") if some else None,
         "degenerate_reasons": [flag.reason for flag in Degeneracy],
-        "fragile": None if fragile is None else encoded(fragile, "u1"),
+        "fragile": None if fragile is None else encode_array(fragile, "u1"),
     }
 
 
@@ -245,8 +245,8 @@ def _effect(report: ReportData, order: IntArray) -> dict[str, Any] | None:
         return None
     return {
         "kind": effect.kind,
-        "x": encoded(effect.x[order], "f4"),
-        "y": None if effect.y is None else encoded(effect.y[order], "f4"),
+        "x": encode_array(effect.x[order], "f4"),
+        "y": None if effect.y is None else encode_array(effect.y[order], "f4"),
         "x_title": effect.x_title,
         "y_title": effect.y_title,
     }
@@ -261,19 +261,23 @@ def _statistics(detailed: FeaturePosterior) -> dict[str, Any] | None:
     with np.errstate(invalid="ignore"):
         deviation = np.sqrt(moments.variance)
     return {
-        "count": [int(row[0]) if (row == row[0]).all() else encoded(row, "i4") for row in counts],
-        "mean": [encoded(np.where(n > 0, row, np.nan), "f4") for n, row in zip(counts, moments.mean, strict=True)],
-        "sd": [encoded(row, "f4") for row in deviation],
+        "count": [int(row[0]) if (row == row[0]).all() else encode_array(row, "i4") for row in counts],
+        "mean": [
+            encode_array(np.where(n > 0, row, np.nan), "f4") for n, row in zip(counts, moments.mean, strict=True)
+        ],
+        "sd": [encode_array(row, "f4") for row in deviation],
     }
 
 
 def _predictive(report: ReportData, order: IntArray) -> dict[str, Any] | None:
-    n = max(_WITH_LAWS, 0 if report.values is None else len(report.values.values))
-    laws = predictive(report.posterior, order[:n])
-    if laws is None:
+    n = max(_WITH_DISTRIBUTIONS, 0 if report.values is None else len(report.values.values))
+    distributions = predictive(report.posterior, order[:n])
+    if distributions is None:
         return None
-    rows = {"dof": laws.dof, "location": laws.location, "scale": laws.scale}
-    return {"n": laws.n_features} | {name: [encoded(row, "f4") for row in each] for name, each in rows.items()}
+    rows = {"dof": distributions.dof, "location": distributions.location, "scale": distributions.scale}
+    return {"n": distributions.n_features} | {
+        name: [encode_array(row, "f4") for row in each] for name, each in rows.items()
+    }
 
 
 def _values(report: ReportData) -> dict[str, Any] | None:
@@ -282,9 +286,9 @@ def _values(report: ReportData) -> dict[str, Any] | None:
         return None
     return {
         "n": len(values.values),
-        "class": encoded(values.codes, "u1"),
+        "class": encode_array(values.codes, "u1"),
         "samples": list(values.sample_names) or [str(i) for i in range(values.codes.size)],
-        "data": encoded(values.values, "f4"),
+        "data": encode_array(values.values, "f4"),
     }
 
 
@@ -307,7 +311,7 @@ def _composition(detailed: FeaturePosterior) -> dict[str, Any] | None:
     return {
         "kind": "jeffreys",
         "log_ratio": finite(log_ratio[np.isfinite(log_ratio)][0]),
-        "constant": finite(distinct[0]) if distinct.size == 1 else encoded_number(constant),
+        "constant": finite(distinct[0]) if distinct.size == 1 else encode_numbers(constant),
     }
 
 
@@ -319,18 +323,18 @@ def sites_payload(view: SiteView) -> dict[str, Any]:
         "names": list(view.names),
         "counts": view.counts.tolist(),
         **{
-            key: [encoded(getattr(site, key), "f4") for site in view.sites] if plain else None
+            key: [encode_array(getattr(site, key), "f4") for site in view.sites] if plain else None
             for key in ("difference", "low", "high")
         },
-        "log_bayes_factor": [encoded(site.log_bayes_factor, "f4") for site in view.sites],
+        "log_bayes_factor": [encode_array(site.log_bayes_factor, "f4") for site in view.sites],
         "pooled": {
             **{
-                key: encoded(getattr(pooled, key), "f4") if plain else None
+                key: encode_array(getattr(pooled, key), "f4") if plain else None
                 for key in ("difference", "low", "high")
             },
-            "log_bayes_factor": encoded(pooled.log_bayes_factor, "f4"),
+            "log_bayes_factor": encode_array(pooled.log_bayes_factor, "f4"),
         },
-        "combined": encoded(view.combined, "f4"),
+        "combined": encode_array(view.combined, "f4"),
         "level": view.level,
         "title": view.title,
     }

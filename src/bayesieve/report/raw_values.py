@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, ValueBlocks, as_values, encode_labels, told_apart
+from bayesieve.data import LabelledMatrix, ValueBlocks, as_values, disambiguate, encode_labels
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.screening import Summarised, values_of
+from bayesieve.screening import SummarisedTable, values_of
 from bayesieve.stats import ClassStatistics, EventTotals, Moments
 from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, is_whole
 
@@ -78,7 +78,7 @@ def _check(
         more = f" ({far.size:,} of {which.size:,} features differ)" if far.size > 1 else ""
         raise DataError(
             f"The data are not those that were screened: feature {posterior.names[int(which[i])]!r} has "
-            f"{words.format(float(found[i]))} in class {told_apart(posterior.classes)[k]}, the screen "
+            f"{words.format(float(found[i]))} in class {disambiguate(posterior.classes)[k]}, the screen "
             f"{words.format(float(wanted[i]))}{more}. Hand over the values as they were screened, with the same "
             "transform, samples and labels."
         )
@@ -141,7 +141,7 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
     return RawValues(found, codes, names if len(names) == codes.size else ())
 
 
-def checked_number(n_values: Any) -> int:
+def check_n_values(n_values: Any) -> int:
     """Return the number of features to show values of, or raise."""
     if is_whole(n_values) and n_values >= 0:
         return int(n_values)
@@ -154,7 +154,7 @@ def checked_number(n_values: Any) -> int:
 def sample_counts(posterior: FeaturePosterior, data: Any, labels: Any = None) -> list[int] | None:
     """Count the samples of every class, or the pairs; None where that cannot be told."""
     paired = isinstance(posterior.comparison, PairedComparison)
-    if isinstance(data, Summarised):
+    if isinstance(data, SummarisedTable):
         by_class = {"": data.n_pairs} if paired else dict(data.class_counts)
         wanted = [""] if paired else [str(label) for label in posterior.classes]
         return [by_class[label] for label in wanted] if set(wanted) <= set(by_class) else None
@@ -168,7 +168,7 @@ def sample_counts(posterior: FeaturePosterior, data: Any, labels: Any = None) ->
 
 def _table(posterior: FeaturePosterior, data: Any, labels: Any) -> tuple[ValueBlocks, tuple[str, ...]]:
     """Return a table that can be looked at, and the names of its samples."""
-    if isinstance(data, Summarised):
+    if isinstance(data, SummarisedTable):
         return data, tuple(getattr(data, "sample_names", None) or ())
     if isinstance(posterior.comparison, PairedComparison):
         raise OptionError(

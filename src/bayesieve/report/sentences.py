@@ -10,7 +10,7 @@ from bayesieve.models import Model
 from bayesieve.posterior import expit
 from bayesieve.report.controls import prior_probability, ratio_moves
 from bayesieve.report.data import ReportData, is_paired
-from bayesieve.selection import describe_chance, flagged_lines, found_lines
+from bayesieve.selection import describe_null, error_lines, flag_lines
 from bayesieve.utils import Message, join_words, plural
 
 _SMALL_CLASS = 10
@@ -28,7 +28,7 @@ def headline(report: ReportData) -> list[str]:
         f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
         f"({selection.rule}) in a comparison of {describe_comparison(report)}."
     )
-    sentences = [lead, *found_lines(selection, report.by_chance, if_nothing=_IF_NOTHING)]
+    sentences = [lead, *error_lines(selection, report.under_null, if_nothing=_IF_NOTHING)]
     return [report.say(sentence) for sentence in sentences]
 
 
@@ -38,8 +38,8 @@ def describe_comparison(report: ReportData) -> str:
         label, number = next(iter(report.class_counts.items()))
         return f"{'' if report.counted else 'up to '}{plural(number, 'pair')}, {label}"
     what, up_to = ("sample", "") if report.counted else ("value", "up to ")
-    said = [f"{label} ({up_to}{plural(number, what)})" for label, number in report.class_counts.items()]
-    return " with ".join(said) if len(said) == 2 else join_words(said)
+    groups = [f"{label} ({up_to}{plural(number, what)})" for label, number in report.class_counts.items()]
+    return " with ".join(groups) if len(groups) == 2 else join_words(groups)
 
 
 def facts(report: ReportData) -> list[tuple[str, str]]:
@@ -102,7 +102,7 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
     selection = report.selection
     low, high = selection.false_positives.interval(0.9)
     share = selection.expected_false_discovery_rate
-    by_chance = "not known" if np.isnan(report.by_chance) else describe_chance(report.posterior, report.by_chance)
+    under_null = "not known" if np.isnan(report.under_null) else describe_null(report.posterior, report.under_null)
     return {
         "List length": f"{selection.n_selected:,} of {report.posterior.n_features:,}",
         "Expected markers in it": f"{selection.expected_true_positives:,.1f}",
@@ -110,7 +110,7 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
             f"{selection.expected_false_positives:,.1f} (90% interval {low:,} to {high:,})"
         ),
         "Expected share of them": f"{100 * share:.2g}%",
-        "By chance over this cut": by_chance,
+        "Expected under the global null": under_null,
         "Expected markers missed": f"{selection.expected_false_negatives:,.1f}",
         "Expected markers among all": f"{report.posterior.expected_markers:,.1f}",
     }
@@ -120,7 +120,7 @@ def describe_warnings(report: ReportData) -> list[dict[str, str]]:
     """Return what to keep in mind: limits of the data, of the model and of this list, by kind."""
     found: list[tuple[str, Message | str]] = [("data", line) for line in report.record.described[1:]]
     found += [("warning", line) for line in report.record.warnings]
-    found += [("degenerate", line) for line in flagged_lines(report.selection)]
+    found += [("degenerate", line) for line in flag_lines(report.selection)]
     found += [("missing", line) for line in _missing(report)]
     found += [("small", line) for line in _small(report)]
     notes = [Message.of(note) for finding in report.posterior.findings for note in finding.notes()]
@@ -134,8 +134,8 @@ def describe_warnings(report: ReportData) -> list[dict[str, str]]:
     if report.posterior.model.caveat:
         found.append(("model", report.posterior.model.caveat))
     found += [("ratio", line) for line in _ratio(report)]
-    said = {report.say(text): kind for kind, text in reversed(found)}  # once each, the first kind counts
-    return [{"kind": kind, "text": text} for text, kind in reversed(said.items())]
+    kinds = {report.say(text): kind for kind, text in reversed(found)}  # once each, the first kind counts
+    return [{"kind": kind, "text": text} for text, kind in reversed(kinds.items())]
 
 
 def _missing(report: ReportData) -> list[str]:
@@ -168,11 +168,12 @@ def _calibration(report: ReportData) -> list[str]:
             "markers and errors that follow from them are not calibrated."
         ]
     family = report.posterior.model.family
-    if family != "Gaussian" or np.isnan(report.by_chance) or not report.selection.n_selected:
+    if family != "Gaussian" or np.isnan(report.under_null) or not report.selection.n_selected:
         return []
     return [
-        "The expected number of false positives is that of the model, the number by chance that of features none "
-        f"of which is a marker: where it is the larger, trust it. Values far from {family} may raise both."
+        "The expected number of false positives is that of the model, the number under the global null that of "
+        "features none of which differs: where it is the larger, trust it. "
+        f"Values far from {family} may raise both."
     ]
 
 

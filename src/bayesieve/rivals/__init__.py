@@ -1,4 +1,4 @@
-"""The methods the paper compares with, all with one type of result."""
+"""Other filters (rivals): the methods the paper compares with, all with one type of result."""
 
 import lazy_loader as _lazy
 

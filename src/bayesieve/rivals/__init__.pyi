@@ -1,4 +1,4 @@
-from .comparison import checked_methods as checked_methods, compare_methods as compare_methods
+from .comparison import check_methods as check_methods, compare_methods as compare_methods
 from .feature_scores import FeatureScores as FeatureScores, Rival as Rival
 from .method_comparison import MethodComparison as MethodComparison
 from .obf import OBF_MODELS as OBF_MODELS, obf_posterior as obf_posterior

@@ -23,7 +23,7 @@ import numpy as np
 from bayesieve.data import LabelledMatrix
 from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
-from bayesieve.rivals.sorted_values import SortedTile, scored
+from bayesieve.rivals.sorted_values import SortedTile, score_sorted
 from bayesieve.utils import FloatArray, IntArray, OptionError
 
 ALPHA = 0.674489750196081743  # the median of chi with one degree of freedom
@@ -43,7 +43,7 @@ def bolstered_error(
         threshold counts half. A feature with fewer than two values in a class has no score;
         a warning counts them.
     """
-    return scored(matrix, [bolstered_method(alpha=alpha)], n_threads)[0]
+    return score_sorted(matrix, [bolstered_method(alpha=alpha)], n_threads)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.inputs import two_class_moments, two_class_values
 from bayesieve.rivals.method_comparison import (
     MethodComparison,
-    checked_lengths,
+    check_top,
     mean_z,
     variance_alone,
     variance_z,
 )
 from bayesieve.rivals.registry import rival
-from bayesieve.screening import Summarised
+from bayesieve.screening import SummarisedTable
 from bayesieve.stats import Moments
 from bayesieve.utils import BayesieveError, DataError, DegenerateFeatureWarning, OptionError, warn
 
@@ -82,14 +82,14 @@ def compare_methods(
     >>> found.only("obf-jp"), found.only("welch")
     (('x1',), ('x60',))
     """
-    chosen = checked_methods(methods)
-    told = _checked_options(options, chosen)
+    chosen = check_methods(methods)
+    method_options = _check_options(options, chosen)
     data = _read(X, y, chosen, classes, feature_names, missing, n_threads)
-    lengths = checked_lengths(top, data.moments.n_features)
+    lengths = check_top(top, data.moments.n_features)
     _warn(data.moments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateFeatureWarning)  # every method would say it again
-        found = _scores(chosen, told, data)
+        found = _scores(chosen, method_options, data)
     scores = {name: _fitting(name, found[name], data) for name in chosen}
     titles = {
         name: method.method.replace("_", " ") if isinstance(method, FeatureScores) else method.title
@@ -100,7 +100,7 @@ def compare_methods(
     return MethodComparison(scores, titles, lengths, _differences(data.moments), alone, _counts(data.moments))
 
 
-def checked_methods(methods: Any) -> dict[str, Rival | FeatureScores]:
+def check_methods(methods: Any) -> dict[str, Rival | FeatureScores]:
     """Return the methods by name, or say which are not known or asked for twice."""
     if isinstance(methods, (Rival, FeatureScores)):
         methods = [methods]
@@ -147,22 +147,22 @@ def _read(
         return _Data(moments, None, names, n_threads)
     matrix = two_class_values(X, y, by_value[0], classes, feature_names, missing)
     moments, names = two_class_moments(
-        X if isinstance(X, Summarised) else matrix, method=by_value[0], missing=missing, n_threads=n_threads
+        X if isinstance(X, SummarisedTable) else matrix, method=by_value[0], missing=missing, n_threads=n_threads
     )
     return _Data(moments, matrix, names, n_threads)
 
 
 def _scores(
-    chosen: Mapping[str, Rival | FeatureScores], told: Mapping[str, Mapping[str, Any]], data: _Data
+    chosen: Mapping[str, Rival | FeatureScores], method_options: Mapping[str, Mapping[str, Any]], data: _Data
 ) -> dict[str, FeatureScores]:
     """Run every method; those that look at sorted values share one sort."""
-    found = _sorted(chosen, told, data)
+    found = _run_sorted(chosen, method_options, data)
     for name, method in chosen.items():
         if isinstance(method, FeatureScores):
             found[name] = method
         elif name not in found:
             try:
-                found[name] = _run(method, told.get(name, {}), data)
+                found[name] = _run(method, method_options.get(name, {}), data)
             except BayesieveError as error:
                 if name in str(error) or method.title in str(error):
                     raise
@@ -170,8 +170,8 @@ def _scores(
     return found
 
 
-def _sorted(
-    chosen: Mapping[str, Rival | FeatureScores], told: Mapping[str, Mapping[str, Any]], data: _Data
+def _run_sorted(
+    chosen: Mapping[str, Rival | FeatureScores], method_options: Mapping[str, Mapping[str, Any]], data: _Data
 ) -> dict[str, FeatureScores]:
     """Run the methods of the package that look at sorted values."""
     if data.matrix is None:
@@ -179,7 +179,7 @@ def _sorted(
     from bayesieve.rivals.sorted_values import SORTED_RIVALS, sorted_scores  # noqa: PLC0415 - compiles kernels
 
     shared = [name for name in SORTED_RIVALS if name in chosen and chosen[name] is rival(name)]
-    return sorted_scores(data.matrix, shared, options=told, n_threads=data.n_threads) if shared else {}
+    return sorted_scores(data.matrix, shared, options=method_options, n_threads=data.n_threads) if shared else {}
 
 
 def _run(method: Rival, options: Mapping[str, Any], data: _Data) -> FeatureScores:
@@ -212,19 +212,19 @@ def _fitting(name: str, scores: FeatureScores, data: _Data) -> FeatureScores:
     return scores.take([place[feature] for feature in data.names])
 
 
-def _checked_options(
+def _check_options(
     options: Mapping[str, Mapping[str, Any]] | None, chosen: Mapping[str, Rival | FeatureScores]
 ) -> dict[str, Mapping[str, Any]]:
     """Options by the names under which methods are compared."""
-    told: dict[str, Mapping[str, Any]] = {}
+    method_options: dict[str, Mapping[str, Any]] = {}
     for key, values in (options or {}).items():
         name = key if key in chosen else rival(key).name
         method = chosen.get(name)
         if not isinstance(method, Rival):
             raise OptionError(f"There are options for {key!r}, which is not among the methods to run.")
         method.check_options(*values)
-        told[name] = values
-    return told
+        method_options[name] = values
+    return method_options
 
 
 def _differences(moments: Moments) -> dict[str, npt.NDArray[np.float64]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import checked_names
+from bayesieve.data import check_names
 from bayesieve.posterior import FeaturePosterior, Tabular, benjamini_hochberg, check_same_features
 from bayesieve.utils import DataError, FloatArray, Message, OptionError, RuleError, check_whole
 
@@ -65,7 +65,7 @@ class FeatureScores(Tabular):
             raise DataError(f"A method is named by letters, digits and underscores, not {self.method!r}.")
         score = _column("score", self.score, None)
         object.__setattr__(self, "score", score)
-        object.__setattr__(self, "feature_names", checked_names(self.feature_names, score.size))
+        object.__setattr__(self, "feature_names", check_names(self.feature_names, score.size))
         for name in ("log_p_value", "adjusted"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _column(name, getattr(self, name), score.size))
@@ -118,7 +118,7 @@ class FeatureScores(Tabular):
         >>> bs.FeatureScores("example", [0.3, float("nan"), 1.2], ("a", "b", "c")).top(3)
         ('c', 'a')
         """
-        return self._named(self.ranking[: check_whole("The number of features", n, error=RuleError)])
+        return self._names_of(self.ranking[: check_whole("The number of features", n, error=RuleError)])
 
     def significant(self, level: float = _LEVEL) -> tuple[str, ...]:
         """Names of the features whose adjusted p-value is at most ``level``, the strongest first.
@@ -138,7 +138,7 @@ class FeatureScores(Tabular):
         if isinstance(level, bool) or not isinstance(level, (int, float, np.number)) or not 0 <= level <= 1:
             raise RuleError(f"level must lie between 0 and 1, not {level!r}.")
         ranking = self.ranking
-        return self._named(ranking[adjusted[ranking] <= level])
+        return self._names_of(ranking[adjusted[ranking] <= level])
 
     def take(self, places: npt.ArrayLike | slice) -> FeatureScores:
         """Some of the features, in the order given; adjusted p-values stay those of the whole family.
@@ -158,7 +158,7 @@ class FeatureScores(Tabular):
         return replace(
             self,
             score=self.score[chosen],
-            feature_names=self._named(chosen, kept=True),
+            feature_names=self._names_of(chosen, kept=True),
             log_p_value=None if self.log_p_value is None else self.log_p_value[chosen],
             details={name: column[chosen] for name, column in self.details.items()},
             adjusted=None if adjusted is None else adjusted[chosen],
@@ -197,13 +197,13 @@ class FeatureScores(Tabular):
         if adjusted is None:
             return []
         found, tested = int((adjusted <= _LEVEL).sum()), int((~np.isnan(adjusted)).sum())
-        said = (
+        text = (
             f"{found:,} of {tested:,} feature{'' if tested == 1 else 's'} tested "
             f"{'has' if found == 1 or tested == 1 else 'have'} an adjusted p-value of at most {_LEVEL:.0%} "
             f"({self.method}, Benjamini-Hochberg)."
         )
         hint = Message.of(self.caveat).pieces if self.caveat else ()
-        return [Message.of(said, hint=hint, kind="p-values")]
+        return [Message.of(text, hint=hint, kind="p-values")]
 
     def to_dict(self) -> dict[str, Any]:
         """Table of all features as columns, in feature order.
@@ -228,7 +228,7 @@ class FeatureScores(Tabular):
         }
         return {name: column for name, column in columns.items() if column is not None}
 
-    def _named(self, places: npt.NDArray[np.int64], *, kept: bool = False) -> tuple[str, ...]:
+    def _names_of(self, places: npt.NDArray[np.int64], *, kept: bool = False) -> tuple[str, ...]:
         """Names of some features; without those that have no score unless they are kept."""
         names = self.names
         return tuple(names[i] for i in places.tolist() if kept or not np.isnan(self.score[i]))

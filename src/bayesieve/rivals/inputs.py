@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.models import GaussianModel
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.screening import Summarised, screen_input
+from bayesieve.screening import SummarisedTable, screen_input
 from bayesieve.stats import ClassStatistics, Moments
 from bayesieve.utils import DataError, LabelError, OptionError, check_missing
 
@@ -75,13 +75,13 @@ def two_class_values(
             "the table itself, or choose a method that uses moments, such as 'welch' or 'bd'."
         )
     check_missing(missing)
-    if isinstance(X, (Summarised, LabelledMatrix)):
+    if isinstance(X, (SummarisedTable, LabelledMatrix)):
         _check_bare(X, y, classes, feature_names)
         matrix = X if isinstance(X, LabelledMatrix) else _read_again(X, method)
     else:
         matrix = LabelledMatrix.from_arrays(X, y, classes=classes, feature_names=feature_names)
     _check_two(matrix.labels.classes, method)
-    if not isinstance(X, Summarised):  # a file has been checked when it was read
+    if not isinstance(X, SummarisedTable):  # a file has been checked when it was read
         _check_finite(matrix, missing)
     return matrix
 
@@ -120,7 +120,7 @@ def _check_finite(matrix: LabelledMatrix, missing: str) -> None:
         matrix.explain_non_finite(found, missing)
 
 
-def _read_again(table: Summarised, method: str) -> LabelledMatrix:
+def _read_again(table: SummarisedTable, method: str) -> LabelledMatrix:
     """Bring the values of a file together in memory."""
     if table.blocked or table.n_pairs:
         what = "pairs" if table.n_pairs else "blocks"

@@ -1,4 +1,4 @@
-r"""Logarithms of two-sided tails of Student's t and of the normal law, far below the smallest float.
+r"""Logarithms of two-sided tails of Student's t and of the normal distribution, far below the smallest float.
 
 With :math:`a = \nu/2` and :math:`x = \nu/(\nu + t^2)` the tail :math:`P(|T_\nu| \ge |t|)` is the regularised
 incomplete beta function :math:`I_x(a, \tfrac12)`. Three expansions cover all arguments, each with terms that do
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from bayesieve.utils import FloatArray, compiled
 
 _MANY_DOF = 30.0  # degrees of freedom from which the expansion for many of them is used
-_NORMAL_DOF = 1e150  # degrees of freedom from which squares overflow; the normal law to all digits
+_NORMAL_DOF = 1e150  # degrees of freedom from which squares overflow; the normal distribution to all digits
 _SMALL_T, _SMALL_SQUARE = 1e-2, 0.4  # t, and t**2 / dof with few dof, up to which the series at 0 is used
 _NEGLIGIBLE, _MOST_TERMS = 1e-17, 400
 _FAR = 25.0  # beyond it erfc is close to the smallest floats

@@ -62,7 +62,9 @@ def variance_alone(moments: Moments) -> npt.NDArray[np.bool_]:
     freedom = np.maximum(moments.counts - 1, 1).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = moments.variance[1] / moments.variance[0]
-        of_variance = 2 * np.minimum(*(law(freedom[1], freedom[0], ratio) for law in (fdtr, fdtrc)))
+        of_variance = 2 * np.minimum(
+            *(distribution(freedom[1], freedom[0], ratio) for distribution in (fdtr, fdtrc))
+        )
         t, dof = unequal_variances(moments.mean_difference, *moments.variance, *moments.counts)
         of_mean = 2 * stdtr(dof, -np.abs(t))
         varies = (ratio > 0) & (ratio < np.inf)
@@ -134,7 +136,7 @@ def _average_ranks(values: FloatArray) -> FloatArray:
     return ranks
 
 
-def checked_lengths(top: Any, n_features: int) -> tuple[int, ...]:
+def check_top(top: Any, n_features: int) -> tuple[int, ...]:
     """Return the lengths of lists in order; 10, 50 and 100 as far as half of the features allows by default."""
     if top is None:
         return tuple(n for n in (10, 50, 100) if 2 * n <= n_features) or (max(1, n_features // 2),)
@@ -468,4 +470,4 @@ class MethodComparison(Tabular):
     def _length(self, n: int | None) -> int:
         if n is None:
             return self.top[-1]
-        return checked_lengths(n, self.n_features)[0]
+        return check_top(n, self.n_features)[0]

@@ -61,7 +61,7 @@ def pearson_neyman(
     y, classes, feature_names, missing, n_threads
         As for :func:`bayesieve.screen`.
     method
-        How p-values are found: ``"exact"``, from the law of :math:`\lambda` under Gaussian data;
+        How p-values are found: ``"exact"``, from the distribution of :math:`\lambda` under Gaussian data;
         ``"bartlett"``, :math:`\lambda^{1/b}` with :math:`b = -E[\log\Lambda]`, close unless a class has only two
         or three values; ``"chi2"``, :math:`\lambda` itself, the limit for large samples.
 

@@ -72,7 +72,7 @@ def rival(name: str) -> Rival:
     """
     plain = str(name).strip()
     if ":" in plain or plain.endswith(".py"):
-        return _found_at(plain)
+        return _find_at(plain)
     known = plain.lower().replace("_", "-")
     known = _ALIASES.get(known, known)
     if known in _own:
@@ -82,7 +82,7 @@ def rival(name: str) -> Rival:
             f"There is no method {name!r}. Methods are {', '.join(rival_names())}; one of your own is called by "
             "its place, for example my_rival.py:RIVAL."
         )
-    return _loaded(f"bayesieve.rivals.{_HOMES[known]}")
+    return _load(f"bayesieve.rivals.{_HOMES[known]}")
 
 
 def is_built_in(found: Rival) -> bool:
@@ -172,11 +172,11 @@ def score(
     return scores if scores.feature_names == names else replace(scores, feature_names=names)
 
 
-def _found_at(place: str) -> Rival:
+def _find_at(place: str) -> Rival:
     """Return a rival of the user's own from ``module:ATTRIBUTE`` or ``file.py:ATTRIBUTE``."""
     home, _, attribute = place.rpartition(":") if not place.endswith(".py") else (place, "", "RIVAL")
     if not home.endswith(".py"):
-        return _loaded(place)
+        return _load(place)
     path = Path(home)
     if not path.is_file():
         raise OptionError(f"There is no file {home} with a method in it.")
@@ -188,11 +188,11 @@ def _found_at(place: str) -> Rival:
         spec.loader.exec_module(module)
     except Exception as error:
         raise OptionError(f"{home} cannot be loaded: {type(error).__name__}: {error}.") from error
-    own = _checked(getattr(module, attribute, None), place)
+    own = _check_rival(getattr(module, attribute, None), place)
     return replace(own, run=with_origin(own.run, own.name, home))
 
 
-def _loaded(place: str) -> Rival:
+def _load(place: str) -> Rival:
     """Return the rival at ``module:ATTRIBUTE``."""
     home, _, attribute = place.partition(":")
     try:
@@ -203,10 +203,10 @@ def _loaded(place: str) -> Rival:
         raise OptionError(f"There is no module {home!r} with a method in it.") from None
     except (TypeError, ValueError):
         raise OptionError(f"{place!r} names no module. Write module:ATTRIBUTE or file.py:ATTRIBUTE.") from None
-    return _checked(getattr(module, attribute, None), place)
+    return _check_rival(getattr(module, attribute, None), place)
 
 
-def _checked(found: Any, place: str) -> Rival:
+def _check_rival(found: Any, place: str) -> Rival:
     if not isinstance(found, Rival):
         raise OptionError(f"{place} is not a Rival. Define one there: RIVAL = bs.Rival(name, title, uses, run).")
     return found

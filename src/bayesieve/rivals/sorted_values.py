@@ -254,7 +254,7 @@ class SortedTile:
             merge(self.first, self.second, self.counts, *self._merged)
         return self._merged
 
-    def jittered(self, seed: int) -> SortedTile:
+    def jitter(self, seed: int) -> SortedTile:
         """Break ties: add uniform noise, as wide as the smallest step between values, to features with ties."""
         width = np.zeros(self.first.shape[0])
         resolutions(self.merged[0], self.counts, width)
@@ -324,10 +324,10 @@ def sorted_scores(
         raise OptionError(f"{unknown[0]!r} does not look at sorted values; {', '.join(SORTED_RIVALS)} do.")
     wanted = dict.fromkeys(names)
     methods = [_method(name, dict((options or {}).get(name, {}))) for name in wanted]
-    return dict(zip(wanted, scored(matrix, methods, n_threads), strict=True))
+    return dict(zip(wanted, score_sorted(matrix, methods, n_threads), strict=True))
 
 
-def scored(
+def score_sorted(
     matrix: LabelledMatrix, methods: Sequence[SortedMethod], n_threads: int | None = None
 ) -> list[FeatureScores]:
     """Run methods over sorted tiles of a table and collect what they say."""

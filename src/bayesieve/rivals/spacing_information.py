@@ -24,7 +24,7 @@ from scipy.special import digamma
 from bayesieve.data import LabelledMatrix
 from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
-from bayesieve.rivals.sorted_values import SortedTile, scored
+from bayesieve.rivals.sorted_values import SortedTile, score_sorted
 from bayesieve.utils import DataWarning, FloatArray, IntArray, check_choice, check_whole, warn
 
 VARIANTS = ("invariant", "literal")
@@ -50,14 +50,14 @@ def spacing_information(
         A feature whose values are all equal scores 0; one with at most ``order`` values in a class has no
         score, nor has, under ``"drop"``, one whose spacings within a class are all 0. A warning counts them.
     """
-    return scored(matrix, [spacing_method(variant=variant, order=order, ties=ties, seed=seed)], n_threads)[0]
+    return score_sorted(matrix, [spacing_method(variant=variant, order=order, ties=ties, seed=seed)], n_threads)[0]
 
 
 def spacing_information_literal(
     matrix: LabelledMatrix, *, order: int = 1, ties: str = "floor", seed: int = 0, n_threads: int | None = None
 ) -> FeatureScores:
     """Estimate the information by the literal form; see :func:`spacing_information`."""
-    return scored(matrix, [literal_method(order=order, ties=ties, seed=seed)], n_threads)[0]
+    return score_sorted(matrix, [literal_method(order=order, ties=ties, seed=seed)], n_threads)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Spacings:
 
     def look(self, tile: SortedTile) -> FloatArray:
         if self.ties == "jitter":
-            tile = tile.jittered(self.seed)
+            tile = tile.jitter(self.seed)
         sums = np.full((6, tile.counts.shape[1]), np.nan)
         pooled, _ = tile.merged
         kernels.spacings(tile.first, tile.second, pooled, tile.counts, self.order, self.ties == "drop", sums)

@@ -21,12 +21,12 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.rivals import sorted_values as kernels
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.log_tails import log_normal_tails
-from bayesieve.rivals.sorted_values import SortedTile, scored
+from bayesieve.rivals.sorted_values import SortedTile, score_sorted
 from bayesieve.utils import FloatArray, IntArray, check_choice
 
-LAWS = ("auto", "normal")
-_SMALL = 8  # values in the smaller class up to which the exact law is used, as in SciPy
-_MOST_PAIRS = 100_000  # beyond, the exact law would be long and the normal one is as good
+NULL_DISTRIBUTIONS = ("auto", "normal")
+_SMALL = 8  # values in the smaller class up to which the exact distribution is used, as in SciPy
+_MOST_PAIRS = 100_000  # beyond, the exact one would be long and the normal one is as good
 _CAVEAT = "The rank-sum test sees one class lying above the other; it hardly sees a difference in spread."
 
 
@@ -42,7 +42,7 @@ def wilcoxon(matrix: LabelledMatrix, *, law: str = "auto", n_threads: int | None
         feature whose values are all equal has a p-value of 1; one without values in a class is not tested, and a
         warning counts them.
     """
-    return scored(matrix, [wilcoxon_method(law=law)], n_threads)[0]
+    return score_sorted(matrix, [wilcoxon_method(law=law)], n_threads)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class _RankSum:
         with np.errstate(invalid="ignore", divide="ignore"):  # features without values, or without differences
             auc = np.where(tested, u / pairs, np.nan)
         ahead = u - 0.5 * pairs
-        z = np.where(tested, np.sign(ahead) * _standardised(np.abs(ahead), ties, counts), np.nan)
+        z = np.where(tested, np.sign(ahead) * _standardise(np.abs(ahead), ties, counts), np.nan)
         log_p = log_normal_tails(z) + 0.0  # no minus zero
         if self.exact:
             few = (counts.min(axis=0) <= _SMALL) & (pairs <= _MOST_PAIRS)
@@ -75,7 +75,7 @@ class _RankSum:
         return FeatureScores(self.name, 0.0 - log_p, names, log_p, details, _CAVEAT)
 
 
-def _standardised(distance: FloatArray, ties: FloatArray, counts: IntArray) -> FloatArray:
+def _standardise(distance: FloatArray, ties: FloatArray, counts: IntArray) -> FloatArray:
     """Distance of U from its mean in standard deviations, after the correction for continuity; at least 0."""
     sizes = counts.astype(np.float64)
     n = sizes.sum(axis=0)
@@ -116,7 +116,7 @@ def exact_log_tails(smaller: int, larger: int) -> FloatArray:
 
 def wilcoxon_method(*, law: str = "auto") -> _RankSum:
     """Check the options of :func:`wilcoxon`, for a pass over sorted values."""
-    check_choice("law", law, LAWS)
+    check_choice("law", law, NULL_DISTRIBUTIONS)
     return _RankSum(law == "auto")
 
 

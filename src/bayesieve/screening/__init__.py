@@ -1,4 +1,4 @@
-"""From a table to the log-odds of every feature."""
+"""Screening: from a table to the Bayes factor and the log-odds of every feature."""
 
 import lazy_loader as _lazy
 

@@ -1,7 +1,7 @@
 from .degenerate import check_range as check_range
 from .inputs import (
-    Summarised as Summarised,
-    checked_model as checked_model,
+    SummarisedTable as SummarisedTable,
+    check_model as check_model,
     screen_input as screen_input,
     values_of as values_of,
 )

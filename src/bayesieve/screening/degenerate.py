@@ -26,7 +26,7 @@ _TINY, _FEW_LEVELS = 1e-150, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
+class PreparedData:
     """Data ready to be compared.
 
     Parameters
@@ -80,7 +80,7 @@ class DegeneratePolicy:
         check_choice("degenerate", self.policy, ("floor", "exclude", "raise"), DataError)
 
 
-def prepare(model: Any, statistics: Any, patterns: Patterns, handling: DegeneratePolicy) -> Prepared:
+def prepare(model: Any, statistics: Any, patterns: Patterns, handling: DegeneratePolicy) -> PreparedData:
     """Give features without usable variance a floor, or mark them as excluded."""
     if handling.resolution is not None:
         name = type(model).__name__
@@ -91,7 +91,7 @@ def prepare(model: Any, statistics: Any, patterns: Patterns, handling: Degenerat
         odd = _too_many_levels(model, statistics, handling)
         excluded = (flags != 0 if handling.policy == "exclude" else excluded) | (odd != 0)
         _tell_excluded(flags, excluded, handling)
-        return Prepared(Part(model, used), model.evidences(used), np.maximum(flags, odd), excluded)
+        return PreparedData(Part(model, used), model.evidences(used), np.maximum(flags, odd), excluded)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found and named below
         evidences = model.evidences(used)
         cells = evidences.cells(patterns)
@@ -102,8 +102,8 @@ def prepare(model: Any, statistics: Any, patterns: Patterns, handling: Degenerat
         flags = np.where(bare == Degeneracy.TOO_FEW_VALUES, bare, flags)
     if not flags.any():
         part = Part(model, used, None, handling.resolution, None if handling.resolution is None else statistics)
-        return Prepared(part, evidences, flags, np.zeros(flags.shape, dtype=bool))
-    return _repaired(model, statistics, used, flags, handling)
+        return PreparedData(part, evidences, flags, np.zeros(flags.shape, dtype=bool))
+    return _repair(model, statistics, used, flags, handling)
 
 
 def _tell_excluded(flags: npt.NDArray[np.int8], excluded: BoolArray, handling: DegeneratePolicy) -> None:
@@ -155,13 +155,13 @@ def _too_many_levels(model: Model, statistics: Any, handling: DegeneratePolicy) 
     return flags
 
 
-def _repaired(
+def _repair(
     model: GaussianModel,
     before: Moments,
     moments: Moments,
     flags: npt.NDArray[np.int8],
     handling: DegeneratePolicy,
-) -> Prepared:
+) -> PreparedData:
     """Repair degenerate features; one warning counts them."""
     if handling.table is not None and handling.warns:
         _check_underflow(handling.table, moments, flags)
@@ -175,11 +175,11 @@ def _repaired(
     part = Part(
         model, repaired.moments, None, handling.resolution, None if handling.resolution is None else before
     )
-    return Prepared(part, model.evidences(repaired.moments), flags, repaired.excluded)
+    return PreparedData(part, model.evidences(repaired.moments), flags, repaired.excluded)
 
 
 def settle(
-    log_bf: npt.NDArray[np.float64], ready: Prepared, names: tuple[str, ...] | None, *, alone: bool = True
+    log_bf: npt.NDArray[np.float64], ready: PreparedData, names: tuple[str, ...] | None, *, alone: bool = True
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""
     if ready.excluded.any() and alone:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.models import (
     PAIR_CONSTANT,
     CalibratedModel,
@@ -25,7 +25,7 @@ from bayesieve.models import (
     log_prior_ratio,
 )
 from bayesieve.posterior import BlockEvidence, Finding, Remark, within_blocks
-from bayesieve.screening.degenerate import DegeneratePolicy, Prepared, check_range, prepare
+from bayesieve.screening.degenerate import DegeneratePolicy, PreparedData, check_range, prepare
 from bayesieve.screening.inputs import ScreenInput
 from bayesieve.stats import ClassStatistics, Moments, largest_counts
 from bayesieve.utils import (
@@ -65,14 +65,14 @@ def screen_blocks(
     contributions = np.array([log_bf - _without(comparison, k, len(ready)) for k in range(len(ready))])
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
     used = [blocked[name] for name in ready]
-    names, within = tuple(told_apart(list(ready))), within_blocks(used)
+    names, within = tuple(disambiguate(list(ready))), within_blocks(used)
     finding = BlockEvidence(names, contributions, pooled, "own", within, unused, _ratio(model, sizes))
     return comparison, log_bf, _flags(ready), shares, finding
 
 
 def _usable(
     model: Model, blocked: dict[Any, ClassStatistics], patterns: Patterns, handling: DegeneratePolicy
-) -> tuple[dict[Any, Prepared], tuple[tuple[str, str], ...]]:
+) -> tuple[dict[Any, PreparedData], tuple[tuple[str, str], ...]]:
     """Blocks that have every class in sufficient number, and why others have not."""
     ready, unused = {}, []
     for name, statistics in blocked.items():
@@ -107,7 +107,7 @@ def _without(comparison: Comparison, k: int, n_blocks: int) -> FloatArray | floa
     return Comparison(comparison.patterns, tuple(left)).log_bayes_factor()
 
 
-def _flags(ready: dict[Any, Prepared]) -> Flags:
+def _flags(ready: dict[Any, PreparedData]) -> Flags:
     """Degenerate is a feature about which no block has a say, or that was given a floor in one; one warning."""
     flags = np.array([each.flags for each in ready.values()])
     excluded = np.array([each.excluded for each in ready.values()])
@@ -168,7 +168,7 @@ def screen_shift(
     log_bf = np.where(undefined, 0.0, log_bf)
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
     sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]
-    names, within = tuple(told_apart(list(blocked))), within_blocks(tuple(blocked.values()))
+    names, within = tuple(disambiguate(list(blocked))), within_blocks(tuple(blocked.values()))
     finding = BlockEvidence(names, contributions, pooled, "shift", within, (), _ratio(model, [sizes]))
     return comparison, log_bf, np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), np.int8(0)), finding
 
@@ -203,7 +203,7 @@ def screen_pairs(
     if found.n_pairs < 2:
         raise LabelError(f"There is only {found.n_pairs} complete pair, and at least 2 that differ are needed.")
     blocks: Any = found.blocked or {None: found.statistics}
-    repaired = [_repaired(part, handling) for part in blocks.values()]
+    repaired = [_repair(part, handling) for part in blocks.values()]
     step = 0.0 if handling.resolution is None else _step(handling.resolution)
     parts, kept = tuple(each[0] for each in repaired), tuple(each[1] == 0 for each in repaired)
 
@@ -220,13 +220,13 @@ def screen_pairs(
     pairing = _remark(found.n_pairs, found.n_incomplete, constant=not calibrated)
     if not found.blocked:
         return comparison, log_bf, flags, (pairing,)
-    whole, silent = _repaired(cast("Moments", found.statistics), handling)
+    whole, silent = _repair(cast("Moments", found.statistics), handling)
     pooled = compare((whole,), (silent == 0,)).log_bayes_factor()
-    evidence = BlockEvidence(tuple(told_apart(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
+    evidence = BlockEvidence(tuple(disambiguate(list(blocks))), contributions, pooled, "pairs", np.empty((0, 0)))
     return comparison, log_bf, flags, (pairing, evidence)
 
 
-def _repaired(differences: Moments, handling: DegeneratePolicy) -> tuple[Moments, PairFlags]:
+def _repair(differences: Moments, handling: DegeneratePolicy) -> tuple[Moments, PairFlags]:
     """Flag features without enough differences, or whose differences are all the same."""
     used = differences
     if handling.resolution is not None:
@@ -301,5 +301,5 @@ def of_absence(statistics: ClassStatistics, part: Part) -> Remark:
             hint="Leave it out.",
             kind="nothing-missing",
         )
-    said = f"Missing values of {n_features:,} of {statistics.n_features:,} features count as evidence, too"
-    return Remark((f"{said}; features that lack none pay for classes that are alike in this.",))
+    text = f"Missing values of {n_features:,} of {statistics.n_features:,} features count as evidence, too"
+    return Remark((f"{text}; features that lack none pay for classes that are alike in this.",))

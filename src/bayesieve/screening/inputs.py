@@ -1,4 +1,4 @@
-"""What goes into a screen: a model, and the statistics of the classes, of blocks, or of pairs."""
+"""Input of a screen: a model, and sufficient statistics of the classes, of batches (blocks), or of pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayesieve.data import (
     LabelledMatrix,
     ValueBlocks,
-    checked_names,
+    check_names,
     differences,
     in_blocks,
     is_sparse,
@@ -24,7 +24,7 @@ from bayesieve.models import (
     Model,
 )
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.stats import ClassStatistics, checked_exposures, largest_counts, split_blocks
+from bayesieve.stats import ClassStatistics, check_exposures, largest_counts, split_blocks
 from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, PriorError, Wording
 
 
@@ -33,7 +33,7 @@ def _default_model() -> GaussianModel:
     return GaussianModel.jeffreys(prior_ratio=0.1)
 
 
-def checked_model(model: Any) -> Model:
+def check_model(model: Any) -> Model:
     """Return the model, Jeffreys' prior with the paper's ratio when none was given."""
     if model is None:
         return _default_model()
@@ -43,7 +43,7 @@ def checked_model(model: Any) -> Model:
 
 
 @runtime_checkable
-class Summarised(ValueBlocks, Protocol):
+class SummarisedTable(ValueBlocks, Protocol):
     """A table whose statistics are known and whose values can be looked at again, such as a file."""
 
     @property
@@ -111,18 +111,18 @@ def screen_input(
     blocks: Any = None, pairs: Any = None, exposures: Any = None,
 ) -> ScreenInput:  # fmt: skip
     """Reduce the data to statistics, reading them once."""
-    if isinstance(X, Summarised):
+    if isinstance(X, SummarisedTable):
         if any(value is not None for value in (y, classes, feature_names, blocks, pairs, exposures)):
             raise LabelError(
                 "The table already holds its classes, features, blocks and pairs; call screen(table) without "
                 "them and say them to read_table."
             )
-        return _checked_type(model, _of_summary(X))
+        return _check_type(model, _of_summary(X))
     if isinstance(X, ClassStatistics):
         if y is not None or pairs is not None or exposures is not None:
             raise LabelError(f"{type(X).__name__} already hold the classes; call screen(statistics) without y.")
-        return _checked_type(model, _of_statistics(X, classes, feature_names, blocks))
-    matrix = _checked_matrix(model, model.matrix(X, y, classes=classes, feature_names=feature_names), exposures)
+        return _check_type(model, _of_statistics(X, classes, feature_names, blocks))
+    matrix = _check_matrix(model, model.matrix(X, y, classes=classes, feature_names=feature_names), exposures)
     if pairs is not None:
         return _of_pairs(matrix, model, pairs, blocks, missing, n_threads)
     labels = matrix.labels
@@ -137,7 +137,7 @@ def screen_input(
     return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples)
 
 
-def _checked_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
+def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
     """Check that there are classes to compare, and exposures where they are of use."""
     if len(matrix.labels.classes) == 1:
         raise LabelError(
@@ -153,12 +153,12 @@ def _checked_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> Lab
             raise OptionError(
                 f"exposures are for models of counts; {name} has no use for them.", kind="capability"
             )
-        matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
+        matrix = replace(matrix, exposures=check_exposures(exposures, matrix.n_samples))
         model.check_exposures(matrix.exposures)
     return matrix
 
 
-def _of_summary(summary: Summarised) -> ScreenInput:
+def _of_summary(summary: SummarisedTable) -> ScreenInput:
     classes = summary.statistics.classes
     made = ScreenInput(
         summary, summary.statistics, summary.feature_names, dict(summary.blocked), n_pairs=summary.n_pairs,
@@ -175,7 +175,7 @@ def _of_statistics(statistics: ClassStatistics, classes: Any, feature_names: Any
     chosen = statistics if classes is None else statistics.pick(classes)
     if len(chosen.classes) == 1:
         raise LabelError(f"A screen compares at least two classes, but there is only {chosen.classes[0]!r}.")
-    made = ScreenInput(None, chosen, checked_names(feature_names, chosen.n_features))
+    made = ScreenInput(None, chosen, check_names(feature_names, chosen.n_features))
     if blocks is not None:
         if not isinstance(blocks, Mapping) or not blocks:
             raise LabelError("Blocks of ready statistics are a mapping from block names to their statistics.")
@@ -217,7 +217,7 @@ def _of_pairs(
     )
 
 
-def _checked_type(model: Model, made: ScreenInput) -> ScreenInput:
+def _check_type(model: Model, made: ScreenInput) -> ScreenInput:
     wanted = model.statistics_type
     if not isinstance(made.statistics, wanted):
         raise DataError(

@@ -22,9 +22,9 @@ from bayesieve.models import (
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
-from bayesieve.screening.inputs import Summarised, check_same_data, values_of
+from bayesieve.screening.inputs import SummarisedTable, check_same_data, values_of
 from bayesieve.screening.obf import screen
-from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, checked_exposures, whole_plan
+from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, check_exposures, whole_plan
 from bayesieve.utils import (
     DataError,
     FloatArray,
@@ -196,7 +196,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     n_threads: int | None = None,
     posterior: FeaturePosterior | None = None,
 ) -> Fragility:
-    r"""Find the least log-odds of every feature over leaving any one sample out, and the culprit.
+    r"""Leave-one-out influence: the least log-odds of every feature without any one sample, and the culprit.
 
     Exact: equal to screening again without each sample in turn. For two Gaussian classes it costs a few reads of
     the table; for other models and more classes the table is summed again for every sample. Only samples that
@@ -237,7 +237,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     >>> int(found.culprit[1])
     7
     """
-    limit = _checked_cut(cut)
+    limit = _check_cut(cut)
     if isinstance(X, ClassStatistics):
         raise DataError(
             f"{type(X).__name__} hold sums, not samples, so none can be left out. Give the table: fragility(X, y)."
@@ -349,7 +349,7 @@ def _add_degenerate(found: Removals, table: ValueBlocks, posterior: FeaturePoste
         mine[which] = theirs
 
 
-def _checked_cut(cut: Any) -> float:
+def _check_cut(cut: Any) -> float:
     try:
         value = float(cut)
     except (TypeError, ValueError):
@@ -377,7 +377,7 @@ def _check_comparison(posterior: FeaturePosterior) -> None:
 
 def _table(X: Any, y: Any, posterior: FeaturePosterior, exposures: Any) -> ValueBlocks:
     """Return the table of a screen, checked to be the one as far as its size tells."""
-    if isinstance(X, Summarised):
+    if isinstance(X, SummarisedTable):
         if X.n_pairs:
             raise OptionError("Fragility is found for plain classes, not for pairs.")
         _check_size(X.statistics.n_features, X.statistics.counts.max(axis=1), posterior)
@@ -386,7 +386,7 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, exposures: Any) -> Value
         raise LabelError("The class of every sample is needed: fragility(X, y), also with a ready posterior.")
     matrix = posterior.model.matrix(X, y, classes=posterior.classes)
     if exposures is not None:
-        matrix = replace(matrix, exposures=checked_exposures(exposures, matrix.n_samples))
+        matrix = replace(matrix, exposures=check_exposures(exposures, matrix.n_samples))
     _check_size(matrix.n_features, matrix.labels.counts, posterior)
     return matrix
 

@@ -21,11 +21,11 @@ from bayesieve.models import (
     compare,
     warn_unless_semi_proper,
 )
-from bayesieve.posterior import Differences, FeaturePosterior, Finding, checked_log_odds, expected_by_chance
+from bayesieve.posterior import Differences, FeaturePosterior, Finding, check_log_odds, expected_under_null
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
-from bayesieve.screening.inputs import ScreenInput, checked_model, screen_input
-from bayesieve.stats import Moments, checked_resolution, largest_counts
+from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.stats import Moments, check_resolution, largest_counts
 from bayesieve.utils import (
     JEFFREYS,
     CalibrationWarning,
@@ -38,7 +38,7 @@ from bayesieve.utils import (
 )
 
 _FEW_SAMPLES = 5
-_FEW_IN_A_BLOCK, _MANY_BY_CHANCE = 15, 0.005
+_FEW_IN_A_BLOCK, _MANY_UNDER_NULL = 15, 0.005
 _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which PP-like priors mislead
 
 
@@ -61,32 +61,32 @@ def advise(posterior: FeaturePosterior) -> None:
     if model.prior_ratio is not None and callable(model.prior_ratio):
         warn_unless_semi_proper(model.prior_ratio, *sizes)
     if 0 < smallest < _FEW_SAMPLES:
-        by_chance = expected_by_chance(posterior, 0.0)
+        under_null = expected_under_null(posterior, 0.0)
         label = moments.classes[sizes.index(smallest)]
         warn(
             CalibrationWarning,
-            f"Class {label!r} has only {smallest} samples. With an improper prior, about {by_chance:,.0f} of "
-            f"{posterior.n_features:,} features would exceed a probability of 0.5 by chance alone if all were "
-            "Gaussian non-markers.",
+            f"Class {label!r} has only {smallest} samples. With an improper prior, about {under_null:,.0f} of "
+            f"{posterior.n_features:,} features would exceed a probability of 0.5 under the global null (no "
+            "feature differs, Gaussian values).",
             hint=("Prefer ", Wording("FixedSize(n)", "--n-selected N"), ", a proper prior, or more samples."),
             kind="small-class",
         )
 
 
 def _warn_about_blocks(posterior: FeaturePosterior, n_blocks: int) -> None:
-    """Small blocks under an improper prior: evidence of chance adds up, and so does the arbitrary ratio."""
+    """Small blocks under an improper prior: evidence of noise adds up, and so does the arbitrary ratio."""
     comparison = posterior.comparison
     smallest = min(min(largest_counts(part.statistics)) for part in getattr(comparison, "parts", ()))
     if smallest >= _FEW_IN_A_BLOCK or comparison is None:
         return
     drawn = comparison.null_log_bayes_factor(np.random.default_rng(0))
     share = 0.0 if drawn is None else float(np.mean(drawn > -np.asarray(posterior.prior_log_odds)))
-    if share > _MANY_BY_CHANCE:
+    if share > _MANY_UNDER_NULL:
         warn(
             CalibrationWarning,
             f"{n_blocks} blocks, some with only {smallest} samples of a class, under an improper prior: about "
-            f"{share:.1%} of the features would exceed a probability of 0.5 by chance alone if all were Gaussian "
-            "non-markers, because the prior ratio enters once per block.",
+            f"{share:.1%} of the features would exceed a probability of 0.5 under the global null (no feature "
+            "differs, Gaussian values), because the prior ratio enters once per block.",
             hint=("Prefer ", option("block_model", "shift"), ", larger blocks or a proper prior."),
             kind="small-blocks",
         )
@@ -204,13 +204,13 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     >>> bs.MinimalRisk(0.5).select(posterior).names
     ('x1', 'x0')
     """
-    model = checked_model(model)
+    model = check_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
-    prior_log_odds = checked_log_odds(prior_probability, found.statistics.n_features)
+    prior_log_odds = check_log_odds(prior_probability, found.statistics.n_features)
     model = model.estimate(_parts_of(found, resolution))
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
-    result = _compared(model, found, patterns, block_model, informative_missing, handling)
-    step = 0.0 if resolution is None else checked_resolution(resolution, found.statistics.n_features)
+    result = _compare(model, found, patterns, block_model, informative_missing, handling)
+    step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
         result.comparison, result.findings,
@@ -236,7 +236,7 @@ class _Result:
     findings: tuple[Finding, ...] = ()
 
 
-def _compared(
+def _compare(
     model: Model,
     found: ScreenInput,
     patterns: Any,

@@ -1,4 +1,4 @@
-"""permutations(): screen again under many permuted labels, in batches."""
+"""permutations(): screen again under many permuted labels, in chunks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
-from bayesieve.screening.inputs import Summarised, check_same_data, checked_model, values_of
+from bayesieve.screening.inputs import SummarisedTable, check_model, check_same_data, values_of
 from bayesieve.screening.obf import screen
-from bayesieve.screening.relabelled import Counts, Lot, Question
+from bayesieve.screening.relabelled import Counts, PermutationChunk, Question
 from bayesieve.stats import ClassStatistics, Relabellings
 from bayesieve.utils import (
     CalibrationWarning,
@@ -55,9 +55,9 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     posterior: FeaturePosterior | None = None,
     progress: Progress | None = None,
 ) -> PermutationNull:
-    r"""Screen again with the labels permuted, and count what chance brings when they mean nothing.
+    r"""Screen again with the labels permuted, and count what passes under the global null.
 
-    Needs no law of the features: heavy tails, outliers and correlated features are kept as they are. Samples must
+    Supposes no distribution: heavy tails, outliers and correlated features are kept as they are. Samples must
     be exchangeable if the labels mean nothing (no batches, no pairs). All features see the same permutations,
     and the result is that of calling :func:`screen` for each of them.
 
@@ -76,7 +76,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     seed
         Of NumPy's generator, or a generator.
     target
-        The largest number of features by chance that the result will be asked to calibrate for; 20 at least.
+        The largest number under the global null that the result will be asked to calibrate for; 20 at least.
     leave_out
         Features whose permuted values are not to enter the pool, as a mask or by name: strong markers make
         the pool too heavy, and a second pass without those of the first is less cautious.
@@ -91,7 +91,8 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     Returns
     -------
     PermutationNull
-        p-values, the number by chance, false discovery rates, and the cut or prior ratio for a given number.
+        p-values, the number expected under the global null, false discovery rates, and the cut or prior ratio
+        for a given number.
 
     Examples
     --------
@@ -111,9 +112,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     ready = posterior is not None
     if posterior is not None and not isinstance(posterior, FeaturePosterior):
         raise OptionError(f"posterior is what screen() returns, not {type(posterior).__name__}.")
-    _check_options(
-        checked_model(model) if posterior is None else posterior.model, n_permutations, cut, target, seed
-    )
+    _check_options(check_model(model) if posterior is None else posterior.model, n_permutations, cut, target, seed)
     if posterior is None:
         posterior = screen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
@@ -166,7 +165,7 @@ def _count_all(
             some = features[start + lo : start + min(lo + width, slab)]
             for first in range(0, others.n_permutations, batch):
                 which = slice(first, min(first + batch, others.n_permutations))
-                counts.add(Lot(some, values[:, lo : lo + width], which))
+                counts.add(PermutationChunk(some, values[:, lo : lo + width], which))
             if progress is not None:
                 progress(start + lo + some.size, features.size)
     assert counts is not None
@@ -200,7 +199,7 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool) -> ValueBlo
             "Labels are permuted among all samples, which are not exchangeable in blocks or pairs; informative "
             "missing values are not covered either. Screen without them."
         )
-    if isinstance(X, Summarised):
+    if isinstance(X, SummarisedTable):
         check_same_data(X.statistics, posterior)
         return X
     if y is None:
@@ -216,12 +215,12 @@ def _left_out(leave_out: Any, posterior: FeaturePosterior) -> npt.NDArray[np.boo
     n = posterior.n_features
     if leave_out is None:
         return np.zeros(n, bool)
-    given = np.asarray(leave_out)
-    if given.dtype == bool and given.shape == (n,):
-        return given
-    names = {str(name) for name in given.ravel().tolist()}
+    features = np.asarray(leave_out)
+    if features.dtype == bool and features.shape == (n,):
+        return features
+    names = {str(name) for name in features.ravel().tolist()}
     unknown = sorted(names - set(posterior.names))
-    if given.dtype.kind not in "UOS" or unknown:
-        what = f": there is no feature {unknown[0]!r}" if unknown and given.dtype.kind in "UOS" else ""
+    if features.dtype.kind not in "UOS" or unknown:
+        what = f": there is no feature {unknown[0]!r}" if unknown and features.dtype.kind in "UOS" else ""
         raise OptionError(f"leave_out must be a mask of {n:,} features or names of features{what}.")
     return np.array([name in names for name in posterior.names])

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.posterior import finding_columns
 from bayesieve.screening.record_parts import FindingRecord, encode_design, encode_model, encode_number
 from bayesieve.screening.spec import ScreenSpec
@@ -83,7 +83,7 @@ class RunRecord:
         """Make the record of a list of which nothing else is known, as of arrays."""
         posterior = selection.posterior
         counts = map(int, largest_counts(posterior.statistics))
-        named = dict(zip(told_apart(posterior.classes), counts, strict=True))
+        named = dict(zip(disambiguate(posterior.classes), counts, strict=True))
         return cls(class_counts=named, transform="none").with_result(selection)
 
     def with_result(self, selection: Selection) -> Self:
@@ -199,7 +199,7 @@ def _numbers(selection: Selection) -> dict[str, Any]:
         "n_tied_out": selection.n_tied_out,
         "expected_false_positives": selection.expected_false_positives,
         "false_positives_90": [int(low), int(high)],
-        "expected_by_chance": encode_number(selection.expected_by_chance),
+        "expected_under_null": encode_number(selection.expected_under_null),
         "n_degenerate": int(selection.posterior.degenerate.sum()),
     }
 

@@ -13,8 +13,8 @@ from bayesieve.posterior import (
     FeaturePosterior,
     PermutationNull,
     benjamini_hochberg,
-    by_chance,
-    expected_by_chance,
+    can_be_null,
+    expected_under_null,
 )
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.stats import (
@@ -25,7 +25,7 @@ from bayesieve.stats import (
     count_exceedances,
     deal,
     reach,
-    share_by_chance,
+    share_under_null,
 )
 from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, for_each
 
@@ -62,14 +62,14 @@ class Question:
 
     @classmethod
     def of(cls, posterior: FeaturePosterior, cut: float, policy: str) -> Question:
-        """Ask what a screen asked; the pool is of features that could be there by chance."""
+        """Ask what a screen asked; the pool is of features that could be null."""
         DegeneratePolicy(policy)  # checks it
         patterns = getattr(posterior.comparison, "patterns", None) or Patterns.of("any", posterior.classes)
         model: Any = posterior.model
         one_prior = not isinstance(model.prior_ratio, np.ndarray) and all(
             prior.n_features is None for prior in (*model.class_priors, model.pooled_prior)
         )
-        return cls(posterior, patterns, float(cut), policy, by_chance(posterior), one_prior)
+        return cls(posterior, patterns, float(cut), policy, can_be_null(posterior), one_prior)
 
     def without(self, left_out: BoolArray) -> Question:
         """Leave features out of the pool."""
@@ -90,8 +90,8 @@ class Question:
 
     @property
     def n_usable(self) -> int:
-        """Features that could pass by chance."""
-        return int(by_chance(self.posterior).sum())
+        """Features that could be null."""
+        return int(can_be_null(self.posterior).sum())
 
     @property
     def prior_log_odds(self) -> FloatArray:
@@ -125,7 +125,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lot:
+class PermutationChunk:
     """Some features under some permutations.
 
     Parameters
@@ -147,9 +147,9 @@ class Lot:
         """Number of permutations."""
         return int(self.which.stop - self.which.start)
 
-    def take(self, rows: slice) -> Lot:
+    def take(self, rows: slice) -> PermutationChunk:
         """Some of the features."""
-        return Lot(self.features[rows], self.values[:, rows], self.which)
+        return PermutationChunk(self.features[rows], self.values[:, rows], self.which)
 
 
 @dataclass(slots=True, eq=False)
@@ -192,7 +192,7 @@ class Counts:
         most, nothing = np.full(n, -np.inf), np.zeros(n, np.int64)
         return cls(question, relabellings, n_kept, thresholds, places, n_reaching, nothing, most, np.empty(0))
 
-    def add(self, lot: Lot) -> None:
+    def add(self, lot: PermutationChunk) -> None:
         """Go through some features under some permutations, on as many threads as there are counters."""
         n_threads, n, asked = len(self.places), lot.n_permutations, self.question
         sums = CentredValues.of(lot.values).sums(self.relabellings, lot.which)
@@ -207,7 +207,7 @@ class Counts:
         def work(k: int) -> None:
             for tile in tiles[k::n_threads]:
                 part = lot.take(tile)
-                found, undefined = self._compared(part, *sums.moments(asked.posterior.classes, tile))
+                found, undefined = self._compare(part, *sums.moments(asked.posterior.classes, tile))
                 mine, reaching = part.features, np.zeros(part.features.size, np.int64)
                 into = reaching, self.places[k], passing[k], largest[k]
                 count_exceedances(found, own[mine], prior[mine], asked.cut, self.thresholds, into)
@@ -223,7 +223,7 @@ class Counts:
             self.tail = np.sort(np.concatenate([self.tail, *above]))[::-1][: self.n_kept]
         self.n_degenerate += sum(n_degenerate)
 
-    def _compared(self, part: Lot, moments: Moments, unsure: BoolArray) -> tuple[FloatArray, int]:
+    def _compare(self, part: PermutationChunk, moments: Moments, unsure: BoolArray) -> tuple[FloatArray, int]:
         """Log Bayes factors, ``(n_features, n_permutations)``, and how many of them are degenerate."""
         each = np.repeat(part.features, part.n_permutations)
         found = self.question.compared(moments, each).reshape(unsure.shape)
@@ -255,7 +255,7 @@ class Counts:
             posterior, self.n_reaching, pooled, nothing, nothing, nothing, self.passing, self.largest,
             self.tail.copy(),
             n_pool=int(self.question.pool.sum()), n_usable=self.question.n_usable, n_degenerate=self.n_degenerate,
-            gaussian_by_chance=expected_by_chance(posterior, self.question.cut), cut=self.question.cut,
+            gaussian_under_null=expected_under_null(posterior, self.question.cut), cut=self.question.cut,
             complete=self.relabellings.complete,
         )  # fmt: skip
         return _with_estimates(found)
@@ -266,6 +266,6 @@ def _with_estimates(found: PermutationNull) -> PermutationNull:
     usable, pooled = found.n_reaching_pooled >= 0, found.n_reaching_pooled
     share = np.full(usable.size, np.nan)
     expected = pooled[usable] * (found.n_usable / (found.n_pool * found.n_permutations))
-    share[usable] = share_by_chance(found.full.log_bayes_factor[usable], expected)
+    share[usable] = share_under_null(found.full.log_bayes_factor[usable], expected)
     pool, own = benjamini_hochberg(found.p_value), benjamini_hochberg(found.feature_p_value)
     return replace(found, share=share, adjusted_p_value=pool, adjusted_feature_p_value=own)

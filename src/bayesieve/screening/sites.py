@@ -14,7 +14,7 @@ from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, effects
 from bayesieve.screening.obf import screen
 from bayesieve.stats import Moments, as_moments
-from bayesieve.utils import BayesieveError, DataError, FloatArray, listed
+from bayesieve.utils import BayesieveError, DataError, FloatArray, list_names
 
 _MOST = 50
 
@@ -129,12 +129,12 @@ class SiteView:
 def _check(posterior: FeaturePosterior, by_site: Mapping[Any, Moments]) -> None:
     if not by_site:
         raise DataError("A view of sites needs at least one site.")
-    wanted = listed(posterior.classes, quote=False)
+    wanted = list_names(posterior.classes, quote=False)
     for name, moments in by_site.items():
         if moments.n_features != posterior.n_features or set(moments.classes) != set(posterior.classes):
             raise DataError(
                 f"Site {name!r} has {moments.n_features:,} features and classes "
-                f"{listed(moments.classes, quote=False)}, the screen {posterior.n_features:,} features and "
+                f"{list_names(moments.classes, quote=False)}, the screen {posterior.n_features:,} features and "
                 f"classes {wanted}."
             )
 
@@ -156,13 +156,13 @@ def _alone(part: Moments, model: Model, step: Any, level: float) -> Intervals:
     each = Moments.trusted(
         part.classes, counted.copy(), part.mean, part.centred_squares, np.asarray(part.residual)
     )
-    evidence = _screened(each, model, step)
+    evidence = _screen_quietly(each, model, step)
     log_bf = np.full(part.n_features, np.nan)
     if evidence is not None:
         log_bf = np.where(held & ~evidence.degenerate, evidence.log_bayes_factor, np.nan)
     if len(part.classes) != 2:
         return Intervals(None, None, None, log_bf)
-    jeffreys = _screened(each, GaussianModel.jeffreys(), step)
+    jeffreys = _screen_quietly(each, GaussianModel.jeffreys(), step)
     if jeffreys is None:
         nothing = np.full(part.n_features, np.nan)
         return Intervals(nothing, nothing, nothing, log_bf)
@@ -171,7 +171,7 @@ def _alone(part: Moments, model: Model, step: Any, level: float) -> Intervals:
     return Intervals(difference, found.mean_difference_low, found.mean_difference_high, log_bf)
 
 
-def _screened(moments: Moments, model: Model, step: Any) -> FeaturePosterior | None:
+def _screen_quietly(moments: Moments, model: Model, step: Any) -> FeaturePosterior | None:
     """Screen some samples, quietly; None if they are too few for the prior in every feature."""
     resolution = step if np.any(step) else None
     try:

@@ -186,8 +186,8 @@ class ScreenSpec:
     def check_files(self) -> None:
         """Raise if the prior is neither a known name nor a file that exists."""
         if self.has_prior_file and not Path(self.prior).exists():
-            said = f" must be jeffreys, proper or a TOML file; there is no file {self.prior!r}."
-            raise OptionError(option("prior"), said)
+            problem = f" must be jeffreys, proper or a TOML file; there is no file {self.prior!r}."
+            raise OptionError(option("prior"), problem)
 
     def command_words(self, without: Collection[str] = ()) -> tuple[str, ...]:
         """Return the words of ``bayesieve screen`` for this specification."""
@@ -228,21 +228,21 @@ class ScreenSpec:
             raise OptionError(option("prior", "uniform"), " is for categories:", hint=hint)
 
         if self.pairs is not None and self.prior != "jeffreys":
-            said = " compares differences within pairs under Jeffreys' prior."
-            raise OptionError(option("pairs"), said, hint=("Leave ", option("prior"), " out."))
+            problem = " compares differences within pairs under Jeffreys' prior."
+            raise OptionError(option("pairs"), problem, hint=("Leave ", option("prior"), " out."))
 
     def _check_model(self) -> None:
         """Raise if an option of one model was given with another."""
         named = option("model", self.model)
         if self.levels is not None and self.model != "categorical":
-            said = f" names categories, but the model is {self.model}."
-            raise OptionError(option("levels"), said, hint=("Add ", option("model", "categorical"), "."))
+            problem = f" names categories, but the model is {self.model}."
+            raise OptionError(option("levels"), problem, hint=("Add ", option("model", "categorical"), "."))
         if self.model == "gaussian":
             return
         known = ("jeffreys", "uniform") if self.model == "categorical" else ("jeffreys",)
         if self.prior not in known:
-            said = f" has its own prior: {' or '.join(known)}."
-            raise OptionError(named, said, hint=("Leave ", option("prior"), " out."))
+            problem = f" has its own prior: {' or '.join(known)}."
+            raise OptionError(named, problem, hint=("Leave ", option("prior"), " out."))
         for name in _GAUSSIAN_ONLY:
             if name in self.to_dict():
                 why = (

@@ -16,10 +16,10 @@ from .rules import (
 )
 from .selection import (
     Selection as Selection,
-    chance_unknown as chance_unknown,
-    describe_chance as describe_chance,
-    flagged_lines as flagged_lines,
-    found_lines as found_lines,
+    describe_null as describe_null,
+    error_lines as error_lines,
+    explain_unknown_null as explain_unknown_null,
+    flag_lines as flag_lines,
     hash_columns as hash_columns,
     prefix as prefix,
     results_hash as results_hash,

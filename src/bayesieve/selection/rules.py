@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.posterior import FeaturePosterior, Loss, longest_sure_prefix
-from bayesieve.selection.selection import Selection, checked_posterior, prefix
+from bayesieve.selection.selection import Selection, check_posterior, prefix
 from bayesieve.utils import (
     BoolArray,
     FloatArray,
@@ -102,7 +102,7 @@ class MinimalRisk:
         2
         """
         cut = _logit(self.threshold)
-        log_odds = checked_posterior(posterior).log_odds
+        log_odds = check_posterior(posterior).log_odds
         mask = log_odds > cut
         mask.flags.writeable = False
         tied = int((log_odds == cut).sum()) if math.isfinite(cut) else 0
@@ -143,7 +143,7 @@ class FixedSize:
         >>> bs.FixedSize(2).select(posterior).names
         ('x0', 'x1')
         """
-        _at_most(self.n, checked_posterior(posterior).n_features)
+        _at_most(self.n, check_posterior(posterior).n_features)
         return prefix(posterior, self.n, f"the {self.n} most probable")
 
 
@@ -182,7 +182,7 @@ class NeymanPearson:
         2
         """
         allowed = self.expected_false_positives
-        cost = np.cumsum(checked_posterior(posterior).null_probability[posterior.ranking])
+        cost = np.cumsum(check_posterior(posterior).null_probability[posterior.ranking])
         size = int(np.count_nonzero(within_number(cost, allowed)))
         return prefix(posterior, size, f"at most {allowed:g} false positives expected")
 
@@ -225,7 +225,7 @@ class MostProbable:
         ('x0', 'x1')
         """
         if self.size is not None:
-            _at_most(self.size, checked_posterior(posterior).n_features)
+            _at_most(self.size, check_posterior(posterior).n_features)
             return prefix(posterior, self.size, f"the most probable set of {self.size}")
         found = MinimalRisk(0.5).select(posterior)
         return Selection(posterior, found.mask, "the most probable set", found.cut, found.n_tied_out)
@@ -312,7 +312,7 @@ class FalseDiscovery:
         >>> bs.FalseDiscovery(0.5).select(posterior).n_selected
         2
         """
-        null = checked_posterior(posterior).null_probability[posterior.ranking]
+        null = check_posterior(posterior).null_probability[posterior.ranking]
         if self.confidence is None:
             number = np.arange(1, null.size + 1)
             allowed = within_share(np.cumsum(null), number, self.proportion)
@@ -359,17 +359,19 @@ def make_rule(criterion: str | None, numbers: Mapping[str, Any]) -> Rule:
             raise OptionError(*_options(tuple(known)), " belong to different criteria. Give the options of one.")
         criterion = _IMPLIED[tuple(known)]
     rule, takes = CRITERIA[criterion]
-    said = option("criterion", criterion)
+    chosen_rule = option("criterion", criterion)
     wrong = [name for name in known if name not in takes]
     if wrong:
         which = _options(takes) or ["no number"]
-        raise OptionError(*_options(wrong), " contradicts ", said, ", which takes ", *which, ". Leave one out.")
+        raise OptionError(
+            *_options(wrong), " contradicts ", chosen_rule, ", which takes ", *which, ". Leave one out."
+        )
     if criterion == "fdp":
         known.setdefault("confidence", 0.9)
     absent = [name for name in takes if name not in known]
     if absent:
         example = option(absent[0], RULE_NUMBERS[absent[0]])
-        raise OptionError(said, " needs ", *_options(absent), ", for example ", example, ".")
+        raise OptionError(chosen_rule, " needs ", *_options(absent), ", for example ", example, ".")
     made: Rule = rule(*(known[name] for name in takes))
     return made
 

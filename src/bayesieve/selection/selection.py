@@ -14,9 +14,9 @@ from bayesieve.posterior import (
     ErrorAnalysis,
     FeaturePosterior,
     Tabular,
-    chance_resolution,
-    expected_by_chance,
+    expected_under_null,
     expit,
+    null_resolution,
 )
 from bayesieve.stats import largest_counts
 from bayesieve.utils import Message, RuleError, Wording, join_words
@@ -36,32 +36,32 @@ _ADVICE = Message.of(
 def summary_lines(selection: Selection, *, classes: bool = True) -> list[Message]:
     """Sentences of :meth:`Selection.summary`, with the classes in the first or without them."""
     posterior = selection.posterior
-    said = "classes" if len(posterior.classes) > 1 else "pairs"
-    groups = f"; {said} {compared_groups(selection)}" if classes else ""
+    noun = "classes" if len(posterior.classes) > 1 else "pairs"
+    groups = f"; {noun} {describe_groups(selection)}" if classes else ""
     first = f"{selection.n_selected:,} of {posterior.n_features:,} features selected ({selection.rule}){groups}."
-    lines: list[str | Message] = [first, *found_lines(selection), *flagged_lines(selection)]
+    lines: list[str | Message] = [first, *error_lines(selection), *flag_lines(selection)]
     lines += [note for finding in posterior.findings for note in finding.notes()]
     return [Message.of(line) for line in (*lines, posterior.model.caveat) if line]
 
 
-def compared_groups(selection: Selection) -> str:
+def describe_groups(selection: Selection) -> str:
     """Classes with their numbers of samples."""
     posterior = selection.posterior
-    said = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
-    return join_words(said)
+    groups = [f"{c} ({n})" for c, n in zip(posterior.classes, largest_counts(posterior.statistics), strict=True)]
+    return join_words(groups)
 
 
-def found_lines(
-    selection: Selection, by_chance: float | None = None, *, if_nothing: Message = _ADVICE
+def error_lines(
+    selection: Selection, under_null: float | None = None, *, if_nothing: Message = _ADVICE
 ) -> list[str | Message]:
     """Errors that are expected of the list, or why there is none, and markers expected among all features."""
     lines: list[str | Message] = [_nothing(selection), if_nothing]
     if selection.n_selected:
-        lines = [*_errors(selection, by_chance)]
+        lines = [*_errors(selection, under_null)]
     return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
 
 
-def flagged_lines(selection: Selection) -> list[str]:
+def flag_lines(selection: Selection) -> list[str]:
     """Features that are degenerate, or left out although they lie at the cut."""
     lines, n_degenerate = [], int(selection.posterior.degenerate.sum())
     if n_degenerate:
@@ -69,40 +69,41 @@ def flagged_lines(selection: Selection) -> list[str]:
         are = "is" if n_degenerate == 1 else "are"
         lines.append(f"{n_degenerate:,} {features} without usable variance {are} flagged as degenerate.")
     if selection.n_tied_out:
-        said = "feature lies" if selection.n_tied_out == 1 else "features lie"
+        features_lie = "feature lies" if selection.n_tied_out == 1 else "features lie"
         left = "is" if selection.n_tied_out == 1 else "are"
-        lines.append(f"{selection.n_tied_out:,} {said} exactly at the cut and {left} left out.")
+        lines.append(f"{selection.n_tied_out:,} {features_lie} exactly at the cut and {left} left out.")
     return lines
 
 
-def _errors(selection: Selection, by_chance: float | None) -> list[str]:
+def _errors(selection: Selection, under_null: float | None) -> list[str]:
     low, high = selection.false_positives.interval(0.9)
     return [
         f"False positives: {selection.expected_false_positives:,.1f} expected under the model "
-        f"(90% interval {low:,} to {high:,} if features are independent)" + _by_chance(selection, by_chance),
+        f"(90% interval {low:,} to {high:,} if features are independent)" + _under_null(selection, under_null),
         f"Markers missed: {selection.expected_false_negatives:,.1f} expected.",
     ]
 
 
-def _by_chance(selection: Selection, by_chance: float | None) -> str:
+def _under_null(selection: Selection, under_null: float | None) -> str:
     if not selection.posterior.calibrated:
         return ". These log-odds are the least over several looks, so these numbers are not calibrated."
-    by_chance = selection.expected_by_chance if by_chance is None else by_chance
-    if np.isnan(by_chance):
-        return f"; how many would pass this cut by chance is {chance_unknown(selection.posterior)}."
-    kind = f"{selection.posterior.model.family} non-markers".strip()
-    said = describe_chance(selection.posterior, by_chance)
-    return f"; {said} would pass this cut by chance if all features were {kind}."
+    under_null = selection.expected_under_null if under_null is None else under_null
+    if np.isnan(under_null):
+        return f"; the number expected under the global null is {explain_unknown_null(selection.posterior)}."
+    family = selection.posterior.model.family
+    values = f", {family} values" if family else ""
+    number = describe_null(selection.posterior, under_null)
+    return f"; {number} expected under the global null (no feature differs{values})."
 
 
-def describe_chance(posterior: FeaturePosterior, by_chance: float, digits: str = ",.1f") -> str:
-    """Return a number by chance; of a simulation in which nothing passed, what it cannot tell from nothing."""
-    step = chance_resolution(posterior)
-    return f"fewer than {step:.2g}" if by_chance < step / 2 else format(by_chance, digits)
+def describe_null(posterior: FeaturePosterior, under_null: float, digits: str = ",.1f") -> str:
+    """Format a number expected under the global null; below what a simulation can resolve, that bound."""
+    step = null_resolution(posterior)
+    return f"fewer than {step:.2g}" if under_null < step / 2 else format(under_null, digits)
 
 
-def chance_unknown(posterior: FeaturePosterior) -> str:
-    """Say why numbers by chance are not known, where they are not."""
+def explain_unknown_null(posterior: FeaturePosterior) -> str:
+    """Say why the number expected under the global null is not known, where it is not."""
     why = getattr(posterior.comparison, "unknown_because", "")
     return f"not known: {why}" if why else "not known for this model"
 
@@ -134,8 +135,8 @@ class Selection(ErrorAnalysis, Tabular):
         Features pass with log-odds over this value (for rules that count, at least this value).
     n_tied_out
         Features left out although their log-odds equal the cut.
-    by_chance
-        Number of features that would pass by chance, where it is known from elsewhere than the posterior.
+    under_null
+        Number expected under the global null, where it is known from elsewhere than the posterior.
 
     Examples
     --------
@@ -150,7 +151,7 @@ class Selection(ErrorAnalysis, Tabular):
     rule: str
     cut: float
     n_tied_out: int = 0
-    by_chance: float | None = None
+    under_null: float | None = None
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
@@ -170,9 +171,11 @@ class Selection(ErrorAnalysis, Tabular):
         return float(expit(self.cut))
 
     @property
-    def expected_by_chance(self) -> float:
-        """Number of features that would pass this cut if none were a marker and all were Gaussian."""
-        return expected_by_chance(self.posterior, self.cut) if self.by_chance is None else self.by_chance
+    def expected_under_null(self) -> float:
+        """False positives expected under the global null: how many would pass this cut if no feature differed."""
+        return expected_under_null(self.posterior, self.cut) if self.under_null is None else self.under_null
+
+    expected_by_chance = expected_under_null  # the former name
 
     def summary(self) -> str:
         """Tell the result in a few lines of plain text.
@@ -222,7 +225,7 @@ class Selection(ErrorAnalysis, Tabular):
         return head | {"selected": self.mask} | {k: v for k, v in table.items() if k not in head}
 
 
-def checked_posterior(posterior: Any) -> FeaturePosterior:
+def check_posterior(posterior: Any) -> FeaturePosterior:
     """Check that a rule was given what :func:`bayesieve.screen` returns."""
     if not isinstance(posterior, FeaturePosterior):
         instead = " Call posterior.select(rule) instead." if hasattr(posterior, "select") else ""

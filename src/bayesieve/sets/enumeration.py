@@ -359,9 +359,9 @@ def block_evidences(model: GaussianModel, k: int | None, group: Scatter, structu
     return evidences
 
 
-def _gaussian(given: Model | None, missing: str) -> GaussianModel:
+def _gaussian(stated: Model | None, missing: str) -> GaussianModel:
     """Check that the model can have jointly distributed features."""
-    model = GaussianModel.jeffreys(prior_ratio=0.1) if given is None else cast("GaussianModel", given)
+    model = GaussianModel.jeffreys(prior_ratio=0.1) if stated is None else cast("GaussianModel", stated)
     model.require(
         "joint",
         f"Only Gaussian features can be distributed jointly; {type(model).__name__} knows them one by one: "

@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, checked_names
-from bayesieve.models import GaussianModel, check_proper, checked_family
-from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
-from bayesieve.screening import checked_model, screen
+from bayesieve.data import Label, LabelledMatrix, check_names
+from bayesieve.models import GaussianModel, check_family, check_proper
+from bayesieve.posterior import FeaturePosterior, check_log_odds, expit
+from bayesieve.screening import check_model, screen
 from bayesieve.sets.known_comparison import BesideKnown, KnownComparison, in_units_of, log_mean
 from bayesieve.sets.tables import TwoClasses
 from bayesieve.stats import Moments, Scatter, cross_products
@@ -27,7 +27,7 @@ from bayesieve.utils import (
     check_between,
     check_choice,
     is_whole,
-    listed,
+    list_names,
     n_threads_for,
     run,
     warn,
@@ -38,26 +38,26 @@ _SHOWN = 5
 
 def named_features(feature_names: Any) -> tuple[str, ...]:
     """Return the names of all features."""
-    names = None if isinstance(feature_names, str) else _listed(feature_names)
+    names = None if isinstance(feature_names, str) else _as_list(feature_names)
     if not names:
         raise DataError(
             f"feature_names must be a sequence with the names of all features, in order, not {feature_names!r}."
         )
-    return checked_names(names, len(names)) or ()
+    return check_names(names, len(names)) or ()
 
 
 def known_places(names: tuple[str, ...] | None, n_features: int, known: Any) -> IntArray:
     """Columns of the known markers, given by name or number."""
-    given = listed_names([known] if is_whole(known) else known, "known", " or of column numbers")
-    numbers = [is_whole(each) for each in given]
-    if not given:
+    entries = as_names([known] if is_whole(known) else known, "known", " or of column numbers")
+    numbers = [is_whole(each) for each in entries]
+    if not entries:
         raise OptionError("No known marker was given. Name at least one, or call screen().")
     if not any(numbers):
-        places = places_of(names or tuple(f"x{i}" for i in range(n_features)), given, "known")
+        places = places_of(names or tuple(f"x{i}" for i in range(n_features)), entries, "known")
     elif not all(numbers):
         raise OptionError("Give known markers all by name, or all by column number.")
     else:
-        places = np.array([int(each) for each in given], dtype=np.int64)
+        places = np.array([int(each) for each in entries], dtype=np.int64)
         outside = places[(places < 0) | (places >= n_features)]
         if outside.size:
             raise OptionError(
@@ -76,21 +76,23 @@ def places_of(names: tuple[str, ...], wanted: Sequence[Any], option: str) -> Int
     if absent:
         raise OptionError(
             f"{option}: {len(absent)} of {len(wanted)} names are not among the {len(names):,} features: "
-            f"{listed(list(map(str, absent)), _SHOWN)}. Names must match to the letter; leave out "
+            f"{list_names(list(map(str, absent)), _SHOWN)}. Names must match to the letter; leave out "
             "what was not measured."
         )
     return np.array([where[str(name)] for name in wanted], dtype=np.int64)
 
 
-def listed_names(given: Any, option: str, also: str = "") -> list[Any]:
+def as_names(names_or_name: Any, option: str, also: str = "") -> list[Any]:
     """Return names, or one alone, as a list; ``also`` says what else may be in it."""
-    names = _listed(given)
+    names = _as_list(names_or_name)
     if names is None:
-        raise OptionError(f"{option} must be a name or a list of names{also}, such as ['TP53'], not {given!r}.")
+        raise OptionError(
+            f"{option} must be a name or a list of names{also}, such as ['TP53'], not {names_or_name!r}."
+        )
     return names
 
 
-def checked_weights(weights: Any) -> dict[Any, float]:
+def check_weights(weights: Any) -> dict[Any, float]:
     """Return what is to be added to the log-odds, by name."""
     if weights is not None and not isinstance(weights, Mapping):
         raise OptionError(
@@ -99,17 +101,17 @@ def checked_weights(weights: Any) -> dict[Any, float]:
     return {name: _number(name, value) for name, value in (weights or {}).items()}
 
 
-def checked_weight(weight: Any) -> float:
+def check_weight(weight: Any) -> float:
     """Return a probability, or raise."""
     return check_between("weight", weight, error=PriorError)
 
 
-def _listed(given: Any) -> list[Any] | None:
+def _as_list(values: Any) -> list[Any] | None:
     """Return what was given as a list; None if it cannot be one."""
-    if isinstance(given, str):
-        return [given]
+    if isinstance(values, str):
+        return [values]
     try:
-        return list(given)
+        return list(values)
     except TypeError:
         return None
 
@@ -160,10 +162,10 @@ def known_markers(
     [1.0, 0.1, 0.451]
     """
     names = named_features(feature_names)
-    log_odds = np.array(np.broadcast_to(checked_log_odds(prior_probability, len(names)), (len(names),)))
-    added = checked_weights(weights)
+    log_odds = np.array(np.broadcast_to(check_log_odds(prior_probability, len(names)), (len(names),)))
+    added = check_weights(weights)
     log_odds[places_of(names, list(added), "weights")] += np.array(list(added.values()))
-    log_odds[places_of(names, listed_names(certain, "certain"), "certain")] = np.inf
+    log_odds[places_of(names, as_names(certain, "certain"), "certain")] = np.inf
     return expit(log_odds)
 
 
@@ -229,7 +231,7 @@ def screen_with_known(
     >>> bs.MinimalRisk(0.5).select(posterior).names
     ('x0', 'x1')
     """
-    stated, weight = None if model is None else _checked_model(model), checked_weight(weight)
+    stated, weight = None if model is None else _check_model(model), check_weight(weight)
     table = TwoClasses.of(X, y, what="A block with known markers", classes=classes, feature_names=feature_names)
     names, n_features = table.feature_names, table.n_features
     places = known_places(names, n_features, known)
@@ -307,14 +309,14 @@ def _warn_if_far(model: GaussianModel, statistics: Moments) -> None:
         )
 
 
-def _checked_model(model: Any) -> GaussianModel:
-    checked_model(model).require(
+def _check_model(model: Any) -> GaussianModel:
+    check_model(model).require(
         "joint", f"Correlation with known markers needs a GaussianModel, not {type(model).__name__}."
     )
     for prior in (*model.class_priors, model.pooled_prior):
         check_proper(prior)
     for prior in model.class_priors:
-        checked_family(prior, prior.n_features or 1)
+        check_family(prior, prior.n_features or 1)
     return cast("GaussianModel", model)
 
 

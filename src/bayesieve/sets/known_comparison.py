@@ -1,4 +1,4 @@
-"""Candidates against known markers: one comparison that can be repeated on draws of chance."""
+"""Candidates against known markers: one comparison that can be repeated on draws under the global null."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models import GaussianModel, KnownBlock, NormalInverseGamma
-from bayesieve.posterior import FeaturePosterior, checked_log_odds, expit
+from bayesieve.posterior import FeaturePosterior, check_log_odds, expit
 from bayesieve.sets.masks import log_sum
 from bayesieve.stats import Moments, Scatter
-from bayesieve.utils import FloatArray, IntArray, Message, listed
+from bayesieve.utils import FloatArray, IntArray, Message, list_names
 
 _SHOWN = 5
 _AT_ONCE = 4096  # features drawn together
@@ -108,7 +108,7 @@ class KnownComparison:
         """Draw log Bayes factors as if no candidate were a marker, beside the known markers as they are."""
         n = self.statistics.n_features
         pieces = (self.take(slice(lo, min(lo + _AT_ONCE, n))) for lo in range(0, n, _AT_ONCE))
-        return np.concatenate([_drawn(piece, rng) for piece in pieces])
+        return np.concatenate([_draw(piece, rng) for piece in pieces])
 
 
 def in_units_of(statistics: Moments) -> GaussianModel:
@@ -159,7 +159,7 @@ class BesideKnown:
     @property
     def probability_in_block(self) -> FloatArray:
         """Probability that a feature, if it is a marker, belongs with the known ones; NaN for these."""
-        return expit(self.log_gain + checked_log_odds(self.weight, 1))
+        return expit(self.log_gain + check_log_odds(self.weight, 1))
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
         """Columns for the table of results."""
@@ -186,20 +186,20 @@ class BesideKnown:
 
     def notes(self) -> list[Message]:
         """Sentences for the summary."""
-        shown = listed(self.known, _SHOWN, quote=False)
+        shown = list_names(self.known, _SHOWN, quote=False)
         where = "in one block with them" if self.best is None else "paired with one of them"
         where = where if len(self.known) > 1 else "in one block with it"
-        said = (
+        sentences = (
             f"Known: {shown}. Other markers are {where} with prior probability {self.weight:g}; "
             "the column log_bayes_factor_alone ignores that.",
-            f"{self.n_companions:,} features have more than even odds without evidence of their own. Numbers by "
-            "chance suppose that non-markers are independent of the known markers; where they are not, many more "
-            "pass.",
+            f"{self.n_companions:,} features have more than even odds without evidence of their own. Numbers "
+            "under the global null suppose that non-markers are independent of the known markers; where they are "
+            "not, many more pass.",
         )
-        return [Message.of(sentence, kind="known-markers") for sentence in said]
+        return [Message.of(sentence, kind="known-markers") for sentence in sentences]
 
 
-def _drawn(like: KnownComparison, rng: np.random.Generator) -> FloatArray:
+def _draw(like: KnownComparison, rng: np.random.Generator) -> FloatArray:
     """Draw Gaussian candidates with their pooled mean and variance, independent of the known markers."""
     statistics, known = like.statistics, like.known
     pooled, shape = statistics.pool(), statistics.mean.shape

@@ -73,23 +73,23 @@ def check_number(n_features: int, most: int = MOST_FEATURES) -> None:
 
 def number_of_features(names: Any, n_features: Any, of_values: int | None = None) -> int:
     """Work out the number of features from names, a given number, or numbers for all sets; they must agree."""
-    given = {
+    numbers_of_features = {
         None if n_features is None else check_whole("n_features", n_features, 1),
         len(names) if isinstance(names, tuple) else None,
         of_values,
     } - {None}
-    if len(given) != 1:
-        said = ", ".join(map(str, sorted(filter(None, given)))) or "none is given"
+    if len(numbers_of_features) != 1:
+        numbers = ", ".join(map(str, sorted(filter(None, numbers_of_features)))) or "none is given"
         raise OptionError(
-            f"The number of features is not clear ({said}). Give n_features or feature_names, in agreement with "
-            "the likelihood."
+            f"The number of features is not clear ({numbers}). Give n_features or feature_names, in agreement "
+            "with the likelihood."
         )
-    (number,) = given
+    (number,) = numbers_of_features
     assert number is not None
     return number
 
 
-def given_for_sets(values: Any, what: str, error: type[BayesieveError]) -> FloatArray:
+def check_set_values(values: Any, what: str, error: type[BayesieveError]) -> FloatArray:
     """Copy one number below infinity for every set, by bit mask, or raise."""
     try:
         numbers = np.array(values, dtype=np.float64)
@@ -102,12 +102,12 @@ def given_for_sets(values: Any, what: str, error: type[BayesieveError]) -> Float
     if odd.size:
         raise error(
             f"The {what} of {odd.size:,} of {numbers.size:,} sets is infinite or not a number, the first is that "
-            f"of {written(members(int(odd[0])))}."
+            f"of {format_set(members(int(odd[0])))}."
         )
     return numbers
 
 
-def asked_of_sets(
+def evaluate_sets(
     function: Callable[[frozenset[int]], Any], n_features: int, what: str, error: type[BayesieveError]
 ) -> FloatArray:
     """Ask a function for a number for every set, by bit mask."""
@@ -116,16 +116,16 @@ def asked_of_sets(
     for mask in range(values.size):
         features = frozenset(members(mask))
         try:
-            given = function(features)
+            value = function(features)
         except Exception as problem:
             raise error(
-                f"The {what} function failed for the set {written(features)} ({type(problem).__name__}: "
+                f"The {what} function failed for the set {format_set(features)} ({type(problem).__name__}: "
                 f"{problem}). It is called with a frozenset of positions and returns a number."
             ) from problem
-        truth = isinstance(given, (bool, np.bool_))  # counts as 0 or 1
-        if not (truth or is_number(given)) or np.isnan(given):
-            raise error(f"The {what} function gave {given!r} for the set {written(features)}, not a number.")
-        values[mask] = given
+        truth = isinstance(value, (bool, np.bool_))  # counts as 0 or 1
+        if not (truth or is_number(value)) or np.isnan(value):
+            raise error(f"The {what} function gave {value!r} for the set {format_set(features)}, not a number.")
+        values[mask] = value
     return values
 
 
@@ -140,6 +140,6 @@ def positions(features: Any) -> tuple[int, ...]:
     return tuple(int(f) for f in listed)
 
 
-def written(features: Iterable[int]) -> str:
+def format_set(features: Iterable[int]) -> str:
     """Write a set of positions for a message."""
     return "{" + ", ".join(map(str, sorted(features))) + "}"

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.posterior import checked_log_odds
+from bayesieve.posterior import check_log_odds
 from bayesieve.sets.masks import (
-    asked_of_sets,
     check_number,
-    given_for_sets,
+    check_set_values,
+    evaluate_sets,
+    format_set,
     log_sum,
     mask_of,
     members,
     positions,
     sums_over_sets,
-    written,
 )
 from bayesieve.utils import FloatArray, PriorError, is_number, is_whole
 
@@ -76,7 +76,7 @@ class SetPrior(abc.ABC):
                 f"mask; {type(self).__name__} gave an array of shape {log_weights.shape}."
             )
         if n_features:
-            log_weights = given_for_sets(log_weights, "log weight", PriorError)
+            log_weights = check_set_values(log_weights, "log weight", PriorError)
         total = log_sum(log_weights)
         if total == -np.inf:
             raise PriorError("The prior gives every set of features the probability 0.")
@@ -147,14 +147,14 @@ class ProductPrior(SetPrior):
 
     def __post_init__(self) -> None:
         try:
-            given = np.array(self.prior_probability, dtype=np.float64)
+            values = np.array(self.prior_probability, dtype=np.float64)
         except (TypeError, ValueError):
             raise PriorError(
                 f"Prior probabilities are a number, or one per feature, not {self.prior_probability!r}."
             ) from None
-        checked_log_odds(given, given.size)
-        given.flags.writeable = False
-        object.__setattr__(self, "prior_probability", given if given.ndim else float(given))
+        check_log_odds(values, values.size)
+        values.flags.writeable = False
+        object.__setattr__(self, "prior_probability", values if values.ndim else float(values))
 
     def log_weights(self, n_features: int) -> FloatArray:
         """Log probability of every set, by bit mask.
@@ -166,7 +166,7 @@ class ProductPrior(SetPrior):
         [-0.693147, -0.693147]
         """
         check_number(n_features)
-        checked_log_odds(self.prior_probability, n_features)  # raises unless there is one, or one per feature
+        check_log_odds(self.prior_probability, n_features)  # raises unless there is one, or one per feature
         p = np.broadcast_to(np.asarray(self.prior_probability, dtype=np.float64), (n_features,))
         with np.errstate(divide="ignore"):
             return sums_over_sets(np.log(p), np.log1p(-p))
@@ -261,9 +261,9 @@ class SetTable(SetPrior):
         for key, weight in self.weights.items():
             named = frozenset(positions((key,) if is_whole(key) else key))
             if named in table:
-                raise PriorError(f"The set {written(named)} is given more than once.")
+                raise PriorError(f"The set {format_set(named)} is given more than once.")
             if not is_number(weight) or not 0 <= weight < math.inf:
-                raise PriorError(f"The set {written(named)} has the weight {weight!r}; weights are at least 0.")
+                raise PriorError(f"The set {format_set(named)} has the weight {weight!r}; weights are at least 0.")
             table[named] = float(weight)
         object.__setattr__(self, "weights", table)
 
@@ -281,7 +281,7 @@ class SetTable(SetPrior):
         for named, weight in self.weights.items():
             if max(named, default=-1) >= n_features:
                 raise PriorError(
-                    f"The set {written(named)} holds feature {max(named)}, but there are {n_features}, counted "
+                    f"The set {format_set(named)} holds feature {max(named)}, but there are {n_features}, counted "
                     "from 0."
                 )
             weights[mask_of(named)] = weight
@@ -321,14 +321,14 @@ class CallablePrior(SetPrior):
         >>> CallablePrior(lambda features: 1.0 - 2.0 * len(features), log=True).log_weights(1).tolist()
         [1.0, -1.0]
         """
-        values = asked_of_sets(self.function, n_features, "prior", PriorError)
+        values = evaluate_sets(self.function, n_features, "prior", PriorError)
         if self.log:
             return values
         if not (values >= 0).all():
             first = members(int(np.flatnonzero(~(values >= 0))[0]))
             raise PriorError(
-                f"The prior function gave the set {written(first)} a weight below 0. Weights are at least 0; for "
-                "log weights say log=True."
+                f"The prior function gave the set {format_set(first)} a weight below 0. Weights are at least 0; "
+                "for log weights say log=True."
             )
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(values))

@@ -12,8 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import checked_names
-from bayesieve.posterior import CountLaw, ExpectedErrors, FeaturePosterior, Marginals, as_mask, expit, log_expit
+from bayesieve.data import check_names
+from bayesieve.posterior import (
+    CountDistribution,
+    ExpectedErrors,
+    FeaturePosterior,
+    Marginals,
+    as_mask,
+    expit,
+    log_expit,
+)
 from bayesieve.selection import (
     ROUNDING,
     FalseDiscovery,
@@ -107,19 +115,19 @@ class FeatureSet(ExpectedErrors):
         return float(np.exp(self.log_probability))
 
     @property
-    def false_positives(self) -> CountLaw:
-        """Law of the number of non-markers in the set."""
-        return self._law(~self._others & self.bits)
+    def false_positives(self) -> CountDistribution:
+        """Distribution of the number of non-markers in the set."""
+        return self._distribution(~self._others & self.bits)
 
     @property
-    def false_negatives(self) -> CountLaw:
-        """Law of the number of markers left out."""
-        return self._law(self._others & ~self.bits)
+    def false_negatives(self) -> CountDistribution:
+        """Distribution of the number of markers left out."""
+        return self._distribution(self._others & ~self.bits)
 
     @property
-    def mislabelled(self) -> CountLaw:
-        """Law of the number of wrong labels, false positives and false negatives together."""
-        return self._law(self._others ^ self.bits)
+    def mislabelled(self) -> CountDistribution:
+        """Distribution of the number of wrong labels, false positives and false negatives together."""
+        return self._distribution(self._others ^ self.bits)
 
     def summary(self) -> str:
         """Tell the result in a few lines of plain text.
@@ -153,9 +161,11 @@ class FeatureSet(ExpectedErrors):
     def _others(self) -> IntArray:
         return np.arange(self.posterior.set_log_probability.size)
 
-    def _law(self, wrong: IntArray) -> CountLaw:
-        """Law of the number of bits in ``wrong``, which holds a mask for each true set."""
-        return CountLaw.of_masses(np.bincount(set_sizes(self.mask.size)[wrong], self.posterior.set_probability))
+    def _distribution(self, wrong: IntArray) -> CountDistribution:
+        """Distribution of the number of bits in ``wrong``, which holds a mask for each true set."""
+        return CountDistribution.of_masses(
+            np.bincount(set_sizes(self.mask.size)[wrong], self.posterior.set_probability)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,8 +210,8 @@ class SetPosterior(Marginals):
     log_odds: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        likelihood = masks.given_for_sets(self.log_likelihood, "log likelihood", DataError)
-        prior = masks.given_for_sets(self.log_prior, "log prior", PriorError)
+        likelihood = masks.check_set_values(self.log_likelihood, "log likelihood", DataError)
+        prior = masks.check_set_values(self.log_prior, "log prior", PriorError)
         if likelihood.size != prior.size:
             raise DataError(f"There are {likelihood.size} log likelihoods and {prior.size} log priors of sets.")
         weights = prior + likelihood
@@ -213,7 +223,7 @@ class SetPosterior(Marginals):
                 else PriorError("No set that the prior allows is possible given the data.")
             )
         n_features = likelihood.size.bit_length() - 1
-        object.__setattr__(self, "feature_names", checked_names(self.feature_names, n_features))
+        object.__setattr__(self, "feature_names", check_names(self.feature_names, n_features))
         weights -= masks.log_sum(weights)
         odds = masks.marginal_log_odds(weights)
         names = ("log_likelihood", "log_prior", "set_log_probability", "log_odds")
@@ -281,11 +291,11 @@ class SetPosterior(Marginals):
             feature_names = tuple(feature_names)
         if callable(log_likelihood):
             n = masks.number_of_features(feature_names, n_features)
-            values = masks.asked_of_sets(log_likelihood, n, "likelihood", DataError)
+            values = masks.evaluate_sets(log_likelihood, n, "likelihood", DataError)
         else:
-            values = masks.given_for_sets(log_likelihood, "log likelihood", DataError)
+            values = masks.check_set_values(log_likelihood, "log likelihood", DataError)
             n = masks.number_of_features(feature_names, n_features, values.size.bit_length() - 1)
-        return cls(values, as_prior(prior).log_probability(n), checked_names(feature_names, n))
+        return cls(values, as_prior(prior).log_probability(n), check_names(feature_names, n))
 
     def with_prior(self, prior: Any) -> SetPosterior:
         """Re-weigh with another prior over sets, without looking at the data again.
@@ -316,9 +326,9 @@ class SetPosterior(Marginals):
         return np.exp(self.set_log_probability)
 
     @property
-    def number_of_markers(self) -> CountLaw:
-        """Law of the number of markers."""
-        return CountLaw.of_masses(np.bincount(masks.set_sizes(self.n_features), self.set_probability))
+    def number_of_markers(self) -> CountDistribution:
+        """Distribution of the number of markers."""
+        return CountDistribution.of_masses(np.bincount(masks.set_sizes(self.n_features), self.set_probability))
 
     def log_probability_of(self, features: Any) -> float:
         r"""Log probability that these are all the markers and nothing else is, :math:`\log p(G \mid S)`.
@@ -488,7 +498,7 @@ def _false_discovery(posterior: SetPosterior, rule: FalseDiscovery) -> tuple[Boo
     if rule.confidence is not None:
         raise RuleError(
             "FalseDiscovery with a confidence is defined for independent features only. Leave confidence out, or "
-            "look at the law false_positives of a set."
+            "look at the distribution false_positives of a set."
         )
     sizes = set_sizes(posterior.n_features)
     within = within_share(sums_over_sets(posterior.null_probability), sizes, rule.proportion)

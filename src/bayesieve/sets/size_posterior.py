@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.posterior import CountLaw, ErrorAnalysis, FeaturePosterior, Marginals, PriorRemark, as_mask
+from bayesieve.posterior import CountDistribution, ErrorAnalysis, FeaturePosterior, Marginals, PriorRemark, as_mask
 from bayesieve.selection import FalseDiscovery, MostProbable, Rule, Selection, as_rule, prefix
 from bayesieve.sets.size_prior import SizePrior, about_size, running_sum
 from bayesieve.sets.symmetric import SymmetricSums
@@ -83,9 +83,9 @@ class SizePosterior(Marginals):
         return np.exp(self.log_size_probability)
 
     @property
-    def number_of_markers(self) -> CountLaw:
-        """Law of the number of markers, with its mean, quantiles and intervals."""
-        return CountLaw.of_masses(self.size_probability)
+    def number_of_markers(self) -> CountDistribution:
+        """Distribution of the number of markers, with its mean, quantiles and intervals."""
+        return CountDistribution.of_masses(self.size_probability)
 
     @property
     def mode(self) -> int:
@@ -149,8 +149,8 @@ class SizePosterior(Marginals):
             return -np.inf
         return 0.0 if self.sums is None else self.sums.log_probability(mask[self.unknown])
 
-    def false_positives(self, features: npt.ArrayLike | Sequence[Any] | ErrorAnalysis) -> CountLaw:
-        r"""Exact law of the number of non-markers in a list, features not being independent.
+    def false_positives(self, features: npt.ArrayLike | Sequence[Any] | ErrorAnalysis) -> CountDistribution:
+        r"""Exact distribution of the number of non-markers in a list, features not being independent.
 
         The numbers :math:`t` of markers inside and :math:`m` outside have the joint probability
         :math:`\propto e^{c_{t+m}} e_t(x_G) e_m(x_B)`. The list is a mask, indices, names or a selection.
@@ -166,7 +166,7 @@ class SizePosterior(Marginals):
         mask = as_mask(self, features)
         wrong = int((mask & ~self.unknown & (self.posterior.prior_log_odds == -np.inf)).sum())
         inside = np.ones(1) if self.sums is None else self.sums.number_in(mask[self.unknown])
-        return CountLaw.of_masses(np.concatenate([np.zeros(wrong), inside[::-1]]))
+        return CountDistribution.of_masses(np.concatenate([np.zeros(wrong), inside[::-1]]))
 
     def select(self, rule: Rule | str) -> Selection:
         """Apply a rule to the marginal log-odds; the most probable set is that of :meth:`most_probable_set`.
@@ -244,8 +244,8 @@ def with_size_prior(
     -----
     Under such a prior features are not independent: if many others are markers, one more is easier to
     believe. The ranking is still that of the Bayes factors. Intervals of a :class:`Selection` suppose
-    independence; :meth:`SizePosterior.false_positives` does not. ``expected_by_chance`` of a selection asks
-    of every feature in turn how probably chance takes it over the cut, all others being as they are.
+    independence; :meth:`SizePosterior.false_positives` does not. ``expected_under_null`` of a selection asks
+    of every feature in turn how probably it passes the cut if it is null, all others being as they are.
 
     Bayes factors under an improper prior contain its arbitrary ratio :math:`L`. A larger :math:`L` makes
     every feature look more like a marker, so the number of markers is then a number *given* :math:`L`.
@@ -287,6 +287,6 @@ def with_size_prior(
         before[unknown] = sums.log_odds_before(n_threads)
     before.flags.writeable = False
     kept = tuple(finding for finding in posterior.findings if not isinstance(finding, PriorRemark))
-    findings = (*kept, about_size(prior, CountLaw.of_masses(np.exp(log_sizes)), posterior.model))
+    findings = (*kept, about_size(prior, CountDistribution.of_masses(np.exp(log_sizes)), posterior.model))
     marginal = replace(posterior, prior_log_odds=before, findings=findings)
     return SizePosterior(marginal, prior, log_sizes, sums, unknown, n_known)

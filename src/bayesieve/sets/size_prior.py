@@ -1,6 +1,6 @@
 r"""SizePrior: a prior that depends on the number of markers only.
 
-A law says the weight of *one* set of each size, :math:`p_k / \binom{n}{k}`: of many priors that is a
+A distribution says the weight of *one* set of each size, :math:`p_k / \binom{n}{k}`: of many priors that is a
 simpler number than :math:`p_k`, and the one that posteriors need.
 
 With :math:`p_k` the probability of :math:`k` markers among :math:`n` features, every set of :math:`k`
@@ -18,14 +18,14 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from bayesieve.models import Model
-from bayesieve.posterior import CountLaw, PriorRemark
+from bayesieve.posterior import CountDistribution, PriorRemark
 from bayesieve.sets.masks import check_number, log_sum, set_sizes
 from bayesieve.sets.priors import SetPrior
 from bayesieve.utils import FloatArray, PriorError, check_whole, is_number
 
 
 @runtime_checkable
-class SizeLaw(Protocol):
+class SizeDistribution(Protocol):
     """Where the weights of a :class:`SizePrior` come from."""
 
     def log_per_set(self, n_features: int) -> FloatArray:
@@ -34,13 +34,13 @@ class SizeLaw(Protocol):
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Law of :meth:`SizePrior.fixed`."""
+    """Distribution of :meth:`SizePrior.fixed`."""
 
     size: int
 
@@ -54,13 +54,13 @@ class Fixed:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"exactly {self.size:,} marker{'' if self.size == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """Law of :meth:`SizePrior.at_most`."""
+    """Distribution of :meth:`SizePrior.at_most`."""
 
     size: int
 
@@ -70,13 +70,13 @@ class AtMost:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"at most {self.size:,} marker{'' if self.size == 1 else 's'}, each number equally probable"
 
 
 @dataclass(frozen=True, slots=True)
 class Binomial:
-    """Law of :meth:`SizePrior.binomial`."""
+    """Distribution of :meth:`SizePrior.binomial`."""
 
     prior_probability: float
 
@@ -87,13 +87,13 @@ class Binomial:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"independent features of prior probability {self.prior_probability:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class BetaBinomial:
-    """Law of :meth:`SizePrior.beta_binomial`."""
+    """Distribution of :meth:`SizePrior.beta_binomial`."""
 
     a: float
     b: float
@@ -105,10 +105,10 @@ class BetaBinomial:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         if self.a == self.b == 1.0:
             return "every number of markers equally probable"
-        return f"a prior probability that is unknown and follows a Beta({self.a:g}, {self.b:g}) law"
+        return f"a prior probability that is unknown and follows a Beta({self.a:g}, {self.b:g}) distribution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,13 @@ class Table:
                 f"features; of {len(self.weights)} weights, those after the first {n_features + 1} must be 0."
             )
         weights = np.zeros(n_features + 1)
-        given = self.weights[: n_features + 1]
-        weights[: len(given)] = given
+        head = self.weights[: n_features + 1]
+        weights[: len(head)] = head
         return _log(weights) - log_choose(n_features)
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return "the weights given"
 
 
@@ -144,7 +144,7 @@ class Function:
     def log_per_set(self, n_features: int) -> FloatArray:
         """Log weight of one set of each size."""
         weights = [self._weight(k) for k in range(n_features + 1)]
-        return _log(np.array(checked_weights(weights))) - log_choose(n_features)
+        return _log(np.array(check_weights(weights))) - log_choose(n_features)
 
     def _weight(self, k: int) -> float:
         try:
@@ -157,7 +157,7 @@ class Function:
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return "the weights given"
 
 
@@ -182,18 +182,18 @@ def _log(weights: FloatArray) -> FloatArray:
         return np.asarray(np.log(weights))
 
 
-def checked_weights(weights: Any) -> tuple[float, ...]:
+def check_weights(weights: Any) -> tuple[float, ...]:
     """Check weights of 0, 1, 2, ... markers."""
     try:
-        given = np.asarray(weights, dtype=np.float64)
+        values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.array(np.nan)
-    if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given >= 0)).all() or not given.any():
+        values = np.array(np.nan)
+    if values.ndim != 1 or not values.size or not (np.isfinite(values) & (values >= 0)).all() or not values.any():
         raise PriorError(
             "A prior on the number of markers needs one weight for 0, 1, 2, ... markers: finite, not negative, "
             "and at least one of them positive."
         )
-    return tuple(given.tolist())
+    return tuple(values.tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,7 +204,7 @@ class SizePrior(SetPrior):
     ----------
     law
         Weights of 0, 1, 2, ... markers, zero beyond the last; or a function that returns the weight of a
-        number of markers. Weights need not add up to 1. For laws with a name see :meth:`uniform`,
+        number of markers. Weights need not add up to 1. For distributions with a name see :meth:`uniform`,
         :meth:`beta_binomial`, :meth:`binomial`, :meth:`fixed` and :meth:`at_most`.
 
     Examples
@@ -224,9 +224,9 @@ class SizePrior(SetPrior):
 
     def __post_init__(self) -> None:
         law = self.law
-        if isinstance(law, SizeLaw):
+        if isinstance(law, SizeDistribution):
             return
-        object.__setattr__(self, "law", Function(law) if callable(law) else Table(checked_weights(law)))
+        object.__setattr__(self, "law", Function(law) if callable(law) else Table(check_weights(law)))
 
     @classmethod
     def fixed(cls, size: int) -> SizePrior:
@@ -270,7 +270,7 @@ class SizePrior(SetPrior):
 
     @classmethod
     def beta_binomial(cls, a: float, b: float) -> SizePrior:
-        r"""Independent features whose prior probability is unknown and follows a Beta(a, b) law.
+        r"""Independent features whose prior probability is unknown and follows a Beta(a, b) distribution.
 
         Examples
         --------
@@ -355,15 +355,17 @@ class SizePrior(SetPrior):
         return str(self.law.words)
 
 
-def about_size(prior: SizePrior, law: CountLaw, model: Model) -> PriorRemark:
+def about_size(prior: SizePrior, number_of_markers: CountDistribution, model: Model) -> PriorRemark:
     """Say what was believed about the number of markers, and what is believed now."""
-    low, high = law.interval(0.9)
-    number = f"Given the data {law.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
+    low, high = number_of_markers.interval(0.9)
+    number = (
+        f"Given the data {number_of_markers.mean:,.1f} are expected, with a 90% interval of {low:,} to {high:,}."
+    )
     dependent = "Under this prior features are not independent: ask false_positives() of the size posterior."
-    said = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
+    sentences = [f"The prior is on the number of markers: {prior.words}. {number}", dependent]
     if model.supports("prior-ratio"):
-        said.append(
+        sentences.append(
             "Under an improper prior the number of markers is one given its prior_ratio: another ratio, another "
             "number."
         )
-    return PriorRemark(tuple(said))
+    return PriorRemark(tuple(sentences))

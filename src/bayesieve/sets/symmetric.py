@@ -4,8 +4,8 @@ Multiplied by :math:`e^\tau`, Bayes factors :math:`x_f` are the odds of independ
 
 .. math:: e_k(x) = P_\tau(k) \, e^{-k\tau} \prod_f (1 + x_f e^\tau)
 
-with :math:`P_\tau(k)` the probability that :math:`k` coins fall on 1 (a Poisson-binomial law). The tilt
-:math:`\tau` brings any :math:`k` into the middle of that law. A *window* is the middle of one such law; windows
+with :math:`P_\tau(k)` the probability that :math:`k` coins fall on 1 (a Poisson-binomial distribution). The tilt
+:math:`\tau` brings any :math:`k` into its middle. A *window* is the middle of one such distribution; windows
 are added until what they leave out is known to be negligible.
 
 With :math:`x_f` the Bayes factors and :math:`c_k` the log prior probability of one set of :math:`k` markers,
@@ -16,7 +16,7 @@ With :math:`x_f` the Bayes factors and :math:`c_k` the log prior probability of 
     \frac{\sum_m e^{c_{m+1}} e_m(x_{-f})}{\sum_m e^{c_m} e_m(x_{-f})}
 
 with :math:`e_k` the elementary symmetric polynomials, held as tilted
-laws. Taking one coin out of such a law gives :math:`e_m(x_{-f})`: from the left
+distributions. Taking one coin out of such a distribution gives :math:`e_m(x_{-f})`: from the left
 if the coin rather falls on 0, from the right if rather on 1. In the other direction rounding errors grow
 without bound.
 """
@@ -74,16 +74,16 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """The law of the coins after one tilt, and the numbers it is used for.
+    """The distribution of the coins after one tilt, and the numbers it is used for.
 
     Parameters
     ----------
     tilt
         What was added to all log Bayes factors.
-    law
-        Law of the number of coins on 1.
+    distribution
+        Distribution of the number of coins on 1.
     first, last
-        The middle of the law: its masses from ``first`` to ``last`` are over a thousandth of the largest.
+        The middle of the distribution: its masses from ``first`` to ``last`` are over a thousandth of the largest.
     fresh
         Those of the numbers from ``first`` up to but without ``last`` that no earlier window serves.
     log_scale
@@ -93,7 +93,7 @@ class Window:
     """
 
     tilt: float
-    law: PoissonBinomial
+    distribution: PoissonBinomial
     first: int
     last: int
     fresh: BoolArray
@@ -101,13 +101,15 @@ class Window:
     reference_size: int = 0
 
     def log_weight(self, number: npt.NDArray[np.int64]) -> FloatArray:
-        """Log of what a mass of the law is multiplied by to give the polynomial of that number."""
+        """Log of what a mass of the distribution is multiplied by to give the polynomial of that number."""
         return np.asarray(self.log_scale + (self.reference_size - number) * self.tilt, dtype=np.float64)
 
     def log_polynomial(self) -> FloatArray:
         """Log symmetric polynomials from ``first`` to ``last``."""
         number = np.arange(self.first, self.last + 1)
-        return np.asarray(np.log(self.law.pmf[number - self.law.lowest]) + self.log_weight(number))
+        return np.asarray(
+            np.log(self.distribution.pmf[number - self.distribution.lowest]) + self.log_weight(number)
+        )
 
     def scaled(self, log_factor: FloatArray, reference: Reference) -> Window:
         """Divide the factors of a reference out."""
@@ -116,7 +118,7 @@ class Window:
 
 
 def coins(log_factor: FloatArray, tilt: float) -> PoissonBinomial:
-    """Law of the number of coins on 1, their log-odds being tilted log Bayes factors."""
+    """Distribution of the number of coins on 1, their log-odds being tilted log Bayes factors."""
     x = log_factor + tilt
     return PoissonBinomial.of(np.minimum(expit(x), _BELOW_ONE), expit(-x))  # none is taken as certain
 
@@ -181,15 +183,15 @@ def _find(log_factor: FloatArray, log_per_set: FloatArray, start: float) -> tupl
         served[window.first : window.last] = True
         wanted = _most_wanted(_bound(polynomial, choose), log_per_set, served, levels)
         if wanted is not None:
-            place = _moved(wanted, served, int(0.45 * (window.last - window.first)))
+            place = _move(wanted, served, int(0.45 * (window.last - window.first)))
     bulk = int(np.nanargmax(np.where(log_per_set > -np.inf, log_per_set + polynomial, np.nan)))
     return windows, next(window for window in windows if window.first <= bulk <= window.last)
 
 
-def _middle(law: PoissonBinomial, tilt: float, served: BoolArray) -> Window:
-    middle = np.flatnonzero(law.pmf >= _MIDDLE * law.pmf.max()) + law.lowest
+def _middle(distribution: PoissonBinomial, tilt: float, served: BoolArray) -> Window:
+    middle = np.flatnonzero(distribution.pmf >= _MIDDLE * distribution.pmf.max()) + distribution.lowest
     first, last = int(middle[0]), int(middle[-1])
-    return Window(tilt, law, first, last, ~served[first:last])
+    return Window(tilt, distribution, first, last, ~served[first:last])
 
 
 def _bound(polynomial: FloatArray, choose: FloatArray) -> FloatArray:
@@ -211,10 +213,10 @@ def _most_wanted(bound: FloatArray, log_per_set: FloatArray, served: BoolArray, 
     Its share is looked at in the odds of the weakest feature, the strongest, and some between.
 
     The search ends after as many windows as there are numbers, at the latest. The next window is centred on a
-    number :math:`m` that no window serves (:func:`_moved` sees to that), by a law of mean :math:`m + 1/2`. Such a
-    law has its mode at :math:`m` or :math:`m + 1`, and at the other one at least a thousandth of that: otherwise,
-    being log-concave, it had next to nothing on that side of the mode, and its mean could not lie there. So both
-    are in its middle, and :math:`m` is served.
+    number :math:`m` that no window serves (:func:`_move` sees to that), by a distribution of mean
+    :math:`m + 1/2`. It has its mode at :math:`m` or :math:`m + 1`, and at the other one at least a thousandth of
+    that: otherwise, being log-concave, it had next to nothing on that side of the mode, and its mean could not
+    lie there. So both are in its middle, and :math:`m` is served.
     """
     gain = np.full(served.size, -np.inf)
     for level in levels:
@@ -238,7 +240,7 @@ def _most_wanted(bound: FloatArray, log_per_set: FloatArray, served: BoolArray, 
     return int(near.argmax()) if near.max() > LOG_NEGLIGIBLE else best
 
 
-def _moved(place: int, served: BoolArray, half: int) -> int:
+def _move(place: int, served: BoolArray, half: int) -> int:
     """Centre of a window with ``place`` at its edge, if what lies on one side of it is served already."""
     if place > 0 and served[place - 1]:
         ahead = served[place : place + half + 1]
@@ -328,16 +330,19 @@ class SymmetricSums:
         weights = np.exp(logs - scales)
         n_low = int(np.searchsorted(levels, -window.tilt, side="right"))
         odds = np.exp(-np.abs(levels + window.tilt))
-        pmf, first = window.law.pmf.copy(), window.first - window.law.lowest
+        pmf, first = window.distribution.pmf.copy(), window.first - window.distribution.lowest
         sums = np.empty((2, levels.size))
         threads = n_threads_for(n_threads, levels.size * m.size)
         _take_out(odds[:n_low], pmf, first, weights, sums[:, :n_low], threads)
-        flipped, first = pmf[::-1].copy(), window.law.lowest + pmf.size - 1 - window.last  # coins turned over
+        flipped, first = (
+            pmf[::-1].copy(),
+            window.distribution.lowest + pmf.size - 1 - window.last,
+        )  # coins turned over
         _take_out(odds[n_low:], flipped, first, weights[:, ::-1].copy(), sums[:, n_low:], threads)
         return sums, scales
 
     def number_in(self, mask: BoolArray) -> FloatArray:
-        """Law of the number of markers among the features of a mask, from 0 to their number."""
+        """Distribution of the number of markers among the features of a mask, from 0 to their number."""
         found, total = np.zeros(int(mask.sum()) + 1), self.log_total
         taken = np.zeros(self.log_factor.size + 1, dtype=bool)
         for window in self.windows:
@@ -366,7 +371,7 @@ def _take_out(
 
 @compiled(fastmath={"contract"})
 def _take_coins_out(odds: Any, pmf: Any, first: int, weights: Any, sums: Any) -> None:
-    """Take each coin, of odds up to 1, out of a law, and add up what is left from ``first`` on, weighted.
+    """Take each coin, of odds up to 1, out of a distribution, and add up what is left from ``first`` on, weighted.
 
     A start some numbers below ``first`` is enough: an error there shrinks by the odds at every step.
     Coins are treated in groups, one processor instruction serving several of them.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.screening import Summarised, values_of
+from bayesieve.screening import SummarisedTable, values_of
 from bayesieve.stats import ClassStatistics, Moments, as_moments, complete_moments
 from bayesieve.utils import DataError, IntArray, LabelError, MissingValueError, OptionError
 
@@ -33,7 +33,7 @@ class TwoClasses:
         Number of features.
     """
 
-    table: LabelledMatrix | Summarised
+    table: LabelledMatrix | SummarisedTable
     classes: tuple[Label, ...]
     counts: IntArray
     feature_names: tuple[str, ...] | None
@@ -50,7 +50,7 @@ class TwoClasses:
         feature_names: Sequence[str] | None = None,
     ) -> TwoClasses:
         """Check a table and its labels, or a file that has been read; ``what`` wants them, in words."""
-        if isinstance(X, Summarised):
+        if isinstance(X, SummarisedTable):
             if any(value is not None for value in (y, classes, feature_names)):
                 raise LabelError("The table holds its classes and features already. Say them to read_table only.")
             made = _of_file(X, what)
@@ -101,11 +101,11 @@ class TwoClasses:
         return moments
 
 
-def _of_file(table: Summarised, what: str) -> TwoClasses:
+def _of_file(table: SummarisedTable, what: str) -> TwoClasses:
     statistics = table.statistics
     if table.n_pairs or table.blocked:
-        said = "pairs" if table.n_pairs else "blocks"
-        raise OptionError(f"{what} knows no {said}. Read the table without them.")
+        design = "pairs" if table.n_pairs else "blocks"
+        raise OptionError(f"{what} knows no {design}. Read the table without them.")
     if as_moments(statistics) is None:
         raise DataError(
             f"The table was read for another model, to {type(statistics).__name__}. Read it without model=...",

@@ -73,6 +73,6 @@ def data_model(name: str, /, **constants: Any) -> DataModel:
     except (TypeError, ValueError) as error:
         if isinstance(error, BayesieveError):
             raise
-        given = ", ".join(f"{key} = {value!r}" for key, value in constants.items())
-        raise OptionError(f"Data model {name!r} cannot be made of {given}: {error}.") from error
+        settings = ", ".join(f"{key} = {value!r}" for key, value in constants.items())
+        raise OptionError(f"Data model {name!r} cannot be made of {settings}: {error}.") from error
     return model

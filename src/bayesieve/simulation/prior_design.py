@@ -64,11 +64,11 @@ class PriorDesign:
             )
         if len(model.class_priors) > 2:
             raise PriorError(f"The design has two classes; the model has {len(model.class_priors)} class priors.")
-        given = {prior.n_features for prior in (*model.class_priors, model.pooled_prior)}
-        given.add(np.size(self.prior_probability) if np.ndim(self.prior_probability) else None)
-        if given - {None, self.n_features}:
+        lengths = {prior.n_features for prior in (*model.class_priors, model.pooled_prior)}
+        lengths.add(np.size(self.prior_probability) if np.ndim(self.prior_probability) else None)
+        if lengths - {None, self.n_features}:
             raise PriorError(
-                f"Hyper-parameters or prior probabilities are given for {max(filter(None, given)):,} features, "
+                f"Hyper-parameters or prior probabilities are given for {max(filter(None, lengths)):,} features, "
                 f"but n_features is {self.n_features:,}."
             )
         chance = np.asarray(self.prior_probability, dtype=np.float64)

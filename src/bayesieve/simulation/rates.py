@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.models import GaussianModel
-from bayesieve.posterior import checked_log_odds, consistency_report, log_expit
+from bayesieve.posterior import check_log_odds, consistency_report, log_expit
 from bayesieve.stats import Moments
 from bayesieve.utils import DataError, FloatArray, IntArray, RuleError, check_between, check_choice
 
@@ -239,7 +239,7 @@ class RatePaths:
         towards_truth = np.where(self.markers[:, None, None], self.log_odds, -self.log_odds)
         return np.asarray(log_expit(towards_truth).sum(axis=0))
 
-    def settled(self, threshold: float = 0.5) -> IntArray:
+    def first_correct_size(self, threshold: float = 0.5) -> IntArray:
         """Smallest n from which on the selection by minimal risk is the truth at every size; -1 if at none."""
         if not 0.0 < threshold < 1.0:
             raise RuleError(f"threshold must lie between 0 and 1, not {threshold!r}.")
@@ -247,6 +247,8 @@ class RatePaths:
         wrong = (selected != self.markers[:, None, None]).any(axis=0)
         last_wrong = np.where(wrong, np.arange(self.sizes.size), -1).max(axis=1)
         return np.asarray(np.append(self.sizes, -1)[last_wrong + 1])
+
+    settled = first_correct_size  # the former name
 
     def rates(self) -> tuple[FittedRate, ...]:
         r"""Fit a slope to every kind: against n for markers, against log n for non-markers.
@@ -285,7 +287,7 @@ def consistency_paths(
 ) -> RatePaths:
     r"""Follow the log-odds of features while one sample grows."""
     model = GaussianModel.jeffreys() if model is None else model
-    prior = checked_log_odds(prior_probability, 1)
+    prior = check_log_odds(prior_probability, 1)
     grown = growing_moments(sizes, kinds, n_paths=n_paths, share=share, noise=noise, seed=seed)
     log_odds = np.stack([prior + model.log_bayes_factor(moments) for moments in grown], axis=-1)
     exponent = consistency_report(model).exponent

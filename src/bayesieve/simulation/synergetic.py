@@ -115,8 +115,8 @@ class SynergeticModel:
         >>> SynergeticModel().blocks_by_subclass, SynergeticModel(heterogeneous_blocks=3).blocks_by_subclass
         ((2, 2), (2, 1))
         """
-        given = self.heterogeneous_blocks
-        return given if isinstance(given, tuple) else even_parts(given, self.n_subclasses)
+        blocks = self.heterogeneous_blocks
+        return blocks if isinstance(blocks, tuple) else even_parts(blocks, self.n_subclasses)
 
     @property
     def shifts(self) -> FloatArray:
@@ -343,17 +343,17 @@ def _check_variances(variances: Any) -> None:
 
 
 def _check_numbers(model: SynergeticModel) -> None:
-    given = model.heterogeneous_blocks
-    mixed = given if isinstance(given, tuple) else (given,)
+    blocks = model.heterogeneous_blocks
+    mixed = blocks if isinstance(blocks, tuple) else (blocks,)
     counts = (model.global_blocks, *mixed, model.low_variance_blocks, model.high_variance_features)
     sizes = (model.block_size, model.n_subclasses)
     if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in (*counts, *sizes)):
         raise DataError("Block size and numbers of blocks, features and subclasses must be whole numbers.")
     if min(sizes) < 1 or min(counts) < 0:
         raise DataError("Block size and number of subclasses must be at least 1, other numbers at least 0.")
-    if isinstance(given, tuple) and len(given) != model.n_subclasses:
+    if isinstance(blocks, tuple) and len(blocks) != model.n_subclasses:
         raise DataError(
-            f"heterogeneous_blocks holds {len(given)} numbers; give one for each of the {model.n_subclasses} "
+            f"heterogeneous_blocks holds {len(blocks)} numbers; give one for each of the {model.n_subclasses} "
             "subclasses, or a single one."
         )
     if model.n_features < 1:

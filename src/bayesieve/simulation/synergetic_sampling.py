@@ -229,7 +229,7 @@ class SynergeticValues:
 
 
 def differs_by_part(layout: Layout, n_subclasses: int) -> Any:
-    """Whether a feature is drawn from the second law, in class 0 and in each subclass of class 1."""
+    """Whether a feature is drawn from the second distribution, in class 0 and in each subclass of class 1."""
     is_global = layout.kind == Kind.GLOBAL_MARKER
     mixed = [layout.subclass == k for k in range(n_subclasses)]
     return np.array([np.zeros_like(is_global), *(is_global | differs for differs in mixed)])

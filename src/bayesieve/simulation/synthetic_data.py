@@ -218,7 +218,7 @@ def draw_pieces(
         _by_samples(source, size or _rows_at_once(p), n_threads)
         if by == "samples"
         else (
-            _piece(source, (0, n), part, n_threads) for part in _cut((0, p), size or COLUMNS * _tiles_at_once(n))
+            _piece(source, (0, n), part, n_threads) for part in _split((0, p), size or COLUMNS * _tiles_at_once(n))
         )
     )
 
@@ -234,7 +234,7 @@ def draw_statistics(source: TileSource, n_threads: int | None = None) -> Synthet
 
 
 def _by_samples(source: TileSource, size: int, n_threads: int | None) -> Iterator[SyntheticData]:
-    for rows in _cut((0, sum(source.sizes)), size):
+    for rows in _split((0, sum(source.sizes)), size):
         yield _piece(source, rows, (0, source.kind.size), n_threads)
 
 
@@ -265,7 +265,7 @@ def _within(part: Range, of: Range) -> slice:
     return slice(part[0] - of[0], part[1] - of[0])
 
 
-def _cut(of: Range, size: int) -> Iterator[Any]:
+def _split(of: Range, size: int) -> Iterator[Any]:
     return ((lo, min(lo + size, of[1])) for lo in range(of[0], of[1], size))
 
 

@@ -1,7 +1,7 @@
 from .categories.category_counts import CategoryCounts as CategoryCounts
 from .events.event_totals import (
     EventTotals as EventTotals,
-    checked_exposures as checked_exposures,
+    check_exposures as check_exposures,
     size_factors as size_factors,
     wide as wide,
 )
@@ -10,8 +10,8 @@ from .moments.kernels import merge as merge
 from .moments.moments import (
     Moments as Moments,
     as_moments as as_moments,
+    check_resolution as check_resolution,
     check_same_features as check_same_features,
-    checked_resolution as checked_resolution,
     complete_moments as complete_moments,
     plain_counts as plain_counts,
     split_blocks as split_blocks,
@@ -21,7 +21,7 @@ from .resampling.exceedances import (
     Thresholds as Thresholds,
     count_exceedances as count_exceedances,
     reach as reach,
-    share_by_chance as share_by_chance,
+    share_under_null as share_under_null,
 )
 from .resampling.leave_one_out import TILE as TILE, Neighbours as Neighbours, whole_plan as whole_plan
 from .resampling.permuted import CentredValues as CentredValues, Relabellings as Relabellings, deal as deal

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesieve.data import Label, LabelledMatrix, checked_classes, is_sparse, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, check_classes, is_sparse, union_of_classes
 from bayesieve.stats.moments.kernels import merge
-from bayesieve.stats.moments.moments import Moments, check_same_features, checked_moments, complete_moments
+from bayesieve.stats.moments.moments import Moments, check_moments, check_same_features, complete_moments
 from bayesieve.utils import CountArray, DataError, FloatArray, IntArray, LabelError, compiled
 
 
@@ -101,9 +101,9 @@ class Scatter:
     residual: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        products = _checked_products(self.products)
+        products = _check_products(self.products)
         squares = np.diagonal(products, axis1=1, axis2=2)
-        classes, count, mean, _, residual = checked_moments(
+        classes, count, mean, _, residual = check_moments(
             self.classes, self.count, self.mean, squares, self.residual
         )
         if count.ndim != 1:
@@ -152,7 +152,7 @@ class Scatter:
 
     def pool(self, classes: Sequence[Label] | None = None) -> Scatter:
         """Scatter of several classes taken together, as one class whose label is the tuple of theirs."""
-        chosen = self.classes if classes is None else tuple(checked_classes(classes))
+        chosen = self.classes if classes is None else tuple(check_classes(classes))
         self._check_known(chosen)
         whole, *others = (self._part(label) for label in chosen)
         for other in others:
@@ -223,7 +223,7 @@ def _merged(first: tuple[Any, Any, Any, Any], second: tuple[Any, Any, Any, Any])
     return n0 + n1, mean, residual, (products0 + products1) + weight * np.multiply.outer(delta, delta)
 
 
-def _checked_products(products: Any) -> FloatArray:
+def _check_products(products: Any) -> FloatArray:
     try:
         array = np.asarray(products, dtype=np.float64)
     except (TypeError, ValueError):

@@ -19,7 +19,7 @@ from bayesieve.utils import (
     check_choice,
     check_whole,
     did_you_mean,
-    listed,
+    list_names,
     option,
 )
 
@@ -31,7 +31,7 @@ def canonical(moments: Moments) -> Moments:
     return Moments.trusted(moments.classes, count, *(np.where(counts > 0, each, 0.0).copy("C") for each in values))
 
 
-def taken(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
+def take_features(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
     """Take features by position; -1 is a feature without values."""
     count = np.broadcast_to(moments.counts, moments.mean.shape)
     arrays = (count, moments.mean, moments.centred_squares, np.asarray(moments.residual))
@@ -43,7 +43,7 @@ TRANSFORMS = ("none", "log2", "log1p")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SiteStatistics:
-    """What one site shares.
+    """Sufficient statistics that one site shares.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ class SiteStatistics:
             raise OptionError(f"The transform is one of {', '.join(TRANSFORMS)}, not {self.transform!r}.")
         other = [label for label in self.moments.classes if not isinstance(label, str)]
         if other:
-            raise LabelError(f"Classes must be text, but {listed(other)} is not. Convert the labels first.")
+            raise LabelError(f"Classes must be text, but {list_names(other)} is not. Convert the labels first.")
         for name in ("min_cell", "n_suppressed"):
             object.__setattr__(self, name, check_whole(name, getattr(self, name)))
-        object.__setattr__(self, "feature_ids", _checked_ids(self.feature_ids, self.moments.n_features))
+        object.__setattr__(self, "feature_ids", _check_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
 
     @property
@@ -160,7 +160,8 @@ class StatisticsSet:
         if lost.any():
             raise DataError(
                 f"{lost.sum()} of {lost.size} features are too large to be pooled: the squares of "
-                f"{listed(chosen(self.feature_ids, lost))} exceed float64. Use a larger unit or a logarithm."
+                f"{list_names(pick_names(self.feature_ids, lost))} exceed float64. Use a larger unit or a "
+                "logarithm."
             )
         return canonical(whole)
 
@@ -193,14 +194,15 @@ class StatisticsSet:
         names = [each.site for each in self.sites]
         if site not in names:
             raise OptionError(
-                f"There is no site {site!r}.{did_you_mean(str(site), names)} The sites are {listed(names, 20)}."
+                f"There is no site {site!r}.{did_you_mean(str(site), names)} The sites are "
+                f"{list_names(names, 20)}."
             )
         rest = [each for each in self.sites if each.site != site]
         left = np.any([each.held for each in rest], axis=0) if rest else np.array(False)
         if not left.any():
             raise OptionError(f"Without site {site!r} nothing would be left. Keep it, or add another site first.")
-        ids = chosen(self.feature_ids, left)
-        return StatisticsSet(tuple(aligned(each, self.classes, ids) for each in rest))
+        ids = pick_names(self.feature_ids, left)
+        return StatisticsSet(tuple(align_site(each, self.classes, ids) for each in rest))
 
 
 def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tuple[Moments, tuple[str, ...], int]:
@@ -208,7 +210,7 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
 
     Returns what may be shared, its ids, and the number of features held back.
     """
-    least, ids = check_whole("min_cell", min_cell), _checked_ids(feature_ids, moments.n_features)
+    least, ids = check_whole("min_cell", min_cell), _check_ids(feature_ids, moments.n_features)
     enough = np.broadcast_to((moments.counts >= least).all(axis=0), (moments.n_features,))
     if not enough.any():
         largest = zip(moments.classes, moments.counts.max(axis=1), strict=True)
@@ -221,7 +223,7 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
             hint=("Lower ", option("min_cell"), " if your rules allow it, or add samples."),
             kind="small-cells",
         )
-    return taken(moments, np.flatnonzero(enough)), chosen(ids, enough), int((~enough).sum())
+    return take_features(moments, np.flatnonzero(enough)), pick_names(ids, enough), int((~enough).sum())
 
 
 def check_compatible(sites: Sequence[SiteStatistics]) -> None:
@@ -231,8 +233,8 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
     twice = [site for site, n in Counter(each.site for each in sites).items() if n > 1]
     if twice:
         raise OptionError(
-            f"{len(twice)} of the sites came more than once: {listed(twice)}. The same site's file given twice "
-            "would count its patients twice.",
+            f"{len(twice)} of the sites came more than once: {list_names(twice)}. The same site's file given "
+            "twice would count its patients twice.",
             hint=("Drop one; if they are different sites, rename one with ", option("site"), "."),
             kind="site-twice",
         )
@@ -245,37 +247,37 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
             )
         if set(other.moments.classes) != set(first.moments.classes):
             raise LabelError(
-                f"Site {first.site!r} has the classes {listed(first.moments.classes)}, site {other.site!r} has "
-                f"{listed(other.moments.classes)}. Have all sites use the same names for the same classes",
+                f"Site {first.site!r} has the classes {list_names(first.moments.classes)}, site {other.site!r} "
+                f"has {list_names(other.moments.classes)}. Have all sites use the same names for the same classes",
                 Wording("", " (--classes)"),
                 "; a site that lacks a class cannot take part.",
                 kind="classes-differ",
             )
 
 
-def aligned(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str, ...]) -> SiteStatistics:
+def align_site(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str, ...]) -> SiteStatistics:
     """Bring a site to these classes and features, with nothing where it lacks a feature."""
     moments = site.moments if site.moments.classes == classes else site.moments.pick(classes)
     if ids != site.feature_ids:
         position = {name: i for i, name in enumerate(site.feature_ids)}
-        moments = taken(moments, np.array([position.get(name, -1) for name in ids]))
+        moments = take_features(moments, np.array([position.get(name, -1) for name in ids]))
     return replace(site, moments=moments, feature_ids=ids)
 
 
-def _checked_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]:
+def _check_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]:
     ids = tuple(feature_ids)
     if len(ids) != n_features or not all(isinstance(name, str) for name in ids):
         raise DataError(f"{n_features} features need as many ids, all of them text; {len(ids)} values were given.")
     if len(set(ids)) < len(ids):
         twice = [name for name, n in Counter(ids).items() if n > 1]
         raise DataError(
-            f"{len(twice)} feature ids occur more than once: {listed(twice)}. Sites are joined by these ids: "
+            f"{len(twice)} feature ids occur more than once: {list_names(twice)}. Sites are joined by these ids: "
             "make them distinct, or drop the extra features."
         )
     return ids
 
 
-def chosen(names: Sequence[str], kept: Any) -> tuple[str, ...]:
+def pick_names(names: Sequence[str], kept: Any) -> tuple[str, ...]:
     """Return the names where ``kept`` is true."""
     return tuple(name for name, keep in zip(names, kept, strict=True) if keep)
 
@@ -307,13 +309,13 @@ def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer
     check_compatible(sites)
     union = dict.fromkeys(name for site in sites for name in site.feature_ids)
     ids = _common(sites) if how == "inner" else tuple(union)
-    return StatisticsSet(tuple(aligned(site, sites[0].moments.classes, ids) for site in sites))
+    return StatisticsSet(tuple(align_site(site, sites[0].moments.classes, ids) for site in sites))
 
 
 def _common(sites: Sequence[SiteStatistics]) -> tuple[str, ...]:
-    common = chosen(sites[0].feature_ids, sites[0].held)
+    common = pick_names(sites[0].feature_ids, sites[0].held)
     for site in sites:
-        theirs = dict.fromkeys(chosen(site.feature_ids, site.held))
+        theirs = dict.fromkeys(pick_names(site.feature_ids, site.held))
         common, before = tuple(name for name in common if name in theirs), common
         if not common:
             mine, yours = (next(iter(names), "nothing") for names in (before, theirs))

@@ -1,4 +1,4 @@
-"""What a model needs to know of each class of samples: statistics that merge."""
+"""Sufficient statistics: what a model needs to know of each class of samples, in a form that merges."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Parts:
     def take(self, places: Any) -> Parts:
         """Some features: the last axis of every array that a part holds."""
         return Parts(
-            self.classes, tuple(_taken(part, places) for part in self.parts), self.count[:, places], self.combine
+            self.classes, tuple(_take(part, places) for part in self.parts), self.count[:, places], self.combine
         )
 
     def renamed(self, classes: Sequence[Label]) -> Parts:
@@ -156,9 +156,9 @@ class Parts:
         return {f"n_{label}": self.count[k] for k, label in enumerate(labels)}
 
 
-def _taken(part: Any, places: Any) -> Any:
+def _take(part: Any, places: Any) -> Any:
     if isinstance(part, (tuple, list)):
-        return type(part)(_taken(each, places) for each in part)
+        return type(part)(_take(each, places) for each in part)
     return part[..., places] if isinstance(part, np.ndarray) and part.ndim else part
 
 

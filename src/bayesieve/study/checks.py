@@ -184,12 +184,12 @@ def step(first: Estimate, second: Estimate) -> int:
     return Estimate(second.mean - first.mean, error, min(first.iterations, second.iterations)).direction
 
 
-def _signed(value: Estimate, digits: int) -> str:
+def _format_signed(value: Estimate, digits: int) -> str:
     return f"{value.mean:+,.{digits}f} ({value.standard_error:.2f})".replace("-", _MINUS)
 
 
 def _at_most(row: Row) -> str:
-    return f"{row.label}: at most {_signed(row.value, 2)}, at n = {row.n:,}."
+    return f"{row.label}: at most {_format_signed(row.value, 2)}, at n = {row.n:,}."
 
 
 def _describe(rows: Rows, digits: int = 1) -> str:
@@ -198,7 +198,7 @@ def _describe(rows: Rows, digits: int = 1) -> str:
     by_size = {row.n: row for row in rows}
     one_label = len({row.label for row in rows}) == 1
     shown = [
-        f"{'' if one_label else by_size[n].label + ' '}{_signed(by_size[n].value, digits)} at n = {n:,}"
+        f"{'' if one_label else by_size[n].label + ' '}{_format_signed(by_size[n].value, digits)} at n = {n:,}"
         for n in ends
     ]
     up, down = ([row.n for row in rows if row.value.direction == way] for way in (1, -1))

@@ -190,10 +190,10 @@ def _coverage(axes: Axes, view: ResultsView, look: dict[str, Look]) -> None:
 
 
 def _along(axes: Axes, view: ResultsView, look: dict[str, Look]) -> None:
-    """False positives of lists of any length: true, expected, and by chance among Gaussian non-markers."""
+    """False positives of lists of any length: true, expected, and expected under the global null."""
     shown = [method.name for method in view.methods if method.name in look and method.rule != "top"]
     styles = (("false_positives", "-", "true"), ("expected_false_positives", (0, (4, 1.5)), "expected"),
-              ("expected_by_chance", (0, (1, 1)), "by chance"))  # fmt: skip
+              ("expected_under_null", (0, (1, 1)), "under the global null"))  # fmt: skip
     for name, style, label in styles:
         measure = view.measure(name)
         axes.plot([], [], color=BLACK, ls=style, label=label)

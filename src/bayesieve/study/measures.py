@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_by_chance
+from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_under_null
 from bayesieve.utils import BoolArray
 
 LABELS = ("correct", "n_selected", "true_positives", "false_positives")
@@ -15,7 +15,7 @@ ERRORS = (
     "interval_low",
     "interval_high",
     "interval_probability",
-    "expected_by_chance",
+    "expected_under_null",
     "expected_markers",
 )
 SECONDS, PEAK = "seconds", "peak_bytes"
@@ -53,10 +53,10 @@ def label_measures(selected: BoolArray, truth: BoolArray) -> dict[str, float]:
 
 
 def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float) -> dict[str, float]:
-    """How many false positives OBF expects in its list, within which bounds, and how many by chance.
+    """How many false positives OBF expects in its list, within which bounds, and how many under the global null.
 
     The bounds hold 90% of the distribution of false positives (or a little more, because they are whole numbers;
-    how much is the ``interval_probability``). Chance is known exactly under the prior of Jeffreys and left out
+    how much is the ``interval_probability``). The last is known exactly under the prior of Jeffreys and left out
     elsewhere.
     """
     errors = ErrorAnalysis(posterior, selected)
@@ -70,7 +70,7 @@ def error_measures(posterior: FeaturePosterior, selected: BoolArray, cut: float)
         "expected_markers": posterior.expected_markers,
     }
     if posterior.model.is_jeffreys:
-        found["expected_by_chance"] = expected_by_chance(posterior, cut)
+        found["expected_under_null"] = expected_under_null(posterior, cut)
     return found
 
 

@@ -61,8 +61,8 @@ _CAPTIONS = {
 }
 _RELIABILITY = "(d) Share of markers among features of a probability, all n together."
 _ALONG = (
-    "(d) False positives of lists of any length: true, expected under the model, and by chance among Gaussian "
-    "non-markers (known under JP only)."
+    "(d) False positives of lists of any length: true, expected under the model, and expected under the global "
+    "null (no feature differs; known under JP only)."
 )
 _CHECKS = (
     "A difference counts if it exceeds four standard errors, which stand in brackets. Differences between methods "
@@ -186,7 +186,9 @@ def _describe_design(view: ResultsView) -> str:
     rounds = sorted({correct.mean(*cell).iterations for cell in correct.cells})
     of_each = f"{rounds[0]:,}" if len(rounds) == 1 else f"{rounds[0]:,} to {rounds[-1]:,}"
     many = f"{len(sizes)} numbers of samples from {sizes[0]:,} to {sizes[-1]:,}"
-    how = "Every value was drawn." if design.raw else "Means and variances were drawn from their exact law."
+    how = (
+        "Every value was drawn." if design.raw else "Means and variances were drawn from their exact distribution."
+    )
     constants = ", ".join(f"{name} = {value}" for name, value in design.constants.items())
     sets = "data set" if rounds[-1] == 1 else "data sets"
     average = " on average" if design.data == "prior" else ""

@@ -66,6 +66,7 @@ def warn_about_version(began: str, path: str | os.PathLike[str]) -> None:
 
 _FORMAT = "bayesieve study 1"
 FILE_NAME = "study.sqlite"
+_FORMER = {"expected_by_chance": "expected_under_null"}  # measures that had another name
 
 
 class Database:
@@ -102,6 +103,7 @@ class Database:
         with self._failing_clearly(), self._transaction():
             held = self._meta()
             if held:
+                self._rename_former()
                 old = self._with_results(self._design(held), design)
                 self._check_same(old, design)
                 warn_about_version(held["bayesieve"], self.path)
@@ -145,7 +147,7 @@ class Database:
         """Return all rows as columns, ordered by number of samples, iteration and method."""
         with self._failing_clearly():
             cursor = self._connection.execute("SELECT * FROM results ORDER BY n, iteration, method")
-            names = [entry[0] for entry in cursor.description]
+            names = [_FORMER.get(entry[0], entry[0]) for entry in cursor.description]
             rows = cursor.fetchall()
         return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
@@ -184,6 +186,10 @@ class Database:
         )
         for key, value in (("format", _FORMAT), ("bayesieve", __version__), ("numpy", numpy_version)):
             self._write_meta(key, value)
+
+    def _rename_former(self) -> None:
+        for name in {row[1] for row in self._connection.execute("PRAGMA table_info(results)")} & set(_FORMER):
+            self._connection.execute(f'ALTER TABLE results RENAME COLUMN "{name}" TO "{_FORMER[name]}"')
 
     def _meta(self) -> dict[str, str]:
         found = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()

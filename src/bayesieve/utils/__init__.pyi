@@ -48,7 +48,7 @@ from .files import (
 from .messages import (
     did_you_mean as did_you_mean,
     join_words as join_words,
-    listed as listed,
+    list_names as list_names,
     plural as plural,
     warn as warn,
 )

@@ -16,7 +16,7 @@
     BayesieveWarning (UserWarning)
     ├── DegenerateFeatureWarning      features without variance were given a floor or left out
     ├── DataWarning                   a table that may not hold what it seems to hold
-    ├── CalibrationWarning            probabilities that chance alone would often produce
+    ├── CalibrationWarning            probabilities that the global null would often produce
     └── PriorWarning                  a prior that does not fit the data, or is not semi-proper
 
 Every exception is a :class:`BayesieveError` and also the built-in kind a caller would expect, so
@@ -126,13 +126,13 @@ class Message:
 
     @classmethod
     def of(
-        cls, *said: Piece | Message, hint: Piece | Iterable[Piece] = (), kind: str = "", **numbers: Any
+        cls, *parts: Piece | Message, hint: Piece | Iterable[Piece] = (), kind: str = "", **numbers: Any
     ) -> Message:
         """Make a message of pieces; a message alone stays as it is."""
-        if len(said) == 1 and isinstance(said[0], Message):
-            return said[0]
+        if len(parts) == 1 and isinstance(parts[0], Message):
+            return parts[0]
         pieces = (hint,) if isinstance(hint, (str, Wording, SampleIds)) else tuple(hint)
-        text = (piece for each in said for piece in (each.pieces if isinstance(each, Message) else (each,)))
+        text = (piece for each in parts for piece in (each.pieces if isinstance(each, Message) else (each,)))
         return cls(tuple(text), pieces, kind, numbers)
 
     @property
@@ -275,7 +275,7 @@ class DataWarning(BayesieveWarning):
 
 
 class CalibrationWarning(BayesieveWarning):
-    """Chance alone would put many features over the cut."""
+    """Many features would pass the cut under the global null."""
 
 
 class PriorWarning(BayesieveWarning):

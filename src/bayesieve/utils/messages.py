@@ -29,7 +29,7 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f" Did you mean {found!r}?" if found is not None else ""
 
 
-def listed(names: Sequence[Any], most: int = _MOST_LISTED, *, quote: bool = True) -> str:
+def list_names(names: Sequence[Any], most: int = _MOST_LISTED, *, quote: bool = True) -> str:
     """Return the first few names and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(repr if quote else str, names[:most])) + more

@@ -135,19 +135,21 @@ def test_false_discoveries_are_shares_of_lists(posterior):
     )
 
 
-def test_bars_are_the_law_of_the_number_of_false_positives():
+def test_bars_are_the_distribution_of_the_number_of_false_positives():
     selection = bs.FixedSize(20).select(posterior_of(np.full(30, 1.0)))
     ax = figures.false_positives(selection, new_axes())
-    law = stats.binom(20, 1.0 / (1.0 + math.e))
+    distribution = stats.binom(20, 1.0 / (1.0 + math.e))
     for bar in ax.patches:
-        assert bar.get_height() == pytest.approx(law.pmf(round(bar.get_x() + bar.get_width() / 2)), rel=1e-9)
-    low, high = (int(law.ppf(level)) for level in (0.05, 0.95))
+        assert bar.get_height() == pytest.approx(
+            distribution.pmf(round(bar.get_x() + bar.get_width() / 2)), rel=1e-9
+        )
+    low, high = (int(distribution.ppf(level)) for level in (0.05, 0.95))
     orange = [bar for bar in ax.patches if mpl.colors.to_hex(bar.get_facecolor()) == "#e69f00"]
     assert len(orange) == high - low + 1
     assert f"{low} to {high}" in " ".join(text.get_text() for text in ax.texts)
 
 
-def test_a_wide_law_is_an_area():
+def test_a_wide_distribution_is_an_area():
     ax = figures.false_positives(bs.FixedSize(5_000).select(posterior_of(np.full(6_000, 0.0))), new_axes())
     assert not ax.patches
     assert len(ax.collections) == 2
@@ -156,7 +158,7 @@ def test_a_wide_law_is_an_area():
 def test_a_number_by_chance_far_off_is_told_in_words():
     log_odds = np.concatenate([np.full(3, 20.0), np.full(60_000, -1.0)])
     ax = figures.false_positives(bs.FixedSize(3).select(posterior_of(log_odds)).take(slice(0, 3)), new_axes())
-    assert "by chance" in " ".join(text.get_text() for text in ax.texts)
+    assert "under the global null" in " ".join(text.get_text() for text in ax.texts)
 
 
 def test_probabilities_are_counted_once(posterior):
@@ -174,15 +176,15 @@ def test_points_of_a_feature_are_its_values(data, posterior):
         np.testing.assert_array_equal(strips[1][:, 0], X[30:, 3])
 
 
-def test_curves_of_a_feature_are_student_laws(data, posterior):
+def test_curves_of_a_feature_are_student_distributions(data, posterior):
     X, _ = data
     ax = figures.feature(posterior, "x3", ax=new_axes())
     curves = [line for line in ax.lines if len(line.get_xdata()) > 100]
     assert len(curves) == 4  # two classes, and all samples on either line
     first = curves[0]
     height = first.get_ydata() - 0.0
-    law = stats.t(30, X[:30, 3].mean(), math.sqrt(X[:30, 3].var() * (1 + 1 / 30)))
-    density = law.pdf(first.get_xdata())
+    distribution = stats.t(30, X[:30, 3].mean(), math.sqrt(X[:30, 3].var() * (1 + 1 / 30)))
+    density = distribution.pdf(first.get_xdata())
     np.testing.assert_allclose(height / height.max(), density / density.max(), rtol=2e-2, atol=2e-2)
 
 

@@ -36,7 +36,7 @@ from bayesieve.utils import (
     OptionError,
     check_file,
     did_you_mean,
-    listed,
+    list_names,
     option,
     wrap_read_errors,
 )
@@ -172,14 +172,14 @@ def _layer(path: str, file: Any, layer: str | None) -> tuple[Any, Any]:
     layers = list(file["layers"]) if "layers" in file else []
     if layer is None:
         if "X" not in file or _encoding(file["X"]) == "null":
-            raise FileError(f"{path} has no X. Choose one of its layers: {listed(layers) or 'there is none'}.")
+            raise FileError(f"{path} has no X. Choose one of its layers: {list_names(layers) or 'there is none'}.")
         return file["X"], file["var"]
     if layer == "raw" and "raw" in file and "X" in file["raw"]:
         return file["raw"]["X"], file["raw"]["var"]
     if layer in layers:
         return file["layers"][layer], file["var"]
     known = [*layers, *(["raw"] if "raw" in file else [])]
-    there = f"It has: {listed(known)}." if known else "It has only X."
+    there = f"It has: {list_names(known)}." if known else "It has only X."
     raise OptionError(f"{path} has no layer {layer!r}.{did_you_mean(layer, known)} {there}")
 
 

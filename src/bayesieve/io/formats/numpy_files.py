@@ -32,7 +32,7 @@ from bayesieve.utils import (
     LabelError,
     OptionError,
     check_file,
-    listed,
+    list_names,
     option,
     wrap_read_errors,
 )
@@ -253,7 +253,7 @@ def _only_table(path: str, archive: Mapping[str, Any], taken: set[str]) -> str:
     if len(tables) != 1:
         raise FileError(
             f"{path} has no array 'X', and {len(tables)} of its other arrays are tables; it holds "
-            f"{listed(list(archive))}. Save the values as X: numpy.savez(file, X=X, y=y)."
+            f"{list_names(list(archive))}. Save the values as X: numpy.savez(file, X=X, y=y)."
         )
     return tables[0]
 

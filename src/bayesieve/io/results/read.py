@@ -23,14 +23,14 @@ from bayesieve.models import Degeneracy, UnknownModel
 from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility, depends_on_prior
 from bayesieve.screening import SCHEMA_VERSION, FindingRecord, RunRecord, decode_comparison, decode_model
 from bayesieve.selection import FixedSize, MinimalRisk, Selection, hash_columns
-from bayesieve.utils import BayesieveError, FileError, FloatArray, Message, listed, read_json
+from bayesieve.utils import BayesieveError, FileError, FloatArray, Message, list_names, read_json
 
 _NEEDED = ("feature", "log_odds", "log_bayes_factor")
 _HEAD = (*_NEEDED, "rank", "probability", "selected", "degenerate", "degenerate_reason", "transform")
 _UNKNOWN = Message.of(
     "The table came without its record, so that model and prior of the screen are not known: log-odds, list and "
-    "expected numbers are those of the columns; the number of features that would pass by chance, and everything "
-    "else that takes the model, cannot be told.",
+    "expected numbers are those of the columns; the number expected under the global null, and everything else "
+    "that takes the model, cannot be told.",
     kind="no-record",
 )
 
@@ -135,7 +135,7 @@ def read_record(path: str | os.PathLike[str]) -> RunRecord:
         raise FileError(f"{name} is not the manifest of a screen: it is of bayesieve {content['command']}.")
     wrong = [key for key in ("settings", "results") if not isinstance(content.get(key), dict)]
     if wrong:
-        raise FileError(f"{name} is not the record of a screen: {listed(wrong)} is missing.")
+        raise FileError(f"{name} is not the record of a screen: {list_names(wrong)} is missing.")
     return RunRecord.from_dict(content, name)
 
 
@@ -348,8 +348,8 @@ def _parts(
 
 def _codes(table: StoredTable) -> npt.NDArray[np.int8]:
     reasons = {flag.reason: flag for flag in Degeneracy}
-    said = table.texts("degenerate_reason") if "degenerate_reason" in table.columns else [""] * table.n_rows
-    codes = np.array([reasons.get(text, Degeneracy.NO_EVIDENCE) for text in said], dtype=np.int8)
+    texts = table.texts("degenerate_reason") if "degenerate_reason" in table.columns else [""] * table.n_rows
+    codes = np.array([reasons.get(text, Degeneracy.NO_EVIDENCE) for text in texts], dtype=np.int8)
     if "degenerate" in table.columns:
         flags = table.flags("degenerate")
         codes[flags & (codes == 0)] = Degeneracy.NO_EVIDENCE
@@ -366,9 +366,11 @@ def _selection(table: StoredTable, posterior: FeaturePosterior, record: RunRecor
     if record is not None:
         results = record.results
         mask.flags.writeable = False
-        by_chance = float(results["expected_by_chance"])
+        under_null = float(
+            results.get("expected_under_null", results.get("expected_by_chance"))
+        )  # its former name
         return Selection(
-            posterior, mask, str(results["rule"]), float(results["cut"]), int(results["n_tied_out"]), by_chance
+            posterior, mask, str(results["rule"]), float(results["cut"]), int(results["n_tied_out"]), under_null
         )
     n = int(mask.sum())
     if not mask[:n].all():

@@ -24,7 +24,7 @@ from bayesieve.utils import (
     LabelError,
     check_file,
     did_you_mean,
-    listed,
+    list_names,
     read_json,
     wrap_read_errors,
 )
@@ -97,7 +97,7 @@ class StoredTable:
             have = list(self.columns)
             shown = ", ".join(have[:8]) + (", ..." if len(have) > 8 else "")
             raise FileError(
-                f"{self.path} is no result of bayesieve screen: it has no column {listed(absent)}."
+                f"{self.path} is no result of bayesieve screen: it has no column {list_names(absent)}."
                 f"{did_you_mean(absent[0], have)} Its columns are: {shown}. Name a file that bayesieve screen "
                 "--out wrote, with all its columns."
             )
@@ -167,14 +167,14 @@ def _as_numbers(column: pl.Series) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Numbers of a column, and where a cell holds something else; truth values are something else."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    given = column.is_not_null()
+    present = column.is_not_null()
     if column.dtype == pl.Boolean:
-        return np.full(len(column), np.nan), given.to_numpy()
+        return np.full(len(column), np.nan), present.to_numpy()
     if column.dtype == pl.String:
         column = column.str.strip_chars()
-        given = column.is_not_null() & (column != "")
+        present = column.is_not_null() & (column != "")
     found = column.cast(pl.Float64, strict=False)
-    return found.fill_null(float("nan")).to_numpy(), np.array((given & found.is_null()).to_numpy())
+    return found.fill_null(float("nan")).to_numpy(), np.array((present & found.is_null()).to_numpy())
 
 
 def read_stored_table(path: str | os.PathLike[str]) -> StoredTable:
@@ -291,8 +291,8 @@ def class_columns(names: Sequence[str], labels: Sequence[Label] = ()) -> ClassCo
             name for name in names if name.startswith("n_") and name not in ("n_fragile_removals", "n_sites")
         ]
         found, kind = [(name,) for name in trailing], "counts"
-    said = tuple(columns[0].removesuffix(_SECOND).removeprefix("n_") for columns in found)
-    return ClassColumns(tuple(labels) if len(labels) == len(said) else said, kind, tuple(found))
+    column_names = tuple(columns[0].removesuffix(_SECOND).removeprefix("n_") for columns in found)
+    return ClassColumns(tuple(labels) if len(labels) == len(column_names) else column_names, kind, tuple(found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import NEEDS_ALL_SAMPLES, LabelledMatrix, Labels, is_sparse, outside_levels, transformed
+from bayesieve.data import NEEDS_ALL_SAMPLES, LabelledMatrix, Labels, apply_transform, is_sparse, outside_levels
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.io.tables.table import FeatureTable, SampleTable
 from bayesieve.models import Model
@@ -176,7 +176,7 @@ class Chunks:
         numbers = values if levels is None else np.where(values < 0, np.nan, 0.0)
         missing.count(numbers, roles, features, self.table.path)
         if levels is None:
-            values = roles.differences(transformed(self.transform, values, where))
+            values = roles.differences(apply_transform(self.transform, values, where))
         return Chunk(values, roles, first, features, levels)
 
 

@@ -13,7 +13,7 @@ from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.io.text.sniffing import named_delimiter, sniff
-from bayesieve.utils import FileError, OptionError, Wording, did_you_mean, listed, option
+from bayesieve.utils import FileError, OptionError, Wording, did_you_mean, list_names, option
 
 _BLOCK = 2**22
 _SUFFIXES = {".parquet", ".pq"}
@@ -58,7 +58,8 @@ class Columns:
         best = [name for name in best if name.casefold() not in ("", "unnamed: 0", "index")] or best
         if most and any(self.columns[name] != self.columns[best[0]] for name in best):
             raise FileError(
-                f"{self.path}: the columns {listed(best)} know the same number of ids, but not in the same order.",
+                f"{self.path}: the columns {list_names(best)} know the same number of ids, but not in the same "
+                "order.",
                 hint=("Say which one holds them: ", Wording("id_column='NAME'", "--id-column NAME"), "."),
             )
         return best[0], most

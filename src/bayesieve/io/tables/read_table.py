@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bayesieve.data import checked_transform
+from bayesieve.data import check_transform
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
@@ -47,7 +47,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     progress: Progress | None = None,
     keep_values: bool = False,
 ) -> Summary:
-    r"""Read a file once and reduce it to what a screen needs.
+    r"""Read a file once and reduce it to the sufficient statistics that a screen needs.
 
     Text (CSV, TSV, TXT; gzip, bzip2, xz, zstd), Parquet, Arrow/Feather, AnnData, GEO series matrix,
     GCT and NumPy files. The file may be larger than memory.
@@ -75,7 +75,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         The model whose statistics are to be summed; by default the Gaussian model's moments.
     transform
         ``"none"``, ``"log2"``, ``"log1p"`` or ``"rank-normal"``; see
-        :func:`bayesieve.data.transform.transformed`.
+        :func:`bayesieve.data.transform.apply_transform`.
     missing
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
     samples_in
@@ -119,7 +119,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     >>> bs.screen(table, model=bs.GaussianModel.proper()).names
     ('TP53', 'KRAS')
     """
-    checked_transform(transform)
+    check_transform(transform)
     check_missing(missing)
     if decimal not in (".", ","):
         raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
@@ -212,7 +212,7 @@ def open_samples(
     check_file(path)
     inside = {role: column for role, column in extras.items() if not is_reference(column)}
     options = replace(options, described=inside)
-    known = _known(options) if options.labels is not None and is_reference(options.labels) else None
+    known = _read_known(options) if options.labels is not None and is_reference(options.labels) else None
     opened = options if known is None else known.options(options)
     table = open_table(path, opened)
     try:
@@ -223,7 +223,7 @@ def open_samples(
         found = {
             role: Labeller(Encoder(), source=f"column {column!r}")
             if role in inside
-            else _by_id(table, _known(replace(options, labels=column), role), Encoder(), options)
+            else _by_id(table, _read_known(replace(options, labels=column), role), Encoder(), options)
             for role, column in extras.items()
         }
     except BaseException:
@@ -247,7 +247,7 @@ class _Known:
         return replace(options, labels=None, known_ids=self.ids, id_column=id_column)
 
 
-def _known(options: ReadOptions, role: str = "labels") -> _Known:
+def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     """Read the file that FILE:COLUMN names."""
     assert options.labels is not None
     path, column = split_reference(options.labels)

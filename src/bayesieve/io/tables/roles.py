@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from bayesieve.io.tables.table import ReadOptions
-from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, listed
+from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, list_names
 
 _NAMELESS = (
     "",
@@ -37,9 +37,9 @@ def no_such_column(
 ) -> LabelError:
     """Say that a table has no column of this name."""
     if listing is None:
-        tail = f" It has: {listed(choices)}." if choices else f" It has no {what} at all."
+        tail = f" It has: {list_names(choices)}." if choices else f" It has no {what} at all."
     elif listing:
-        tail = f" Columns that do not hold numbers: {listed(listing)}."
+        tail = f" Columns that do not hold numbers: {list_names(listing)}."
     else:
         tail = f" All its columns hold numbers. {NO_LABEL_COLUMN}"
     return LabelError(f"{path} has no {what} {name!r}.{did_you_mean(name, choices)}{tail}")

@@ -23,7 +23,7 @@ from bayesieve.utils import (
     LabelError,
     SampleIds,
     Wording,
-    listed,
+    list_names,
     option,
     warn,
 )
@@ -117,7 +117,7 @@ class Labeller:
         return [None if key is None else by_id[key] for key in keys], known
 
     def _no_labels(self, path: str) -> LabelError:
-        listing = f" Columns with text: {listed(self.candidates)}." if self.candidates else ""
+        listing = f" Columns with text: {list_names(self.candidates)}." if self.candidates else ""
         return LabelError(
             f"Which class each sample of {path} belongs to was not said.",
             hint=(
@@ -257,7 +257,7 @@ class Samples:
         order = self.labeller.encoder.order()
         if len(order) != 2:
             raise LabelError(
-                f"Pairs compare two classes, but {path} has {len(order)}: {listed(order)}.",
+                f"Pairs compare two classes, but {path} has {len(order)}: {list_names(order)}.",
                 hint=("Pick two with ", option("classes"), "."),
             )
         position = np.array([*(order.index(label) for label in self.labeller.encoder.classes), -1])

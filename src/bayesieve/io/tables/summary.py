@@ -87,24 +87,24 @@ class ReadRecord:
 
     def messages(self) -> list[Message]:
         """Return sentences about shape, orientation and what was left out."""
-        said: list[tuple[str, tuple[str | SampleIds, ...]]] = [("shape", (self._shape(),))]
+        sentences: list[tuple[str, tuple[str | SampleIds, ...]]] = [("shape", (self._shape(),))]
         if self.left_out:
             groups = [("; " if k else "", *group.pieces()) for k, group in enumerate(self.left_out)]
-            said.append(("left-out", ("Left out: ", *(piece for group in groups for piece in group), ".")))
+            sentences.append(("left-out", ("Left out: ", *(piece for group in groups for piece in group), ".")))
         if self.labels_in_order:
             text = f"The table has no sample ids: labels are taken in the order of {self.labels_in_order}."
-            said.append(("labels", (text,)))
+            sentences.append(("labels", (text,)))
         if self.unmatched:
             n, are = len(self.unmatched), "is" if len(self.unmatched) == 1 else "are"
             text = f"{plural(n, 'id')} of {self.label_file} {are} not in the table"
-            said.append(("labels", (text, *_in_brackets(self.unmatched), ".")))
+            sentences.append(("labels", (text, *_in_brackets(self.unmatched), ".")))
         if self.ids_in:
-            said.append(("labels", (f"Samples are looked up in {self.ids_in}.",)))
+            sentences.append(("labels", (f"Samples are looked up in {self.ids_in}.",)))
         if self.n_missing:
             are = "is" if self.n_missing == 1 else "are"
             text = f"{plural(self.n_missing, 'missing value')} {are} left out, feature by feature."
-            said.append(("missing-values", (text,)))
-        return [Message(pieces, kind=kind) for kind, pieces in said]
+            sentences.append(("missing-values", (text,)))
+        return [Message(pieces, kind=kind) for kind, pieces in sentences]
 
     def _shape(self) -> str:
         return (
@@ -115,7 +115,7 @@ class ReadRecord:
 
 @dataclass(slots=True)
 class Summary:
-    """A table reduced to the statistics of its classes; its values can be looked at again.
+    """A table reduced to the sufficient statistics of its classes; its values can be looked at again.
 
     Parameters
     ----------

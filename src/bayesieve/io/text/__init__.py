@@ -1,1 +1,1 @@
-"""Delimited text: from compressed bytes to numbers, block by block."""
+"""Delimited text: from compressed bytes to numbers, chunk by chunk."""

@@ -22,7 +22,7 @@ from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.parsing import COMMA, THOUSANDS, Codes, Parser
 from bayesieve.io.text.records import Batch
-from bayesieve.utils import DataWarning, FileError, OptionError, SampleIds, listed, option, warn
+from bayesieve.utils import DataWarning, FileError, OptionError, SampleIds, list_names, option, warn
 
 _MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
@@ -39,7 +39,7 @@ def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> N
             marked[name] = filled[0]
     if commas:
         raise FileError(
-            f"{path}: {len(commas):,} column(s) hold numbers with decimal commas: {listed(commas, 3)}.",
+            f"{path}: {len(commas):,} column(s) hold numbers with decimal commas: {list_names(commas, 3)}.",
             hint=("Say so: ", option("decimal", ",")),
         )
     if marked:
@@ -82,7 +82,7 @@ def doubt_rows(path: str, names: Sequence[str], label: str) -> None:
         warn(
             DataWarning,
             f"{path}: {len(names):,} row(s) above {label!r} hold numbers and are taken for features: "
-            f"{listed(names, 3)}.",
+            f"{list_names(names, 3)}.",
             hint=("If they describe the samples, leave them out: ", ignore_option(names[0]), "."),
             kind="rows-above-labels",
         )

@@ -61,7 +61,7 @@ class Parser:
             row[: len(word)] = list(word)
         return padded, np.array([len(word) for word in words])
 
-    def parse(self, batch: Batch, lo: int, hi: int, codes: Codes, *, strict: bool = True) -> Parsed:
+    def parse(self, batch: Batch, lo: int, hi: int, codes: Codes, *, strict: bool = True) -> ParsedRecords:
         """Read the records ``lo : hi`` of a batch."""
         n, n_values, n_texts = hi - lo, max(int(codes.max()) + 1, 0), max(int(SKIP - codes.min()), 0)
         values, spans = np.empty((n, n_values)), np.zeros((n, n_texts, 2), np.int64)
@@ -93,7 +93,7 @@ class Parser:
         for word in self.words:
             if _NUMBER.fullmatch(word):
                 values[values == float(word)] = np.nan
-        return Parsed(batch, lo, values, spans, texts_at, self.words)
+        return ParsedRecords(batch, lo, values, spans, texts_at, self.words)
 
     def _resolve(
         self, batch: Batch, lo: int, odd: Any, codes: Codes, values: FloatArray
@@ -156,7 +156,7 @@ class Parser:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parsed:
+class ParsedRecords:
     """What was read from some records.
 
     Parameters

@@ -20,7 +20,7 @@ from bayesieve.io.tables.table import (
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import Layout, Survey, find_layout, label_from_text
-from bayesieve.io.text.parsing import Codes, Parsed, Parser
+from bayesieve.io.text.parsing import Codes, ParsedRecords, Parser
 from bayesieve.io.text.records import Batch, batches
 from bayesieve.io.text.sniffing import Form, named_delimiter, no_data, sniff
 from bayesieve.utils import DataError, FileError, IntArray, option
@@ -147,7 +147,7 @@ class TextSamples(SampleTable):
         ids = [] if self.layout.ids is None else [self.layout.ids]
         return list(dict.fromkeys([*ids, *self.layout.columns.values()]))
 
-    def _texts(self, parsed: Parsed) -> tuple[list[str] | None, dict[str, list[str | None]]]:
+    def _texts(self, parsed: ParsedRecords) -> tuple[list[str] | None, dict[str, list[str | None]]]:
         words, texts = self.source.parser.words, {f: parsed.texts(k) for k, f in enumerate(self._text_fields())}
         columns = {
             role: [label_from_text(text, words) for text in texts[f]] for role, f in self.layout.columns.items()
@@ -195,7 +195,9 @@ def _codes(source: Source, texts: Sequence[int], values: Sequence[int] | IntArra
     return codes
 
 
-def _values(parsed: Parsed, first: int, n_values: int, layout: Layout) -> tuple[Any, tuple[str, ...] | None]:
+def _values(
+    parsed: ParsedRecords, first: int, n_values: int, layout: Layout
+) -> tuple[Any, tuple[str, ...] | None]:
     """Values of some records: numbers, or codes of categories and the levels they stand for."""
     if not layout.categories:
         return parsed.values, None

@@ -72,9 +72,9 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
     if not numbered:
         raise FileError(f"{name} holds only blank lines. Check how it was written or downloaded.")
     numbered = _after_comments(numbered)
-    said = _SAID.fullmatch(numbered[0][1].strip())
-    if said and len(numbered) > 1:  # a first line for Excel
-        delimiter, numbered = delimiter or said[1], numbered[1:]
+    declaration = _SAID.fullmatch(numbered[0][1].strip())
+    if declaration and len(numbered) > 1:  # a first line for Excel
+        delimiter, numbered = delimiter or declaration[1], numbered[1:]
     records = [record for _, record in numbered[:_FEW]]
     chosen = delimiter or _delimiter(records, suffix, decimal)
     if chosen is None or not any(chosen in record for record in records[:2]):

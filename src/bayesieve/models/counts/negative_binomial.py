@@ -10,10 +10,10 @@ import numpy as np
 
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.models.counts.poisson import (
+    check_hyperparameter,
     check_lengths,
-    checked_hyperparameter,
     deviance,
-    drawn,
+    draw_totals,
     log_gamma_rest,
     one_group,
     totals_of_group,
@@ -25,7 +25,7 @@ from bayesieve.utils import DataError, FloatArray, PriorError, Wording
 SMALLEST_SIZE, LARGEST_SIZE = 1e-3, 1e6
 
 
-def estimated_size(statistics: EventTotals) -> FloatArray:
+def estimate_size(statistics: EventTotals) -> FloatArray:
     r"""Moment estimate of the size of a negative binomial, per feature, from within the classes.
 
     .. math::
@@ -50,7 +50,7 @@ def estimated_size(statistics: EventTotals) -> FloatArray:
     return np.asarray(np.clip(estimate, SMALLEST_SIZE, LARGEST_SIZE))
 
 
-def drawn_values(statistics: EventTotals, mean: Any, size: Any, rng: np.random.Generator) -> EventTotals:
+def draw_values(statistics: EventTotals, mean: Any, size: Any, rng: np.random.Generator) -> EventTotals:
     """Draw values one by one and sum them."""
     counts = np.broadcast_to(statistics.counts, statistics.total.shape)
     labels = np.repeat(np.arange(len(counts)), counts.max(axis=1))
@@ -93,7 +93,7 @@ class NegativeBinomialModel(Model):
     ----------
     size
         :math:`r`, a number or one per feature, shared by all classes. When not given, the estimate of
-        :func:`estimated_size`, taken as if it were known.
+        :func:`estimate_size`, taken as if it were known.
     success_prior
         :math:`(a, b)`, each a number or one per feature. By default the prior whose mean is the feature's
         own :math:`p_0 = r / (r + \bar x)` over all classes and whose smaller parameter is 1/2:
@@ -124,7 +124,7 @@ class NegativeBinomialModel(Model):
 
     def __post_init__(self) -> None:
         if self.size is not None:
-            object.__setattr__(self, "size", checked_hyperparameter("size", self.size))
+            object.__setattr__(self, "size", check_hyperparameter("size", self.size))
             if not np.isfinite(self.size).all():
                 raise PriorError("size must be finite; counts without extra variation are PoissonModel's.")
         for name in ("success_prior", "reference"):
@@ -133,7 +133,7 @@ class NegativeBinomialModel(Model):
                 continue
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise PriorError(f"{name} must be a pair of numbers, for example (0.5, 0.5), not {pair!r}.")
-            object.__setattr__(self, name, tuple(checked_hyperparameter(name, value) for value in pair))
+            object.__setattr__(self, name, tuple(check_hyperparameter(name, value) for value in pair))
 
     def statistic(self, values: FloatArray) -> EventTotals:
         """Add up one group's values, with their spread if the size is to be estimated.
@@ -211,7 +211,7 @@ class NegativeBinomialModel(Model):
         """
         _check_exposures(statistics)
         count, total, _ = one_group(statistics.pool())
-        size = estimated_size(statistics) if self.size is None else self.size
+        size = estimate_size(statistics) if self.size is None else self.size
         check_lengths(total.size, size=size)
         trials = count * size
         prior = self.success_prior
@@ -286,13 +286,13 @@ class NegativeBinomialModel(Model):
         >>> NegativeBinomialModel(size=2.0).draw_null(totals, np.random.default_rng(0)).total.shape
         (2, 1)
         """
-        size = estimated_size(statistics) if self.size is None else self.size
+        size = estimate_size(statistics) if self.size is None else self.size
         count, total, _ = one_group(statistics.pool())
         mean = total / np.maximum(count, 1)
         if self.size is None:
-            return drawn_values(statistics, mean, size, rng)
+            return draw_values(statistics, mean, size, rng)
         shape = np.broadcast_to(statistics.counts * size, statistics.total.shape)
-        return drawn(statistics, rng.gamma(shape, mean / size), rng)
+        return draw_totals(statistics, rng.gamma(shape, mean / size), rng)
 
 
 def _check_exposures(statistics: EventTotals) -> None:

@@ -63,13 +63,13 @@ def totals_of_group(values: FloatArray, *, spread: bool) -> EventTotals:
     return nothing.remove(nothing)
 
 
-def drawn(statistics: EventTotals, mean: FloatArray, rng: np.random.Generator) -> EventTotals:
-    """Return totals drawn from Poisson laws, at the counts and exposures (and with the moments) of others."""
+def draw_totals(statistics: EventTotals, mean: FloatArray, rng: np.random.Generator) -> EventTotals:
+    """Draw totals from Poisson distributions, at the counts and exposures (and with the moments) of others."""
     total = rng.poisson(np.minimum(mean, _LARGEST_MEAN)).astype(np.float64)
     return dataclasses.replace(statistics, total=total)
 
 
-def checked_hyperparameter(name: str, value: Any, lowest: str = "above 0") -> Any:
+def check_hyperparameter(name: str, value: Any, lowest: str = "above 0") -> Any:
     """Check a number, or one per feature, that must be above 0 or, on request, ``"at least 0"``."""
     try:
         array = np.array(value, dtype=np.float64)
@@ -160,7 +160,7 @@ class PoissonModel(Model):
         for name in ("shape", "rate", "reference"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, checked_hyperparameter(name, value, "at least 0"))
+                object.__setattr__(self, name, check_hyperparameter(name, value, "at least 0"))
         if self.rate is None and np.any(np.asarray(self.shape) == 0):
             raise PriorError("rate=None puts the mean of the prior at the data, which needs a shape above 0.")
         improper = (np.asarray(self.shape) == 0) | (np.asarray(1.0 if self.rate is None else self.rate) == 0)
@@ -169,7 +169,7 @@ class PoissonModel(Model):
                 "The prior is improper (shape or rate 0) for some features only. Screen them apart: their Bayes "
                 "factors rest on prior_ratio, those of the others do not."
             )
-        object.__setattr__(self, "prior_ratio", _checked_ratio(self.prior_ratio, bool(improper.all())))
+        object.__setattr__(self, "prior_ratio", _check_ratio(self.prior_ratio, bool(improper.all())))
 
     def statistic(self, values: FloatArray) -> EventTotals:
         """Add up one group's values, each at exposure 1.
@@ -279,10 +279,10 @@ class PoissonModel(Model):
         (2, 1)
         """
         mean = np.nan_to_num(statistics.pool().rate) * wide(statistics.exposure)
-        return drawn(statistics, np.broadcast_to(mean, statistics.total.shape), rng)
+        return draw_totals(statistics, np.broadcast_to(mean, statistics.total.shape), rng)
 
 
-def _checked_ratio(ratio: Any, improper: bool) -> float | None:
+def _check_ratio(ratio: Any, improper: bool) -> float | None:
     if ratio is None:
         if improper:
             raise PriorError(
@@ -299,7 +299,7 @@ def _checked_ratio(ratio: Any, improper: bool) -> float | None:
             " follows from it; do not give it.",
             kind="prior-ratio",
         )
-    value = checked_hyperparameter("prior_ratio", ratio)
+    value = check_hyperparameter("prior_ratio", ratio)
     if not isinstance(value, float) or not np.isfinite(value):
         raise PriorError(f"prior_ratio must be one positive and finite number for counts, not {ratio!r}.")
     return value

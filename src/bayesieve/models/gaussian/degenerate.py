@@ -91,7 +91,7 @@ class Degeneracy(enum.IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Repaired:
+class RepairedMoments:
     """Moments under which every evidence is defined, and what had to be done for it.
 
     Parameters
@@ -148,10 +148,10 @@ def _lacking(cell: Cell) -> Any:
 
 def repair(
     model: GaussianModel, moments: Moments, flags: npt.NDArray[np.int8], policy: str, table: ValueBlocks | None
-) -> Repaired:
+) -> RepairedMoments:
     """Give degenerate features a floor, or mark them as excluded."""
     if not flags.any():
-        return Repaired(moments, flags, np.zeros(flags.shape, dtype=bool))
+        return RepairedMoments(moments, flags, np.zeros(flags.shape, dtype=bool))
     squares = moments.centred_squares.copy()
     counts = np.broadcast_to(np.maximum(moments.counts, 1.0), squares.shape)
     excluded = flags == Degeneracy.TOO_FEW_VALUES
@@ -173,7 +173,7 @@ def repair(
     if excluded.any() and count.ndim == 2:
         count = np.where(excluded & (count < 2), 2, count)
     repaired = Moments.trusted(moments.classes, count, moments.mean, squares, moments.residual)
-    return Repaired(repaired, flags, excluded)
+    return RepairedMoments(repaired, flags, excluded)
 
 
 def _floored(squares: FloatArray, counts: FloatArray, step: FloatArray) -> FloatArray:

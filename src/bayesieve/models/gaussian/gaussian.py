@@ -13,7 +13,7 @@ from bayesieve.models.evidences import ProductOfEvidences, compare
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
 from bayesieve.models.gaussian.prior_ratio import (
     PriorRatio,
-    checked_prior_ratio,
+    check_prior_ratio,
     depends_on_sizes,
     log_prior_ratio,
 )
@@ -57,13 +57,13 @@ class GaussianEvidences(ProductOfEvidences):
         self._model, self._moments = model, moments
         self._cells: dict[Any, Cell] = {}
 
-    def cell(self, members: tuple[int, ...], law: int) -> Cell:
+    def cell(self, members: tuple[int, ...], prior_index: int) -> Cell:
         """Update the prior of a group with its data; all classes together have the pooled prior."""
         classes = self._moments.classes
         whole = len(members) == len(classes)
-        key = (members, 0 if whole or self.has_one_law else law)
+        key = (members, 0 if whole or self.has_one_prior else prior_index)
         if key not in self._cells:
-            prior = self._model.pooled_prior if whole else self._model.prior_of(law, len(classes))
+            prior = self._model.pooled_prior if whole else self._model.prior_of(prior_index, len(classes))
             labels = tuple(classes[k] for k in members)
             group = self._moments.group(labels[0]) if len(labels) == 1 else self._moments.pool(labels)
             self._cells[key] = Cell(_name(labels, whole), prior, group.count[0], *prior.updated_values(group)[:3])
@@ -83,9 +83,9 @@ class GaussianEvidences(ProductOfEvidences):
         """Log evidence of all classes together."""
         return self.pooled_cell.log_kernel(self.pooled_cell.scale)
 
-    def group(self, members: tuple[int, ...], law: int) -> FloatArray:
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Log evidence of some classes."""
-        return self.cell(members, law).log_kernel(self.pooled_cell.scale)
+        return self.cell(members, prior_index).log_kernel(self.pooled_cell.scale)
 
     def log_constant(self, n_groups: int) -> Any:
         r"""Constants of the priors where all are proper, the prior ratio for every further group elsewhere."""
@@ -95,17 +95,17 @@ class GaussianEvidences(ProductOfEvidences):
             n_classes = len(moments.classes)
             with np.errstate(divide="ignore", invalid="ignore"):
                 computed = -model.pooled_prior.log_constant() + sum(
-                    model.prior_of(law, n_classes).log_constant() for law in range(n_groups)
+                    model.prior_of(prior_index, n_classes).log_constant() for prior_index in range(n_groups)
                 )
         if proper.all():
             return computed
         assert model.prior_ratio is not None
         sizes = (moments.count[0], moments.count[1])  # asked for by ratios that depend on two class sizes
-        given = (n_groups - 1) * log_prior_ratio(model.prior_ratio, *sizes)
-        return given if computed is None else np.where(proper, computed, given)
+        by_ratio = (n_groups - 1) * log_prior_ratio(model.prior_ratio, *sizes)
+        return by_ratio if computed is None else np.where(proper, computed, by_ratio)
 
     @property
-    def has_one_law(self) -> bool:
+    def has_one_prior(self) -> bool:
         """Whether all groups of a pattern have the same prior."""
         return len(self._model.class_priors) == 1
 
@@ -181,9 +181,9 @@ class GaussianModel(Model):
     )
 
     def __post_init__(self) -> None:
-        given: Any = self.class_priors
-        many = isinstance(given, (tuple, list))
-        priors = tuple(given) if many else (given,)
+        class_priors: Any = self.class_priors
+        many = isinstance(class_priors, (tuple, list))
+        priors = tuple(class_priors) if many else (class_priors,)
         if not priors or not all(isinstance(p, NormalInverseGamma) for p in (*priors, self.pooled_prior)):
             raise PriorError("Priors must be NormalInverseGamma(...) objects, at least one for the classes.")
         object.__setattr__(self, "class_priors", priors)
@@ -203,7 +203,7 @@ class GaussianModel(Model):
                 kind="prior-ratio",
             )
         else:
-            object.__setattr__(self, "prior_ratio", checked_prior_ratio(self.prior_ratio))
+            object.__setattr__(self, "prior_ratio", check_prior_ratio(self.prior_ratio))
 
     @classmethod
     def jeffreys(cls, prior_ratio: PriorRatio = 0.1) -> GaussianModel:

@@ -65,8 +65,8 @@ def log_evidence_of_kinds(
         Shape ``(4, n_features)``, the first row 0. NaN where a class has fewer than two values or
         no spread, which this prior cannot judge.
     """
-    log_mean = math.log(_checked_constant("mean_constant", mean_constant))
-    log_variance = math.log(_checked_constant("variance_constant", variance_constant))
+    log_mean = math.log(_check_constant("mean_constant", mean_constant))
+    log_variance = math.log(_check_constant("variance_constant", variance_constant))
     if len(moments.classes) != 2:
         raise LabelError(
             f"Kinds of difference are told apart between two classes, but there are {len(moments.classes)}: "
@@ -103,7 +103,7 @@ def _with_spread(moments: Moments, defined: npt.NDArray[np.bool_]) -> Moments:
     return Moments(moments.classes, count, mean, squares, residual)
 
 
-def _checked_constant(name: str, value: Any) -> float:
+def _check_constant(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):

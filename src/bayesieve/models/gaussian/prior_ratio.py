@@ -1,4 +1,4 @@
-"""The paper's :math:`L`: what an improper prior leaves open (sections 2.3, S5 and S6).
+"""The prior ratio, :math:`L` in the paper: what an improper prior leaves open (sections 2.3, S5 and S6).
 
 Under improper priors the constants :math:`A, B` of the three priors do not exist, and their ratio
 :math:`L = A_0 B_0 A_1 B_1 / (A B)` has to be given.
@@ -53,7 +53,7 @@ NAMED_LOG_RATIOS: dict[str, Callable[[Any, Any], Any]] = {
 the one that gives ``log BF = -log(lambda) - log(n)`` under Jeffreys' prior."""
 
 
-def checked_prior_ratio(prior_ratio: Any) -> PriorRatio:
+def check_prior_ratio(prior_ratio: Any) -> PriorRatio:
     """Check the form of a prior ratio as far as that is possible without data."""
     if isinstance(prior_ratio, str):
         if prior_ratio not in NAMED_LOG_RATIOS:

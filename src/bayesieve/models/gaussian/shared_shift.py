@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models.gaussian.gaussian import GaussianModel
-from bayesieve.models.gaussian.prior_ratio import PriorRatio, checked_prior_ratio, log_prior_ratio
+from bayesieve.models.gaussian.prior_ratio import PriorRatio, check_prior_ratio, log_prior_ratio
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
 from bayesieve.stats import Moments, check_same_features
 from bayesieve.utils import DataError, FloatArray, LabelError
@@ -63,7 +63,7 @@ def shared_shift_log_bayes_factor(
         One number per feature; NaN where the classes never meet in a block, or where a class has no
         spread within blocks.
     """
-    ratio = checked_prior_ratio(prior_ratio)
+    ratio = check_prior_ratio(prior_ratio)
     _check_blocks(blocks)
     shape = (len(blocks), 2, blocks[0].n_features if any(b.count.ndim == 2 for b in blocks) else 1)
     counts = np.array([np.broadcast_to(block.counts, shape[1:]) for block in blocks])

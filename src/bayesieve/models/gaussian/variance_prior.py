@@ -81,7 +81,7 @@ def fit_variance_prior(
         x, d = x[used], d[used] if d.ndim else d
     if x.size == 1:
         return VariancePrior(0.0, float(x[0]))
-    raised = _raised(x)
+    raised = _raise_zeros(x)
     half, where = np.unique(0.5 * d, return_inverse=True) if d.ndim else (0.5 * d, ...)  # few distinct numbers
     e = np.log(raised) - (digamma(half) - np.log(half))[where]
     centre, spread = _line(e) if z is None else _trend(e, z, used)
@@ -127,7 +127,7 @@ def natural_spline(x: FloatArray, knots: FloatArray) -> FloatArray:
     return np.column_stack([np.ones_like(u), u, *(slope - slopes[-1] for slope in slopes[:-1])])
 
 
-def _raised(x: FloatArray) -> FloatArray:
+def _raise_zeros(x: FloatArray) -> FloatArray:
     """Raise variances of 0 and nearly 0 so that they have a logarithm."""
     x = np.maximum(x, 0.0)
     median = float(np.median(x))

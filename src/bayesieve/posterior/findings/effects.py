@@ -1,6 +1,6 @@
 r"""Effect sizes: direction and size of differences from the posterior of means and variances (Behrens-Fisher).
 
-It is a mixture of Student laws, see :mod:`bayesieve.posterior.findings.effects`: given
+It is a mixture of Student distributions, see :mod:`bayesieve.posterior.findings.effects`: given
 :math:`\pi \sim \mathrm{Beta}(\kappa_1/2, \kappa_0/2)`, and in units of
 :math:`\sqrt{(a_0 + a_1)/K}` with :math:`a_y = s_y/\nu_y` and :math:`K = \kappa_0 + \kappa_1`, the
 difference is t with K degrees of freedom and squared scale :math:`(1-c)/(1-\pi) + c/\pi`, where
@@ -15,7 +15,7 @@ values). Let :math:`\pi = (s_1/\sigma_1) / (s_0/\sigma_0 + s_1/\sigma_1)`. Then
   Student's t with K degrees of freedom around :math:`m_1 - m_0`, with squared scale
   :math:`[s_0/(\nu_0 (1-\pi)) + s_1/(\nu_1 \pi)] / K`.
 
-The law of the difference (of Behrens and Fisher) is thus one integral over :math:`\pi`, here a
+The distribution of the difference (of Behrens and Fisher) is thus one integral over :math:`\pi`, here a
 trapezoidal sum in :math:`\mathrm{logit}\,\pi`, which converges exponentially; see
 :mod:`bayesieve.posterior.findings.effects`.
 """
@@ -47,7 +47,7 @@ _NEAR = 1e-5  # after a step this small, what is left is of the order of its squ
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BehrensFisher:
-    """The law of many differences at once, as weighted sums of Student laws.
+    """The distribution of many differences at once, as weighted sums of Student distributions.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ class BehrensFisher:
     weights
         Weights of the nodes, adding up to 1: ``(1, n_nodes)`` or ``(n, n_nodes)``.
     scales
-        Scale of the Student law at each node: ``(n, n_nodes)``.
+        Scale of the Student distribution at each node: ``(n, n_nodes)``.
     near_dof, near_scale
-        One Student law that comes near, ``(n,)`` each: where the search for quantiles starts.
+        One Student distribution that comes near, ``(n,)`` each: where the search for quantiles starts.
     """
 
     dof: FloatArray
@@ -95,16 +95,16 @@ class BehrensFisher:
 
         with _ONE_AT_A_TIME:
             x = np.asarray(-stdtrit(self.near_dof, tail) * self.near_scale)
-        law, rows = self, np.arange(x.size)
+        distribution, rows = self, np.arange(x.size)
         for _ in range(_MOST_STEPS):
             now = x[rows]
-            beyond = law.tail(now)
-            move = np.clip(np.log(beyond / tail) * beyond / (now * law._density(now)), -1.0, 1.0)
+            beyond = distribution.tail(now)
+            move = np.clip(np.log(beyond / tail) * beyond / (now * distribution._density(now)), -1.0, 1.0)
             x[rows] = now * np.exp(move)
             far = np.abs(move) > _NEAR
             if not far.any():
                 break
-            law, rows = law._rows(far), rows[far]
+            distribution, rows = distribution._rows(far), rows[far]
         return x
 
     def _rows(self, which: npt.NDArray[np.bool_]) -> BehrensFisher:
@@ -122,7 +122,7 @@ class BehrensFisher:
 
 
 def _near(k0: FloatArray, k1: FloatArray, c: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Student law with the variance and the fourth moment of the difference, if it has them."""
+    """Student distribution with the variance and the fourth moment of the difference, if it has them."""
     total = k0 + k1
     parts = [share * total / np.maximum(k - 2.0, 3.0) for share, k in ((1.0 - c, k0), (c, k1))]
     variance = parts[0] + parts[1]
@@ -161,7 +161,7 @@ _WORK = 1024  # a feature costs about as much as reading this many values
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Effects:
-    """Directions and sizes of the difference between two classes; differences are second minus first.
+    """Effect sizes: direction and size of the difference between two classes, second minus first.
 
     Parameters
     ----------
@@ -254,11 +254,11 @@ class Effects:
         >>> found.notes()[0].render()[:29]
         'Intervals hold 95% of the pos'
         """
-        said = (
+        text = (
             f"Intervals hold {100 * self.level:g}% of the posterior of a feature whose classes differ; they are "
             "not adjusted for having been selected. Differences are second class minus first."
         )
-        return [Message.of(said, kind="effects")]
+        return [Message.of(text, kind="effects")]
 
     def _arrays(self) -> dict[str, FloatArray]:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "level"}
@@ -296,21 +296,22 @@ def effects(
     >>> round(float(found.mean_difference_low[0]), 3), round(float(found.mean_difference_high[0]), 3)
     (0.403, 1.9)
     """
-    tail = _checked_tail(level)
+    tail = _check_tail(level)
     moments, model = gaussian_moments(posterior), cast("GaussianModel", posterior.model)
     model.require("moments", f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
-    laws = _class_laws(model, moments)
+    distributions = _class_distributions(model, moments)
     chosen = np.zeros(moments.n_features, dtype=bool)
     try:
         chosen[slice(None) if which is None else np.asarray(which)] = True
     except IndexError:
         raise OptionError(f"which={which!r} names a feature that is not there; there are {chosen.size}.") from None
     chosen &= ~posterior.degenerate
-    for value in (*laws[0], *laws[1]):
+    for value in (*distributions[0], *distributions[1]):
         chosen &= np.greater(value, 0)
     places = np.flatnonzero(chosen)
     (dof0, scale0, strength0), (dof1, scale1, strength1) = (
-        tuple(value[places] if np.ndim(value) and np.size(value) > 1 else value for value in law) for law in laws
+        tuple(value[places] if np.ndim(value) and np.size(value) > 1 else value for value in distribution)
+        for distribution in distributions
     )
     difference = _difference(model, moments)[places]
     found = _means(difference, (dof0, dof1), (scale0 / strength0, scale1 / strength1), tail, n_threads)
@@ -322,19 +323,21 @@ def effects(
     return Effects(level=1.0 - 2.0 * tail, **spread)
 
 
-def _checked_tail(level: Any) -> float:
+def _check_tail(level: Any) -> float:
     if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
         raise OptionError(f"level must lie between 0 and 1, for example 0.95, not {level!r}.")
     return 0.5 * (1.0 - float(level))
 
 
-def _class_laws(model: GaussianModel, moments: Moments) -> list[tuple[Any, Any, Any]]:
+def _class_distributions(model: GaussianModel, moments: Moments) -> list[tuple[Any, Any, Any]]:
     """Degrees of freedom, scale and strength of each class's posterior."""
-    laws = []
+    distributions = []
     for k, label in enumerate(moments.classes):
         dof, scale, strength, _ = model.prior_of(k, 2).updated_values(moments.group(label))
-        laws.append((np.atleast_1d(dof), np.broadcast_to(scale, (moments.n_features,)), np.atleast_1d(strength)))
-    return laws
+        distributions.append(
+            (np.atleast_1d(dof), np.broadcast_to(scale, (moments.n_features,)), np.atleast_1d(strength))
+        )
+    return distributions
 
 
 def _difference(model: GaussianModel, moments: Moments) -> FloatArray:
@@ -348,7 +351,7 @@ def _difference(model: GaussianModel, moments: Moments) -> FloatArray:
 
 
 def _variances(dofs: tuple[Any, Any], scales: tuple[Any, Any], tail: float) -> dict[str, FloatArray]:
-    """F law of the ratio of the variances: logit of a beta variable, moved by the log ratio of the scales."""
+    """F distribution of the variance ratio: logit of a beta variable, moved by the log ratio of the scales."""
     from scipy.special import betainc, fdtri  # noqa: PLC0415 - SciPy is slow to import
 
     a0, a1 = 0.5 * dofs[0], 0.5 * dofs[1]
@@ -364,7 +367,7 @@ def _variances(dofs: tuple[Any, Any], scales: tuple[Any, Any], tail: float) -> d
 def _means(
     difference: FloatArray, dofs: tuple[Any, Any], spreads: tuple[Any, Any], tail: float, n_threads: int | None
 ) -> dict[str, FloatArray]:
-    """Law of the difference of the means, in units of the root of the two spreads together."""
+    """Distribution of the difference of the means, in units of the root of the two spreads together."""
     n = difference.size
     unit = np.sqrt((spreads[0] + spreads[1]) / (dofs[0] + dofs[1]))
     distance, share = np.abs(difference) / unit, spreads[1] / (spreads[0] + spreads[1])
@@ -373,9 +376,9 @@ def _means(
     def work(first: int) -> None:
         part = slice(first, first + _CHUNK)
         dof0, dof1 = (dof[part] if dof.size > 1 else dof for dof in dofs)
-        law = BehrensFisher.of(dof0, dof1, share[part])
-        beyond[part] = law.tail(distance[part])
-        quantile[part] = law.quantile(tail)
+        distribution = BehrensFisher.of(dof0, dof1, share[part])
+        beyond[part] = distribution.tail(distance[part])
+        quantile[part] = distribution.quantile(tail)
 
     for_each(work, range(0, n, _CHUNK), n_threads_for(n_threads, _WORK * n))
     higher = np.where(difference >= 0, 1.0 - beyond, beyond)

@@ -1,4 +1,4 @@
-"""Finding: what else is known about every feature, beside its log-odds; patterns of classes, and blocks."""
+"""Finding: what else is known about every feature; patterns of classes, and batches (blocks)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.models import PatternShares
 from bayesieve.stats import as_moments
-from bayesieve.utils import DataError, FloatArray, Message, OptionError, listed
+from bayesieve.utils import DataError, FloatArray, Message, OptionError, list_names
 
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
@@ -132,8 +132,8 @@ class Differences:
     def words(self, posterior: FeaturePosterior) -> list[str]:
         """Say the leading pattern of every feature, for example "{BL} differs from {EWS, NB}"."""
         patterns = self.shares.patterns
-        said = [patterns.words(i) for i in range(len(patterns.growths))]
-        return [said[i] if i >= 0 else patterns.words(-1) for i in self.leading(posterior).tolist()]
+        words = [patterns.words(i) for i in range(len(patterns.growths))]
+        return [words[i] if i >= 0 else patterns.words(-1) for i in self.leading(posterior).tolist()]
 
     def probability(self, posterior: FeaturePosterior) -> FloatArray:
         """Probability of the pattern that :meth:`words` says."""
@@ -146,7 +146,7 @@ class Differences:
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
         """Columns ``pattern``, ``pattern_probability`` and ``equal_A_B`` for every pair of classes."""
-        equal, classes = self.equal(posterior), told_apart(self.shares.patterns.classes)
+        equal, classes = self.equal(posterior), disambiguate(self.shares.patterns.classes)
         names = [f"equal_{classes[a]}_{classes[b]}" for a, b in self.shares.pairs]
         if len(set(names)) < len(names):  # classes with underscores
             names = [f"equal_{classes[a]}|{classes[b]}" for a, b in self.shares.pairs]
@@ -162,12 +162,12 @@ class Differences:
     def notes(self) -> list[Message]:
         """Say which patterns were compared."""
         patterns = self.shares.patterns
-        said = {
+        kind = {
             "any": f"every difference between the classes ({len(patterns.growths):,} patterns)",
             "distinct": "all classes different from each other",
             "one-versus-rest": "one class different from all others",
         }.get(patterns.kind, f"{len(patterns.growths):,} given pattern{'s' * (len(patterns.growths) > 1)}")
-        return [Message.of(f"Compared with no difference: {said}.", kind="patterns")]
+        return [Message.of(f"Compared with no difference: {kind}.", kind="patterns")]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +212,7 @@ class BlockEvidence:
         """Log-odds with one block left out."""
         if block not in self.names:
             raise OptionError(
-                f"There is no block {block!r}; the blocks are {listed(self.names, 20, quote=False)}."
+                f"There is no block {block!r}; the blocks are {list_names(self.names, 20, quote=False)}."
             )
         return np.asarray(posterior.log_odds - self.contributions[self.names.index(block)])
 
@@ -245,7 +245,7 @@ class BlockEvidence:
         number = f"{len(self.names)} block{'' if len(self.names) == 1 else 's'}"
         how = how.removeprefix("each ") if len(self.names) == 1 else how
         lines = [
-            f"{number} ({listed(self.names, 5, quote=False)}), {how}; the column log_odds_pooled ignores them."
+            f"{number} ({list_names(self.names, 5, quote=False)}), {how}; the column log_odds_pooled ignores them."
         ]
         if self.prior_ratio is not None:
             times = f" {len(self.names)} times" if self.block_model == "own" and len(self.names) > 1 else " once"

@@ -1,4 +1,4 @@
-"""Fragility: leave-one-out influence of single samples on the log-odds (result)."""
+"""Leave-one-out influence (fragility) of single samples on the log-odds: the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARRAYS = ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_remov
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fragility:
-    """The least log-odds of every feature over leaving any one sample out.
+    """Leave-one-out influence (fragility): the least log-odds of every feature without any one sample.
 
     Only samples that hold a value of the feature count. Features that were given a floor get the floor of
     what is left; those without any evidence keep their log-odds and have no culprit.
@@ -178,14 +178,14 @@ class Fragility:
         """
         totals, lost = self.count_removals(), self.culprit[self.fragile]
         passing = plural(totals["n_passing"], "feature")
-        said = f"{lost.size:,} of {passing} over the cut would not pass without a certain sample"
+        text = f"{lost.size:,} of {passing} over the cut would not pass without a certain sample"
         culprit: tuple[str, ...] = ()
         if lost.size and not self.discreet:
             numbers, times = np.unique(lost, return_counts=True)
             most = int(np.argmax(times))
             counted = "" if self.sample_names else ", counting from 0"
             culprit = (f"{self._name(int(numbers[most]))}{counted} ({times[most]:,} of them)",)
-        notes = [Message.of(said, SampleIds(culprit, ", most often sample "), ".", kind="fragility")]
+        notes = [Message.of(text, SampleIds(culprit, ", most often sample "), ".", kind="fragility")]
         n_skipped, n_short = totals["n_skipped"], totals["n_short"]
         if n_skipped:
             skipped = (

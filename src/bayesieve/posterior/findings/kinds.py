@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_kinds
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.posterior.marginals import checked_log_odds, log_expit
+from bayesieve.posterior.marginals import check_log_odds, log_expit
 from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray, Message, OptionError, PriorError
 
@@ -224,12 +224,12 @@ def kinds(
     """
     moments = gaussian_moments(found) if isinstance(found, FeaturePosterior) else found
     if prior_probability is not None:
-        log_odds = checked_log_odds(prior_probability, moments.n_features)
+        log_odds = check_log_odds(prior_probability, moments.n_features)
     elif isinstance(found, FeaturePosterior):
         log_odds = found.prior_log_odds
     else:
         raise PriorError("With moments, prior_probability must be given, for example prior_probability=0.01.")
-    shares = (1 / 3, 1 / 3, 1 / 3) if weights is None else _checked_shares(weights)
+    shares = (1 / 3, 1 / 3, 1 / 3) if weights is None else _check_shares(weights)
     evidence = log_evidence_of_kinds(
         moments, mean_constant=mean_constant, variance_constant=variance_constant, n_threads=n_threads
     )
@@ -258,7 +258,7 @@ def gaussian_moments(posterior: FeaturePosterior) -> Moments:
     return moments.with_resolution(posterior.resolution) if np.any(posterior.resolution) else moments
 
 
-def _checked_shares(weights: Any) -> tuple[float, float, float]:
+def _check_shares(weights: Any) -> tuple[float, float, float]:
     try:
         mean, variance, both = (float(share) for share in weights)
     except (TypeError, ValueError):

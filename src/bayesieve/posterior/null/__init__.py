@@ -1,1 +1,1 @@
-"""What passes when no feature is a marker: the global null, exact, simulated and by permuted labels."""
+"""The global null (no feature differs): what passes then, exactly, by simulation and by permuted labels."""

@@ -59,7 +59,7 @@ def log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.A
     least 10 million and log probabilities from -1e-14 to -1e8.
     """
     values, n0, n1 = _broadcast(np.minimum(np.asarray(log_lambda, dtype=np.float64), 0.0), n0, n1)
-    return _row_by_row(lambda x, small, large: _inverted(-x, small, large)[0], values, n0, n1)
+    return _row_by_row(lambda x, small, large: _invert(-x, small, large)[0], values, n0, n1)
 
 
 def null_quantile(log_probability: npt.ArrayLike, n0: npt.ArrayLike, n1: npt.ArrayLike) -> FloatArray:
@@ -109,31 +109,31 @@ def _broadcast(values: FloatArray, n0: Any, n1: Any) -> list[FloatArray]:
     least = [float(np.min(n, initial=np.inf)) for n in sizes]
     if not all(n >= 2 for n in least):
         raise DataError(
-            f"The law of lambda needs at least 2 samples per class, not {least[0]:g} and {least[1]:g}."
+            f"The distribution of lambda needs at least 2 samples per class, not {least[0]:g} and {least[1]:g}."
         )
     return list(np.broadcast_arrays(values, *sizes))
 
 
 def _row_by_row(
-    law: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
+    function: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
     values: FloatArray,
     n0: FloatArray,
     n1: FloatArray,
 ) -> FloatArray:
-    """Apply a law that fixes 0 and minus infinity to some values at a time, so that little memory is needed."""
+    """Apply a function that fixes 0 and minus infinity to some values at a time, to need little memory."""
     flat, n0, n1 = values.ravel(), n0.ravel(), n1.ravel()
     result = np.array(flat)
     inner = np.flatnonzero(np.isfinite(flat) & (flat < -_LEAST))
 
     def work(first: int) -> None:
         rows = inner[first : first + _ROWS]
-        result[rows] = law(flat[rows], np.minimum(n0[rows], n1[rows]), np.maximum(n0[rows], n1[rows]))
+        result[rows] = function(flat[rows], np.minimum(n0[rows], n1[rows]), np.maximum(n0[rows], n1[rows]))
 
     for_each(work, range(0, inner.size, _ROWS), n_threads_for(None, inner.size * _N_NODES))
     return result.reshape(values.shape)
 
 
-def _inverted(x: FloatArray, small: FloatArray, large: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _invert(x: FloatArray, small: FloatArray, large: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the log probability of more than ``x`` and its slope, for ``x`` above 0.
 
     The path crosses the real axis where the integrand would have its saddle if the moments were 1 / (h + pole).
@@ -160,7 +160,7 @@ def _quantile(log_probability: FloatArray, small: FloatArray, large: FloatArray)
     """Solve for log lambda; log probabilities are nearly straight lines, so a few steps do."""
     x = -log_probability
     for _ in range(_MOST_STEPS):
-        value, slope = _inverted(x, small, large)
+        value, slope = _invert(x, small, large)
         moved = np.maximum(x - (value - log_probability) / slope, 0.125 * x)
         done = np.abs(moved - x) <= _NEAR * x
         x = moved
@@ -226,7 +226,7 @@ def tabulated_log_null_probability(log_lambda: npt.ArrayLike, n0: npt.ArrayLike,
     for rows in _of_equal_sizes(sizes, near):
         small, large = sizes[:, rows[0]].tolist()
         if rows.size >= _MANY and small >= 2:
-            result[rows], left[rows] = _interpolated(flat[rows], small, large), False
+            result[rows], left[rows] = _interpolate(flat[rows], small, large), False
     result[left] = log_null_probability(flat[left], *sizes[:, left])
     return result.reshape(values.shape)
 
@@ -239,7 +239,7 @@ def _of_equal_sizes(sizes: npt.NDArray[np.float64], rows: npt.NDArray[np.int64])
     return np.split(rows[np.argsort(which.ravel(), kind="stable")], np.cumsum(counts)[:-1])
 
 
-def _interpolated(log_lambda: FloatArray, small: float, large: float) -> FloatArray:
+def _interpolate(log_lambda: FloatArray, small: float, large: float) -> FloatArray:
     def ratio(position: FloatArray) -> FloatArray:
         x = np.expm1(position)
         return log_null_probability(-x, small, large) / -x

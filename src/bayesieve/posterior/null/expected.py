@@ -1,8 +1,8 @@
-"""False positives expected under the global null: how many features would pass if none were a marker.
+"""False positives expected under the global null: how many features would pass if none differed.
 
 Under an improper prior the expectation of the model is not calibrated even on ideal data, so this
-number stands beside it. Under Jeffreys' prior it follows from the exact law of lambda; otherwise non-markers
-are drawn from each feature's own pooled law (the statistics only, no raw data).
+number stands beside it. Under Jeffreys' prior it follows from the exact distribution of lambda; otherwise
+non-markers are drawn from each feature's own pooled distribution (the statistics only, no raw data).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from bayesieve.utils import FloatArray
 
 _SEED = 20_191_105
 _DRAWS, _FEW, _AT_ONCE, _MOST_ROUNDS = 400_000, 20_000, 8_192, 300
-_AT_ONCE_BY_LAW, _NODES = 2**20, 20_000
+_AT_ONCE_EXACT, _NODES = 2**20, 20_000
 
 
-def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
-    """Expected number of features with log-odds over ``cut`` if no feature were a marker.
+def expected_under_null(posterior: FeaturePosterior, cut: float) -> float:
+    """False positives expected under the global null (no feature differs): features with log-odds over ``cut``.
 
     Parameters
     ----------
@@ -33,24 +33,28 @@ def expected_by_chance(posterior: FeaturePosterior, cut: float) -> float:
 
     Notes
     -----
-    Degenerate features are left out: they carry no evidence that chance could imitate. So are features
-    with a prior probability of 1: they are markers by assumption, not by chance.
+    Degenerate features are left out: they carry no evidence that the null could imitate. So are features
+    with a prior probability of 1: they are markers by assumption.
 
     Examples
     --------
     >>> import numpy as np
     >>> import bayesieve as bs
-    >>> from bayesieve.posterior.null.expected import expected_by_chance
+    >>> from bayesieve.posterior.null.expected import expected_under_null
     >>> X = np.random.default_rng(0).normal(size=(50, 20_000))
     >>> posterior = bs.screen(X, [0] * 25 + [1] * 25, prior_probability=0.005)
-    >>> round(expected_by_chance(posterior, 0.0), 1)
+    >>> round(expected_under_null(posterior, 0.0), 1)
     11.1
     """
-    return float(chance_curve(posterior, [cut])[0])
+    return float(null_curve(posterior, [cut])[0])
 
 
-def chance_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray:
-    """:func:`expected_by_chance` at many cuts, for little more than the cost of one.
+expected_by_chance = expected_under_null
+"""The former name of :func:`expected_under_null`."""
+
+
+def null_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray:
+    """:func:`expected_under_null` at many cuts, for little more than the cost of one.
 
     Returns
     -------
@@ -59,17 +63,17 @@ def chance_curve(posterior: FeaturePosterior, cuts: npt.ArrayLike) -> FloatArray
     """
     at = np.asarray(cuts, dtype=np.float64).ravel()
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))
-    usable = np.flatnonzero(by_chance(posterior))
+    usable = np.flatnonzero(can_be_null(posterior))
     finite = np.isfinite(at)  # nothing reaches the one end, only a prior probability of 0 misses the other
     found = np.where(at > 0, 0.0, float((prior[usable] > -np.inf).sum()))
     if finite.any():
-        work = _by_law if follows_lambda(posterior) else _by_drawing
+        work = _exactly if follows_lambda(posterior) else _by_drawing
         found[finite] = work(posterior, usable, prior[usable], at[finite])
     return found
 
 
-def chance_resolution(posterior: FeaturePosterior) -> float:
-    """Return the number that one event of the simulation behind :func:`chance_curve` stands for; 0 if exact."""
+def null_resolution(posterior: FeaturePosterior) -> float:
+    """Return the number that one event of the simulation behind :func:`null_curve` stands for; 0 if exact."""
     if follows_lambda(posterior):
         return 0.0
     copies, rounds = _repetitions(posterior)
@@ -79,19 +83,19 @@ def chance_resolution(posterior: FeaturePosterior) -> float:
 def least_log_odds(posterior: FeaturePosterior) -> FloatArray:
     """Log-odds that some features cannot fall below, where these follow from lambda; none for other screens.
 
-    :func:`chance_curve` has a kink at each.
+    :func:`null_curve` has a kink at each.
     """
     if not follows_lambda(posterior):
         return np.empty(0)
-    usable = np.flatnonzero(by_chance(posterior))
+    usable = np.flatnonzero(can_be_null(posterior))
     prior = np.broadcast_to(posterior.prior_log_odds, (posterior.n_features,))[usable]
     n0, n1, offset, _ = _distinct(posterior, usable, prior)
     least = np.unique(jeffreys_constant(n0, n1) + offset)
     return np.asarray(least[np.isfinite(least)])
 
 
-def by_chance(posterior: FeaturePosterior) -> npt.NDArray[np.bool_]:
-    """Which features could pass a cut by chance: neither degenerate nor markers by assumption."""
+def can_be_null(posterior: FeaturePosterior) -> npt.NDArray[np.bool_]:
+    """Which features could be null: neither degenerate nor markers by assumption."""
     return np.equal(posterior.degenerate_codes, 0) & (np.asarray(posterior.prior_log_odds) < np.inf)
 
 
@@ -104,7 +108,7 @@ def follows_lambda(posterior: FeaturePosterior) -> bool:
     return plain and two and posterior.model.is_jeffreys and not np.any(posterior.resolution)
 
 
-def _by_law(
+def _exactly(
     posterior: FeaturePosterior, usable: npt.NDArray[np.int64], prior: FloatArray, cuts: FloatArray
 ) -> FloatArray:
     """Add up the null size of every distinct (class sizes, prior odds times prior ratio)."""
@@ -113,8 +117,8 @@ def _by_law(
     n0, n1, offset, number = _distinct(posterior, usable, prior)
     highest = jeffreys_constant(n0, n1) + offset  # log-odds where lambda is 1
     found = np.zeros(cuts.size)
-    step = max(1, _AT_ONCE_BY_LAW // max(n0.size, 1))
-    for rows in _of_equal_sizes(n0, n1) if n0.size * cuts.size > _AT_ONCE_BY_LAW else [slice(None)]:
+    step = max(1, _AT_ONCE_EXACT // max(n0.size, 1))
+    for rows in _of_equal_sizes(n0, n1) if n0.size * cuts.size > _AT_ONCE_EXACT else [slice(None)]:
         small, large = n0[rows].astype(int), n1[rows].astype(int)
         table = None
         if highest[rows].size * cuts.size > 4 * _NODES:

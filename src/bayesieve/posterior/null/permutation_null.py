@@ -1,4 +1,4 @@
-"""PermutationNull: what the screen would show had the labels no meaning; p-values of many tests."""
+"""PermutationNull: the global null by permuted labels; p-values and false discovery rates of many tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _P_VALUES = ("p_value", "adjusted_p_value", "feature_p_value", "adjusted_feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PermutationNull:
-    """Log Bayes factors under permuted labels, counted; :func:`bayesieve.permutations` makes it.
+    """The global null by permuted labels: log Bayes factors, counted; :func:`bayesieve.permutations` makes it.
 
     The pool holds the permuted log Bayes factors of all features but degenerate ones and those left out.
 
@@ -53,8 +53,8 @@ class PermutationNull:
         The largest log-odds of the pool in decreasing order, as many as were kept.
     n_pool, n_usable, n_degenerate
         Features in the pool; all that are not degenerate; permuted ones with a class that has no variance.
-    gaussian_by_chance
-        The number over the cut if all features were Gaussian non-markers.
+    gaussian_under_null
+        The number over the cut under the global null (no feature differs) with Gaussian values.
     cut, complete
         Log-odds over which a feature passes; whether all other labellings were gone through.
 
@@ -81,7 +81,7 @@ class PermutationNull:
     n_pool: int
     n_usable: int
     n_degenerate: int = 0
-    gaussian_by_chance: float = float("nan")
+    gaussian_under_null: float = float("nan")
     cut: float = 0.0
     complete: bool = False
 
@@ -118,18 +118,25 @@ class PermutationNull:
         return np.where(self.n_reaching_pooled < 0, np.nan, (1.0 + reaching) / (1.0 + self.n_permutations))
 
     @property
-    def expected_by_chance(self) -> float:
+    def expected_under_null(self) -> float:
         """Mean number of features over the cut with permuted labels, scaled from the pool to all usable ones."""
         return float(self.passing.sum()) * self._unit
 
+    expected_by_chance = expected_under_null  # the former name
+
+    @property
+    def gaussian_by_chance(self) -> float:
+        """The former name of :attr:`gaussian_under_null`."""
+        return self.gaussian_under_null
+
     @property
     def standard_error(self) -> float:
-        """Of :attr:`expected_by_chance`, because there are only so many permutations."""
+        """Of :attr:`expected_under_null`, because there are only so many permutations."""
         if self.complete or self.n_permutations < 2:
             return 0.0 if self.complete else float("nan")
         return float(self.passing.std(ddof=1) * np.sqrt(self.n_permutations)) * self._unit
 
-    def chance_interval(self, level: float = 0.9) -> tuple[float, float]:
+    def null_interval(self, level: float = 0.9) -> tuple[float, float]:
         """Central interval of the number of features over the cut; wide where features are correlated.
 
         Examples
@@ -137,13 +144,15 @@ class PermutationNull:
         >>> import numpy as np
         >>> import bayesieve as bs
         >>> X = np.random.default_rng(0).standard_t(5, size=(30, 500))
-        >>> bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).chance_interval()
+        >>> bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).null_interval()
         (3.0, 11.0)
         """
         check_between("level", level, open_ends=True)
         ends = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(self.passing, ends, method="inverted_cdf") * (self.n_usable / self.n_pool)
         return float(low), float(high)
+
+    chance_interval = null_interval  # the former name
 
     def false_discovery_rate(self, pi0: float = 1.0) -> FloatArray:
         r"""Estimated share of false discoveries among the features that reach as high as each.
@@ -168,7 +177,7 @@ class PermutationNull:
         return np.minimum(pi0 * self.share, 1.0)
 
     def cut_for(self, target: float = 1.0) -> float:
-        """Log-odds that ``target`` features pass by chance, as a mean over permutations.
+        """Log-odds that ``target`` features exceed under the global null, as a mean over permutations.
 
         Examples
         --------
@@ -176,7 +185,7 @@ class PermutationNull:
         >>> import bayesieve as bs
         >>> X, y = np.random.default_rng(0).normal(size=(30, 500)), [0] * 15 + [1] * 15
         >>> cut = bs.permutations(X, y, n_permutations=200).cut_for(2.0)
-        >>> bs.permutations(X, y, n_permutations=200, cut=cut).expected_by_chance
+        >>> bs.permutations(X, y, n_permutations=200, cut=cut).expected_under_null
         2.0
         """
         unit = self._unit
@@ -194,7 +203,7 @@ class PermutationNull:
         return float(0.5 * (self.tail[number - 1] + self.tail[number]))
 
     def prior_ratio(self, target: float = 1.0) -> Any:
-        """Return the prior ratio L under which ``target`` features pass the cut by chance.
+        """Return the prior ratio L under which ``target`` features pass the cut under the global null.
 
         A number, or one per feature where the model's ratio is; for ``GaussianModel.jeffreys(prior_ratio)``.
 
@@ -204,7 +213,7 @@ class PermutationNull:
         >>> import bayesieve as bs
         >>> X, y = np.random.default_rng(0).standard_t(5, size=(30, 500)), [0] * 15 + [1] * 15
         >>> model = bs.GaussianModel.jeffreys(bs.permutations(X, y, n_permutations=200).prior_ratio(1.0))
-        >>> bs.permutations(X, y, model=model, n_permutations=200).expected_by_chance
+        >>> bs.permutations(X, y, model=model, n_permutations=200).expected_under_null
         1.0
         """
         model: Any = self.full.model
@@ -263,14 +272,14 @@ class PermutationNull:
         >>> X = np.random.default_rng(0).standard_t(5, size=(30, 5000))
         >>> print(bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).notes()[0])
         With permuted labels 81.2 features pass this cut on average (200 permutations, the middle 90% of them
-        71 to 92); were all features Gaussian non-markers, it would be 11.1.
+        71 to 92); under the global null with Gaussian values it would be 11.1.
         """
-        low, high = self.chance_interval()
+        low, high = self.null_interval()
         notes = [
-            f"With permuted labels {self.expected_by_chance:.1f} features pass this cut on average "
+            f"With permuted labels {self.expected_under_null:.1f} features pass this cut on average "
             f"({'all ' if self.complete else ''}{self.n_permutations:,} permutations, the middle 90% of them "
-            f"{low:.0f} to {high:.0f}); were all features Gaussian non-markers, it would be "
-            f"{self.gaussian_by_chance:.1f}."
+            f"{low:.0f} to {high:.0f}); under the global null with Gaussian values it would be "
+            f"{self.gaussian_under_null:.1f}."
         ]
         if self.n_degenerate:
             notes.append(

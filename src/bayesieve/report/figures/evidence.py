@@ -95,7 +95,7 @@ def _write_values(ax: Axes, values: list[float]) -> None:
     ax.use_sticky_edges = False  # bars keep away from the edge
     ax.margins(x=0.04)
     last = len(values) - 1
-    texts = ["+" * (value > 0 and row < last) + _signed(value) for row, value in enumerate(values)]
+    texts = ["+" * (value > 0 and row < last) + _format_signed(value) for row, value in enumerate(values)]
     inches = (4.0 + _DIGIT * small() * max(map(len, texts))) / 72.0  # beside the axes, whatever their width is
     aside = ScaledTranslation(inches, 0.0, ax.figure.dpi_scale_trans)
     place = blended_transform_factory(ax.transAxes, ax.transData) + aside
@@ -105,7 +105,7 @@ def _write_values(ax: Axes, values: list[float]) -> None:
     ax.set_ylim(-len(values) + 0.5, 0.5)
 
 
-def _signed(value: float) -> str:
+def _format_signed(value: float) -> str:
     return f"{value:,.2f}".replace("-", "\N{MINUS SIGN}") if np.isfinite(value) else format_number(value)
 
 

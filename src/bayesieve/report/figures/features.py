@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.data import told_apart
+from bayesieve.data import disambiguate
 from bayesieve.posterior import FeaturePosterior, Fragility, predictive
 from bayesieve.report.figures.style import (
     BLACK,
@@ -74,7 +74,7 @@ def draw_shares(ax: Axes, counts: CategoryCounts) -> None:
 
 
 def _class_names(ax: Axes, statistics: EventTotals | CategoryCounts) -> None:
-    names = [plain(label, 16) for label in told_apart(statistics.classes)]
+    names = [plain(label, 16) for label in disambiguate(statistics.classes)]
     texts = [f"{name}\n({n:,})" for name, n in zip(names, largest_counts(statistics), strict=True)]
     ax.set_yticks([-k for k in range(len(names))], texts, parse_math=False, usetex=False)
     ax.set_ylim(-len(names) + 0.5, 0.5)
@@ -93,9 +93,9 @@ def feature(
     labels: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one feature class by class: raw values, the fitted law of a new value, mean and standard deviation.
+    """Draw one feature class by class: values, fitted distribution of a new value, mean and standard deviation.
 
-    The dashed curve is the law that all classes would share if the feature were no marker. Counts are drawn as
+    The dashed curve is the distribution all classes would share if the feature were no marker. Counts are drawn as
     rates, categories as shares.
 
     Parameters
@@ -106,7 +106,7 @@ def feature(
         The feature, by name or by number.
     data
         What was screened (a table, or what :func:`bayesieve.read_table` returned), or the values of this feature
-        alone, one per sample. Without it, laws and statistics are drawn.
+        alone, one per sample. Without it, distributions and statistics are drawn.
     labels
         Class of every sample, for a plain table or values.
     ax
@@ -178,14 +178,14 @@ def check_drawable(posterior: FeaturePosterior, place: int, values: Any) -> None
 def _draw_values(
     ax: Axes, posterior: FeaturePosterior, place: int, statistics: Any, values: RawValues | None
 ) -> None:
-    names = [plain(label, 16) for label in told_apart(posterior.classes)]
+    names = [plain(label, 16) for label in disambiguate(posterior.classes)]
     n = len(names)
     moments = as_moments(statistics)
     check_drawable(posterior, place, values)
-    laws = predictive(posterior, [place]) if moments is not None else None
-    low, high = _range(moments, laws, values)
-    if laws is not None:
-        _draw_laws(ax, laws, np.linspace(low, high, _POINTS), n)
+    distributions = predictive(posterior, [place]) if moments is not None else None
+    low, high = _range(moments, distributions, values)
+    if distributions is not None:
+        _draw_distributions(ax, distributions, np.linspace(low, high, _POINTS), n)
     for k in range(n):
         colour = CLASS_COLOURS[k % len(CLASS_COLOURS)]
         ax.axhline(-k, color=BLACK, lw=0.4, alpha=0.5, zorder=1)
@@ -213,15 +213,15 @@ def _class_ticks(ax: Axes, names: Sequence[str], counts: Sequence[int]) -> None:
     ax.spines["left"].set_visible(False)
 
 
-def _range(moments: Moments | None, laws: Any, values: RawValues | None) -> tuple[float, float]:
-    """Where all values, means with standard deviations, and most of the fitted laws are."""
+def _range(moments: Moments | None, distributions: Any, values: RawValues | None) -> tuple[float, float]:
+    """Where all values, means with standard deviations, and most of the fitted distributions are."""
     ends = [] if values is None else values.values[np.isfinite(values.values)].tolist()
     if moments is not None:
         sd = np.sqrt(np.nan_to_num(moments.variance[:, 0]))
         ends += [*(moments.mean[:, 0] - sd).tolist(), *(moments.mean[:, 0] + sd).tolist()]
-    if laws is not None:
-        spread = 3.0 * np.nan_to_num(laws.scale[:, 0])
-        middle = laws.location[:, 0]
+    if distributions is not None:
+        spread = 3.0 * np.nan_to_num(distributions.scale[:, 0])
+        middle = distributions.location[:, 0]
         reach = np.concatenate([middle - spread, middle + spread])
         ends += reach[np.isfinite(reach)].tolist()
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
@@ -229,11 +229,14 @@ def _range(moments: Moments | None, laws: Any, values: RawValues | None) -> tupl
     return low - margin, high + margin
 
 
-def _draw_laws(ax: Axes, laws: Any, grid: FloatArray, n_classes: int) -> None:
+def _draw_distributions(ax: Axes, distributions: Any, grid: FloatArray, n_classes: int) -> None:
     """Densities of a new value on the line of its class; that of all classes alike on every line, dashed."""
     from scipy.stats import t as student  # noqa: PLC0415 - SciPy is slow to import
 
-    rows = [student.pdf(grid, laws.dof[k, 0], laws.location[k, 0], laws.scale[k, 0]) for k in range(n_classes + 1)]
+    rows = [
+        student.pdf(grid, distributions.dof[k, 0], distributions.location[k, 0], distributions.scale[k, 0])
+        for k in range(n_classes + 1)
+    ]
     highest = float(np.nanmax(rows)) if np.isfinite(rows).any() else 1.0
     for k in range(n_classes):
         colour, curve = CLASS_COLOURS[k % len(CLASS_COLOURS)], rows[k] * _CURVE / highest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.posterior import FeaturePosterior, chance_resolution, expected_roc as roc_of
+from bayesieve.posterior import FeaturePosterior, expected_roc as roc_of, null_resolution
 from bayesieve.report.figures.style import (
     BLACK,
     BLUE,
@@ -262,7 +262,7 @@ _BINS = 20
 
 
 def false_positives(found: FeaturePosterior | Selection, ax: Axes | None = None, *, level: float = 0.9) -> Axes:
-    """Draw the probability of every number of false positives in the list, with interval and number by chance.
+    """Draw the probability of every number of false positives in the list, with interval and global null.
 
     Parameters
     ----------
@@ -312,34 +312,34 @@ def false_positives(found: FeaturePosterior | Selection, ax: Axes | None = None,
 
 
 def _draw_lines(ax: Axes, selection: Selection, interval: tuple[int, int], level: float) -> None:
-    """Expected number under the model and by chance, with a word on each and on the interval."""
+    """Numbers expected under the model and under the global null, with a word on each and on the interval."""
     expected = selection.expected_false_positives
     ax.axvline(expected, ymax=0.74, color=VERMILION, lw=1.1, zorder=4)
     lines = [
         (f"{format_number(expected)} expected under the model, "
          f"{level:.0%} interval {interval[0]:,} to {interval[1]:,}", VERMILION)
     ]  # fmt: skip
-    by_chance = selection.expected_by_chance if selection.posterior.calibrated else float("nan")
-    if np.isfinite(by_chance):
+    under_null = selection.expected_under_null if selection.posterior.calibrated else float("nan")
+    if np.isfinite(under_null):
         low, high = ax.get_xlim()
-        if high < by_chance <= 2.5 * high + 5.0:
-            ax.set_xlim(low, by_chance * 1.05 + 0.5)
-        words = f"{_describe(selection, by_chance)} by chance if there were no markers"
-        if by_chance <= ax.get_xlim()[1]:
-            ax.axvline(by_chance, ymax=0.74, color=BLACK, lw=1.1, ls=(0, (4, 2)), zorder=4)
+        if high < under_null <= 2.5 * high + 5.0:
+            ax.set_xlim(low, under_null * 1.05 + 0.5)
+        words = f"{_describe(selection, under_null)} expected under the global null"
+        if under_null <= ax.get_xlim()[1]:
+            ax.axvline(under_null, ymax=0.74, color=BLACK, lw=1.1, ls=(0, (4, 2)), zorder=4)
         else:
             words += ", further to the right"
-        lines.append((f"{words} (dashed)" if by_chance <= ax.get_xlim()[1] else words, BLACK))
+        lines.append((f"{words} (dashed)" if under_null <= ax.get_xlim()[1] else words, BLACK))
     else:
-        lines.append(("number by chance not known for this screen", BLACK))
+        lines.append(("number under the global null not known for this screen", BLACK))
     for k, (words, colour) in enumerate(lines):
         write(ax, 0.02, 0.985 - 0.095 * k, words, across=True, va="top", color=colour)
 
 
-def _describe(selection: Selection, by_chance: float) -> str:
-    """The number by chance; of a simulation in which nothing passed, what it cannot tell from nothing."""
-    step = chance_resolution(selection.posterior)
-    return f"fewer than {format_number(step)}" if by_chance < step / 2 else format_number(by_chance)
+def _describe(selection: Selection, under_null: float) -> str:
+    """The number expected under the global null; below what a simulation can resolve, that bound."""
+    step = null_resolution(selection.posterior)
+    return f"fewer than {format_number(step)}" if under_null < step / 2 else format_number(under_null)
 
 
 def _whole_numbers(ax: Axes) -> None:

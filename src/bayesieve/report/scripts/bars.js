@@ -1,6 +1,6 @@
 // @ts-check
 
-import { firstWhere, formatByChance, formatCount, formatNumber, logit } from "./numbers.js";
+import { firstWhere, formatUnderNull, formatCount, formatNumber, logit } from "./numbers.js";
 import {
   createPlot, drawArea, drawBottomAxis, drawLeftAxis, drawLine, drawMessage, fitLeft, textWidth, writeText,
   writeWithin,
@@ -8,14 +8,14 @@ import {
 import { connectHover } from "./pointing.js";
 import { countScale, linearScale, niceTicks, tickText, tickTexts } from "./scales.js";
 
-/** @import { BinChart, Context, Law, LawChart, ListLaw, SeenLaw, Solution } from "./types.js" */
+/** @import { BinChart, Context, Distribution, DistributionChart, ListDistribution, SeenDistribution, Solution } from "./types.js" */
 
-const WIDE_LAW = 60;
+const WIDE_DISTRIBUTION = 60;
 
-/** Law of the number of false positives in the list, its 90% interval, mean and the number by chance. */
+/** Distribution of the number of false positives in the list, its 90% interval, mean and the number under the global null. */
 export function createFalsePositivePlot(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { margin: { top: 66, right: 16, bottom: 44, left: 46 } });
-  const chart = /** @type {LawChart} */ ({ plot, context });
+  const chart = /** @type {DistributionChart} */ ({ plot, context });
   connectHover(plot, (x, y) => hoverFalsePositives(chart, x, y));
   return {
     update: (view) => { chart.view = view; paintFalsePositivePlot(chart); },
@@ -23,8 +23,8 @@ export function createFalsePositivePlot(element, /** @type {Context} */ context)
   };
 }
 
-/** Part of a law that can be seen: from the first to the last probability over a ten-thousandth of the largest. */
-function visibleLaw(/** @type {Law} */ { lowest, pmf }) {
+/** Part of a distribution that can be seen: from the first to the last probability over a ten-thousandth of the largest. */
+function visibleDistribution(/** @type {Distribution} */ { lowest, pmf }) {
   let largest = 0;
   for (let k = 0; k < pmf.length; k += 1) largest = Math.max(largest, pmf[k]);
   let [first, last] = [0, pmf.length - 1];
@@ -33,19 +33,19 @@ function visibleLaw(/** @type {Law} */ { lowest, pmf }) {
   return { from: lowest + first, to: lowest + last, largest, at: (count) => pmf[count - lowest] || 0 };
 }
 
-/** Paint the law. */
-function paintFalsePositivePlot(/** @type {LawChart} */ chart) {
+/** Paint the distribution. */
+function paintFalsePositivePlot(/** @type {DistributionChart} */ chart) {
   const { plot, view } = chart;
   if (!view || !plot.begin()) return;
   const { solution } = view;
   if (!solution.size) {
     drawMessage(plot, "The list is empty: it holds no false positives.");
-    plot.describe("Law of the number of false positives: the list is empty.");
+    plot.describe("Distribution of the number of false positives: the list is empty.");
     chart.seen = null;
     return;
   }
-  const law = view.law();
-  const seen = visibleLaw(law);
+  const distribution = view.distribution();
+  const seen = visibleDistribution(distribution);
   chart.seen = seen;
   const ends = falsePositiveEnds(seen, solution);
   chart.y = linearScale([0, seen.largest * 1.06], [plot.box.bottom, plot.box.top]);
@@ -56,30 +56,30 @@ function paintFalsePositivePlot(/** @type {LawChart} */ chart) {
   drawLeftAxis(plot, chart.y, { ticks: heights, title: "probability" });
   const texts = counts.map((tick) => tickText(tick));
   drawBottomAxis(plot, chart.x, { ticks: counts, texts, title: "false positives in the list", grid: false });
-  drawLawBars(chart, law, seen);
-  drawLawLabels(chart, law, solution);
-  const { byChance } = solution;
-  const chance = byChance === null ? "" : ` ${formatByChance(byChance, chart.context.payload, "fewer than ")} would pass the cut by chance.`;
-  plot.describe(`Law of the number of false positives in the list: ${formatNumber(solution.expectedFalse, 3)} expected, `
-    + `90% interval ${formatCount(law.low)} to ${formatCount(law.high)}.${chance}`);
+  drawDistributionBars(chart, distribution, seen);
+  drawDistributionLabels(chart, distribution, solution);
+  const { underNull } = solution;
+  const atNull = underNull === null ? "" : ` ${formatUnderNull(underNull, chart.context.payload, "fewer than ")} expected under the global null.`;
+  plot.describe(`Distribution of the number of false positives in the list: ${formatNumber(solution.expectedFalse, 3)} expected, `
+    + `90% interval ${formatCount(distribution.low)} to ${formatCount(distribution.high)}.${atNull}`);
 }
 
-/** Ends of the counts drawn: the law and, if it is not far away, the number by chance. */
-function falsePositiveEnds(/** @type {SeenLaw} */ seen, /** @type {Solution} */ { byChance }) {
+/** Ends of the counts drawn: the distribution and, if it is not far away, the number under the global null. */
+function falsePositiveEnds(/** @type {SeenDistribution} */ seen, /** @type {Solution} */ { underNull }) {
   const span = Math.max(4, seen.to - seen.from);
   let [low, high] = [seen.from, Math.max(seen.to, seen.from + 3)];
-  if (byChance !== null && Number.isFinite(byChance)) {
-    if (byChance > high && byChance < high + span) high = Math.ceil(byChance);
-    if (byChance < low && byChance > low - span) low = Math.floor(byChance);
+  if (underNull !== null && Number.isFinite(underNull)) {
+    if (underNull > high && underNull < high + span) high = Math.ceil(underNull);
+    if (underNull < low && underNull > low - span) low = Math.floor(underNull);
   }
   return low < span ? [0, high] : [low, high];
 }
 
 /** Bars, or an area if they would be too thin; inside the 90% interval in full colour. */
-function drawLawBars(/** @type {LawChart} */ chart, /** @type {ListLaw} */ law, /** @type {SeenLaw} */ seen) {
+function drawDistributionBars(/** @type {DistributionChart} */ chart, /** @type {ListDistribution} */ distribution, /** @type {SeenDistribution} */ seen) {
   const { plot } = chart;
   const { palette, box, ctx } = plot;
-  if (seen.to - seen.from > WIDE_LAW) {
+  if (seen.to - seen.from > WIDE_DISTRIBUTION) {
     const area = (from, to) => {
       const points = [];
       const step = Math.max(1, Math.floor((to - from) / 500));
@@ -87,34 +87,34 @@ function drawLawBars(/** @type {LawChart} */ chart, /** @type {ListLaw} */ law, 
       return points;
     };
     drawArea(plot, area(seen.from, seen.to), box.bottom, palette.false, 0.3);
-    drawArea(plot, area(Math.max(law.low, seen.from), Math.min(law.high, seen.to)), box.bottom, palette.false, 0.65);
+    drawArea(plot, area(Math.max(distribution.low, seen.from), Math.min(distribution.high, seen.to)), box.bottom, palette.false, 0.65);
     return;
   }
   const width = Math.max(1.5, (chart.x(1) - chart.x(0)) * 0.78);
   const thin = Math.min(width, 56);
   ctx.fillStyle = palette.false;
   for (let count = seen.from; count <= seen.to; count += 1) {
-    ctx.globalAlpha = count >= law.low && count <= law.high ? 0.9 : 0.35;
+    ctx.globalAlpha = count >= distribution.low && count <= distribution.high ? 0.9 : 0.35;
     const top = chart.y(seen.at(count));
     ctx.fillRect(chart.x(count) - thin / 2, top, thin, box.bottom - top);
   }
   ctx.globalAlpha = 1;
 }
 
-/** Lines of the mean and of the number by chance, the bracket of the interval, and their words above. */
-function drawLawLabels(
-  /** @type {LawChart} */ chart, /** @type {ListLaw} */ law, /** @type {Solution} */ solution,
+/** Lines of the mean and of the number under the global null, the bracket of the interval, and their words above. */
+function drawDistributionLabels(
+  /** @type {DistributionChart} */ chart, /** @type {ListDistribution} */ distribution, /** @type {Solution} */ solution,
 ) {
   const { plot } = chart;
   const { palette, box } = plot;
   const bracket = box.top + 4;
   const half = 0.4;
-  const [low, high] = [chart.x(law.low - half), chart.x(law.high + half)];
+  const [low, high] = [chart.x(distribution.low - half), chart.x(distribution.high + half)];
   drawLine(plot, low, bracket, high, bracket, { colour: palette["ink-soft"], width: 1.25 });
   for (const end of [low, high]) {
     drawLine(plot, end, bracket - 3, end, bracket + 5, { colour: palette["ink-soft"], width: 1.25 });
   }
-  const range = law.low === law.high ? formatCount(law.low) : `${formatCount(law.low)} to ${formatCount(law.high)}`;
+  const range = distribution.low === distribution.high ? formatCount(distribution.low) : `${formatCount(distribution.low)} to ${formatCount(distribution.high)}`;
   const style = { size: 11, colour: palette["ink-soft"], halo: true };
   writeWithin(plot, `90%: ${range}`, (low + high) / 2, bracket - 6, style);
   const mean = chart.x(solution.expectedFalse);
@@ -122,13 +122,13 @@ function drawLawLabels(
   const key = 34;
   /** @type {{ text: string, dash: number[], width: number }[]} */
   const marks = [{ text: `expected ${formatNumber(solution.expectedFalse, 3)}`, dash: [], width: 1.75 }];
-  const chance = solution.byChance;
-  if (chance !== null && Number.isFinite(chance)) {
-    const x = chart.x(chance);
+  const { underNull } = solution;
+  if (underNull !== null && Number.isFinite(underNull)) {
+    const x = chart.x(underNull);
     const inside = x >= box.left && x <= box.right;
     if (inside) drawLine(plot, x, bracket, x, box.bottom, { colour: palette.ink, width: 1.25, dash: [4, 3] });
     const beyond = inside ? "" : x > box.right ? " \u2192" : " \u2190";
-    marks.push({ text: `by chance ${formatByChance(chance, chart.context.payload)}${beyond}`, dash: [4, 3], width: 1.25 });
+    marks.push({ text: `global null ${formatUnderNull(underNull, chart.context.payload)}${beyond}`, dash: [4, 3], width: 1.25 });
   }
   let x = 6;
   for (const { text, dash, width } of marks) {
@@ -139,7 +139,7 @@ function drawLawLabels(
 }
 
 /** Probability of the count pointed at. */
-function hoverFalsePositives(/** @type {LawChart} */ chart, x, y) {
+function hoverFalsePositives(/** @type {DistributionChart} */ chart, x, y) {
   const { plot, seen, view } = chart;
   if (!seen || !view || x < plot.box.left || x > plot.box.right || y < plot.box.top) return null;
   const count = Math.max(0, Math.round(chart.x.invert(x)));

@@ -40,12 +40,12 @@ export function createFeaturePanel(/** @type {Context} */ context) {
   };
 }
 
-/** Heading of the chart of values: laws are only named where they are drawn. */
-function valuesHeading(/** @type {Payload} */ { predictive, values, law }) {
+/** Heading of the chart of values: distributions are only named where they are drawn. */
+function valuesHeading(/** @type {Payload} */ { predictive, values, family }) {
   if (predictive) {
-    return values ? "Values and fitted laws" : "Classes and fitted laws";
+    return values ? "Values and fitted distributions" : "Classes and fitted distributions";
   }
-  const counts = ["Poisson", "negative binomial"].includes(law);
+  const counts = ["Poisson", "negative binomial"].includes(family);
   return !values ? "By class" : counts ? "Counts, before exposure" : "Values";
 }
 

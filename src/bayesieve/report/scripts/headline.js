@@ -4,12 +4,12 @@
 import { cliCommand, pythonCommand } from "./commands.js";
 import { allOf, byId } from "./elements.js";
 import {
-  ABSENT, expit, formatByChance, formatChance, formatCount, formatNumber, formatProbability, shorten, shownName,
+  ABSENT, expit, formatUnderNull, formatChance, formatCount, formatNumber, formatProbability, shorten, shownName,
 } from "./numbers.js";
 
 /** @import { Context, Payload, Solution, View } from "./types.js" */
 
-/** Make the results; update(view) fills all but the law, updateLaw(view) the numbers that need it. */
+/** Make the results; update(view) fills all but the distribution, updateDistribution(view) the numbers that need it. */
 export function createHeadline(/** @type {Context} */ context) {
   const places = {};
   for (const element of allOf("[data-result]")) {
@@ -22,8 +22,8 @@ export function createHeadline(/** @type {Context} */ context) {
   const speak = createSpeaker(context);
   return {
     update: (view) => updateResults(context, places, view),
-    updateLaw: (view) => {
-      updateLawResults(places, view);
+    updateDistribution: (view) => {
+      updateDistributionResults(places, view);
       const sentence = verdictOf(context, view);
       byId("verdict").textContent = sentence;
       speak(sentence, view.previous !== null);
@@ -32,18 +32,18 @@ export function createHeadline(/** @type {Context} */ context) {
   };
 }
 
-/** Say under the card what "by chance" means for this model and prior. */
-function tellChance(/** @type {Payload} */ payload, /** @type {Solution} */ { byChance }) {
-  const note = byId("chance-note");
+/** Say under the card what the global null is for this model and prior. */
+function explainUnderNull(/** @type {Payload} */ payload, /** @type {Solution} */ { underNull }) {
+  const note = byId("null-note");
   if (!payload.calibrated) {
     note.textContent = "not known: these log-odds are the least over several looks";
-  } else if (!payload.chance) {
+  } else if (!payload.under_null) {
     note.textContent = "not known for this result; see Method";
   } else {
-    const simulated = payload.chance.resolution ? ", by simulation" : "";
-    note.textContent = byChance === null
-      ? "nothing by chance: every feature is taken for a marker"
-      : `if all features were ${payload.law} non-markers${simulated}`.replace("  ", " ");
+    const simulated = payload.under_null.resolution ? ", by simulation" : "";
+    note.textContent = underNull === null
+      ? "none: every feature is taken for a marker"
+      : `no feature differs${payload.family ? `, ${payload.family} values` : ""}${simulated}`;
   }
 }
 
@@ -71,8 +71,8 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
   showResult(places, "expected_markers", solution.expectedMarkers, formatNumber(solution.expectedMarkers));
   showResult(places, "expected_false", solution.expectedFalse, formatNumber(solution.expectedFalse));
   showResult(places, "false_discovery_rate", solution.falseDiscoveryRate, formatShare(solution.falseDiscoveryRate));
-  showResult(places, "by_chance", solution.byChance, formatByChance(solution.byChance, context.payload));
-  tellChance(context.payload, solution);
+  showResult(places, "under_null", solution.underNull, formatUnderNull(solution.underNull, context.payload));
+  explainUnderNull(context.payload, solution);
   showResult(places, "expected_missed", solution.expectedMissed, formatNumber(solution.expectedMissed));
   const differs = !context.store.isStored();
   byId("differs").hidden = !differs;
@@ -83,12 +83,12 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
   byId("command-python").textContent = pythonCommand(context.payload, view.state);
 }
 
-/** Fill the numbers that need the law of the number of false positives. */
-function updateLawResults(places, /** @type {View} */ view) {
-  const { low, high, hitRate } = view.law();
+/** Fill the numbers that need the distribution of the number of false positives. */
+function updateDistributionResults(places, /** @type {View} */ view) {
+  const { low, high, hitRate } = view.distribution();
   showResult(places, "interval_low", low, formatCount(low));
   showResult(places, "interval_high", high, formatCount(high));
-  byId("hit-rate-note").hidden = !((view.solution.byChance ?? 0) > high + 0.5);
+  byId("hit-rate-note").hidden = !((view.solution.underNull ?? 0) > high + 0.5);
   showResult(places, "hit_rate", hitRate, view.solution.size ? formatChance(hitRate) : ABSENT);
 }
 
@@ -101,13 +101,13 @@ function verdictOf(/** @type {Context} */ context, /** @type {View} */ view) {
     return `No feature is listed (${solution.words}). The most probable, ${shorten(shownName(context.details.names[0]), 40)}, has `
       + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
   }
-  const { low, high } = view.law();
-  const doubt = (solution.byChance ?? 0) > high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
-  const number = formatByChance(solution.byChance, context.payload, "fewer than ");
-  const chance = solution.byChance === null ? "" : ` By chance ${number} would pass this cut.${doubt}`;
+  const { low, high } = view.distribution();
+  const doubt = (solution.underNull ?? 0) > high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
+  const number = formatUnderNull(solution.underNull, context.payload, "fewer than ");
+  const atNull = solution.underNull === null ? "" : ` Under the global null: ${number}.${doubt}`;
   const tied = solution.tiedOut ? ` ${formatCount(solution.tiedOut)} more lie exactly at the cut and are left out.` : "";
   return `${formatCount(solution.size)} of ${n} features ${solution.size === 1 ? "is" : "are"} listed (${solution.words}). False positives expected among them: `
-    + `${formatNumber(solution.expectedFalse)}, 90% interval ${formatCount(low)} to ${formatCount(high)}.${chance}${tied}`;
+    + `${formatNumber(solution.expectedFalse)}, 90% interval ${formatCount(low)} to ${formatCount(high)}.${atNull}${tied}`;
 }
 
 /** Tell readers who listen of the new result, once things have come to rest. */

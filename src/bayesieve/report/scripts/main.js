@@ -11,7 +11,7 @@ import { allOf, byId, oncePerFrame } from "./elements.js";
 import { createFeaturePanel } from "./feature_panel.js";
 import { createFeaturePlot } from "./feature_plot.js";
 import { createHeadline } from "./headline.js";
-import { lawOf } from "./law.js";
+import { distributionOf } from "./distribution.js";
 import {
   expit, formatCount, formatNumber, formatProbability, shorten, shownName, unicodeDigits, UNSEEN_INLINE,
 } from "./numbers.js";
@@ -25,7 +25,7 @@ import { printList } from "./table_keys.js";
 
 /** @import { Context, Page, Payload, View } from "./types.js" */
 
-const LAW_AT_ONCE = 6; // milliseconds; a slower law is drawn a moment later, so that sliders stay light
+const DISTRIBUTION_AT_ONCE = 6; // milliseconds; a slower distribution is drawn a moment later, so that sliders stay light
 
 /** Start the page; what goes wrong is told in words. */
 function startPage() {
@@ -62,7 +62,7 @@ function showUnseen() {
 
 /** Make everything that the payload asks for, and show it. */
 function runPage(/** @type {Payload} */ payload) {
-  const page = /** @type {Page} */ ({ payload, lawCost: 0, lawTimer: null });
+  const page = /** @type {Page} */ ({ payload, distributionCost: 0, distributionTimer: null });
   const details = decodeDetails(payload);
   const evidence = createEvidence(payload);
   const store = createStore(payload);
@@ -112,7 +112,7 @@ function createCharts(/** @type {Context} */ context) {
 function viewOf(/** @type {Page} */ page) {
   const state = page.store.get();
   const solution = solve(page.evidence, state);
-  let law = null;
+  let distribution = null;
   return {
     state, solution,
     previous: page.view ? page.view.state : null,
@@ -121,9 +121,9 @@ function viewOf(/** @type {Page} */ page) {
     logOdds: page.evidence.logOdds(state),
     ratioPart: ratioPart(page.evidence, state),
     shift: page.evidence.shift(state),
-    law: () => {
-      law = law || lawOf(page.evidence, state, solution);
-      return law;
+    distribution: () => {
+      distribution = distribution || distributionOf(page.evidence, state, solution);
+      return distribution;
     },
   };
 }
@@ -139,7 +139,7 @@ function refreshPage(/** @type {Page} */ page) {
   page.controls.update(view);
   if (decided) {
     page.headline.update(view);
-    updateLawSoon(page, view);
+    updateDistributionSoon(page, view);
   }
   const charts = decided ? ["effect", "rank", "roc", "discovery", "probability"] : opened ? ["effect", "rank"] : [];
   if (decided || opened) {
@@ -154,24 +154,24 @@ function refreshPage(/** @type {Page} */ page) {
   document.documentElement.dataset.lastUpdate = String(performance.now() - start);
 }
 
-/** Work out the law of the false positives: at once if that was fast the last time, else after the frame. */
-function updateLawSoon(/** @type {Page} */ page, /** @type {View} */ view) {
+/** Work out the distribution of the false positives: at once if that was fast the last time, else after the frame. */
+function updateDistributionSoon(/** @type {Page} */ page, /** @type {View} */ view) {
   const run = () => {
-    page.lawTimer = null;
+    page.distributionTimer = null;
     const start = performance.now();
     const now = page.view;
-    page.headline.updateLaw(now);
+    page.headline.updateDistribution(now);
     page.sight.update("false");
-    page.lawCost = performance.now() - start;
-    document.documentElement.dataset.lastLaw = String(page.lawCost);
+    page.distributionCost = performance.now() - start;
+    document.documentElement.dataset.lastDistribution = String(page.distributionCost);
   };
-  if (page.lawTimer !== null) {
+  if (page.distributionTimer !== null) {
     page.headline.wait();
-  } else if (page.lawCost < LAW_AT_ONCE && view.solution.size < 2000) {
+  } else if (page.distributionCost < DISTRIBUTION_AT_ONCE && view.solution.size < 2000) {
     run();
   } else {
     page.headline.wait();
-    page.lawTimer = setTimeout(run, 30);
+    page.distributionTimer = setTimeout(run, 30);
   }
 }
 
@@ -234,11 +234,11 @@ function connectWindow(/** @type {Page} */ page) {
 /** Draw everything as it will be on paper: light colours, sizes of the print style, the list as a table. */
 function preparePaper(/** @type {Page} */ page, redrawAll) {
   document.documentElement.dataset.printing = "true";
-  if (page.lawTimer !== null) {
-    clearTimeout(page.lawTimer);
-    page.lawTimer = null;
-    page.lawCost = 0;
-    page.headline.updateLaw(page.view);
+  if (page.distributionTimer !== null) {
+    clearTimeout(page.distributionTimer);
+    page.distributionTimer = null;
+    page.distributionCost = 0;
+    page.headline.updateDistribution(page.view);
     page.charts.false.update(page.view);
   }
   page.sight.flush();

@@ -188,9 +188,9 @@ export function formatGeneral(x) {
   return `${stripZeros(mantissa)}e${power < 0 ? "-" : "+"}${places}`;
 }
 
-/** A number by chance; one too small to be told apart from 0 by simulation is told as less than what can be. */
-export function formatByChance(x, /** @type {Payload} */ payload, less = "<") {
-  const resolution = payload.chance ? payload.chance.resolution : null;
+/** A number expected under the global null; one below what a simulation can resolve is said to be less than that. */
+export function formatUnderNull(x, /** @type {Payload} */ payload, less = "<") {
+  const resolution = payload.under_null ? payload.under_null.resolution : null;
   const untold = typeof resolution === "number" && x !== null && x < resolution / 2;
   return untold ? `${less}${formatNumber(resolution, 2)}` : formatNumber(x);
 }

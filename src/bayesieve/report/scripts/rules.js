@@ -2,10 +2,10 @@
 // Rules: which features make the list under any rule, prior probability and prior ratio.
 // Every list is a beginning of the rank order, since a change of the prior moves all log-odds alike.
 
-import { longestSurePrefix } from "./law.js";
+import { longestSurePrefix } from "./distribution.js";
 import { decodedOnce, expit, firstWhere, formatGeneral, logit, TINY } from "./numbers.js";
 
-/** @import { ChanceTable, Evidence, Payload, State, Weights } from "./types.js" */
+/** @import { NullTable, Evidence, Payload, State, Weights } from "./types.js" */
 
 const ROUNDING = 1e-12; // sums that agree to this are equal
 export const RULE_NUMBERS = {
@@ -29,14 +29,14 @@ export function createEvidence(/** @type {Payload} */ payload) {
     priorProbability: priors ? null : payload.prior.probability,
     priorLogOdds: priors ? NaN : storedLogOdds(payload.prior),
     ratio: payload.ratio,
-    chance: payload.chance && {
-      cut: decodedOnce(payload.chance.cut),
-      logExpected: decodedOnce(payload.chance.log_expected),
+    underNull: payload.under_null && {
+      cut: decodedOnce(payload.under_null.cut),
+      logExpected: decodedOnce(payload.under_null.log_expected),
     },
     stored: logBayesFactor,
     slots: [],
     lastSolution: null,
-    lastLaw: null,
+    lastDistribution: null,
     logOdds: (state) => weigh(evidence, state).logOdds,
     weights: (state) => weigh(evidence, state),
     shift: (state) => shiftOf(evidence, state),
@@ -166,7 +166,7 @@ export function solve(/** @type {Evidence} */ evidence, /** @type {State} */ sta
     expectedMarkers: weights.expectedMarkers,
     falseDiscoveryRate: size ? weights.cumulativeFalse[size] / size : 0,
     tiedOut,
-    byChance: state.prior === 1 ? null : expectedByChance(evidence.chance, cut, shiftOf(evidence, state)),
+    underNull: state.prior === 1 ? null : expectedUnderNull(evidence.underNull, cut, shiftOf(evidence, state)),
     words: ruleWords(state, evidence.n),
     cumulativeFalse: weights.cumulativeFalse,
     cumulativeTrue: weights.cumulativeTrue,
@@ -224,16 +224,16 @@ function sumFrom(values, start) {
   return total;
 }
 
-/** How many non-markers would pass a cut by chance, from the table of the payload; null if it is not known. */
-function expectedByChance(/** @type {ChanceTable | null} */ chance, cut, shift) {
-  if (!chance) {
+/** False positives expected under the global null, from the table of the payload; null if it is not known. */
+function expectedUnderNull(/** @type {NullTable | null} */ table, cut, shift) {
+  if (!table) {
     return null;
   }
   if (cut === Infinity || !Number.isFinite(shift)) {
-    return 0; // certain non-markers pass no cut by chance
+    return 0; // certain non-markers pass no cut
   }
   const x = cut - shift;
-  const { cut: cuts, logExpected } = chance;
+  const { cut: cuts, logExpected } = table;
   const last = cuts.length - 1;
   if (x <= cuts[0]) {
     return Math.exp(logExpected[0]);

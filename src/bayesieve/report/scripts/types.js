@@ -23,14 +23,14 @@
  * What Python writes into the page, arrays in rank order. Where it says `any`, an array is encoded in the payload
  * and decoded in the details.
  * @typedef {{
- *   schema: number, version: string, title: string, created: string, law: string, calibrated: boolean,
+ *   schema: number, version: string, title: string, created: string, family: string, calibrated: boolean,
  *   classes: string[], class_counts: number[], paired: boolean, n_features: number, n_detailed: number,
  *   rule: { name: string } & Record<RuleNumber, number>, names: string[],
  *   commands: { cli: string[], python: string[], posterior: string, before?: string },
  *   prior: { log_odds: number | null, probability: number | null }, prior_log_odds: any,
  *   ratio: { value: number, power: number } | null, ratio_reason: string,
  *   log_bayes_factor: any,
- *   chance: { cut: any, log_expected: any, resolution?: number } | null,
+ *   under_null: { cut: any, log_expected: any, resolution?: number } | null,
  *   degenerate: any, degenerate_reasons: string[], fragile: any,
  *   effect: { kind: string, x: any, y: any, x_title: string, y_title: string | null } | null,
  *   statistics: { count: any[], mean: any[], sd: any[] } | null,
@@ -73,13 +73,13 @@
  *   cumulativeTrue: Float64Array, cumulativeFalse: Float64Array, expectedMarkers: number,
  * }} Weights
  *
- * @typedef {{ cut: Float64Array, logExpected: Float64Array }} ChanceTable
+ * @typedef {{ cut: Float64Array, logExpected: Float64Array }} NullTable
  *
  * What the data say; `priors` where every feature has its own prior, else the shared one.
  * @typedef {{
  *   n: number, logBayesFactor: Float64Array, priors: Float64Array | null, priorProbability: number | null,
- *   priorLogOdds: number, ratio: Payload["ratio"], chance: ChanceTable | null, stored: Float64Array,
- *   slots: Weights[], lastSolution: Solution | null, lastLaw: ListLaw | null,
+ *   priorLogOdds: number, ratio: Payload["ratio"], underNull: NullTable | null, stored: Float64Array,
+ *   slots: Weights[], lastSolution: Solution | null, lastDistribution: ListDistribution | null,
  *   logOdds: (state: State) => Float64Array, weights: (state: State) => Weights, shift: (state: State) => number,
  * }} Evidence
  *
@@ -87,19 +87,19 @@
  * @typedef {{
  *   key: string, size: number, cut: number, threshold: number, expectedTrue: number, expectedFalse: number,
  *   expectedMissed: number, expectedMarkers: number, falseDiscoveryRate: number, tiedOut: number,
- *   byChance: number | null, words: string, cumulativeFalse: Float64Array, cumulativeTrue: Float64Array,
+ *   underNull: number | null, words: string, cumulativeFalse: Float64Array, cumulativeTrue: Float64Array,
  * }} Solution
  *
  * Probabilities of lowest, lowest + 1, ...
- * @typedef {{ lowest: number, pmf: Float64Array }} Law
- * @typedef {Law & { key: string, low: number, high: number, hitRate: number }} ListLaw
+ * @typedef {{ lowest: number, pmf: Float64Array }} Distribution
+ * @typedef {Distribution & { key: string, low: number, high: number, hitRate: number }} ListDistribution
  */
 
 /**
  * What all parts of the page are given after every change.
  * @typedef {{
  *   state: Readonly<State>, previous: Readonly<State> | null, stored: Readonly<State>, solution: Solution,
- *   evidence: Evidence, logOdds: Float64Array, ratioPart: number, shift: number, law: () => ListLaw,
+ *   evidence: Evidence, logOdds: Float64Array, ratioPart: number, shift: number, distribution: () => ListDistribution,
  * }} View
  *
  * A column of the table.
@@ -153,8 +153,8 @@
  *
  * @typedef {Chart & { positions?: number[], positionsFor?: number }} RankedChart
  * @typedef {RankedChart & { marked: number, live: Float64Array | null }} RankChart
- * @typedef {{ from: number, to: number, largest: number, at: (count: number) => number }} SeenLaw
- * @typedef {Chart & { seen?: SeenLaw | null }} LawChart
+ * @typedef {{ from: number, to: number, largest: number, at: (count: number) => number }} SeenDistribution
+ * @typedef {Chart & { seen?: SeenDistribution | null }} DistributionChart
  * @typedef {{ low: number, count: number, selected: number }} Bin
  * @typedef {Chart & { bins?: Bin[] }} BinChart
  *
@@ -216,9 +216,9 @@
 /**
  * The page as a whole; its view is there once it has been refreshed.
  * @typedef {{
- *   payload: Payload, context: Context, store: Store, evidence: Evidence, view: View, lawCost: number,
- *   lawTimer: number | null, charts: Record<string, { element: HTMLElement } & Drawing>, table: Drawing,
- *   headline: { update: (view: View) => void, updateLaw: (view: View) => void, wait: () => void },
+ *   payload: Payload, context: Context, store: Store, evidence: Evidence, view: View, distributionCost: number,
+ *   distributionTimer: number | null, charts: Record<string, { element: HTMLElement } & Drawing>, table: Drawing,
+ *   headline: { update: (view: View) => void, updateDistribution: (view: View) => void, wait: () => void },
  *   controls: { update: (view: View) => void }, sites: { update: (view: View) => void } | null,
  *   panel: { update: (view: View) => void, open: (position: number) => void },
  *   sight: { flush: () => void, update: (name: string) => void },

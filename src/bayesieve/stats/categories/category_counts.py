@@ -21,8 +21,8 @@ from bayesieve.data import (
     Label,
     LabelledMatrix,
     Levels,
-    checked_classes,
-    checked_levels,
+    check_classes,
+    check_levels,
     is_sparse,
     labelled_categories,
     outside_levels,
@@ -59,14 +59,16 @@ def count_categories(
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
     kind = SparseTable if is_sparse(matrix.values) else DenseTable
     countable: CountableTable = kind(matrix.values, matrix.labels, threads)
-    given = matrix.levels if levels is None else levels
-    found, table, absent = _observed(matrix, countable) if given is None else _declared(matrix, countable, given)
+    declared = matrix.levels if levels is None else levels
+    found, table, absent = (
+        _count_observed(matrix, countable) if declared is None else _count_declared(matrix, countable, declared)
+    )
     if missing == "raise" and absent.any():
         _explain_missing(matrix, absent)
     return found, table
 
 
-def _observed(matrix: LabelledMatrix, countable: CountableTable) -> tuple[Levels, Table, IntArray]:
+def _count_observed(matrix: LabelledMatrix, countable: CountableTable) -> tuple[Levels, Table, IntArray]:
     """Levels, counts, and the number of missing values of each feature."""
     blank = np.array([np.nan] if countable.dtype.kind == "f" else [], dtype=countable.dtype)
     marks = np.concatenate([blank, countable.first_marks(MOST_LEVELS + 1)])
@@ -99,7 +101,9 @@ def _check_number(marks: npt.NDArray[Any]) -> None:
         )
 
 
-def _declared(matrix: LabelledMatrix, countable: CountableTable, levels: Levels) -> tuple[Levels, Table, IntArray]:
+def _count_declared(
+    matrix: LabelledMatrix, countable: CountableTable, levels: Levels
+) -> tuple[Levels, Table, IntArray]:
     """Do the same with levels that are known."""
     if matrix.levels is not None and levels != matrix.levels:
         raise DataError(
@@ -169,7 +173,7 @@ def _explain_missing(matrix: LabelledMatrix, absent: IntArray) -> NoReturn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoryCounts:
-    """Everything the categorical model needs to know about each class of samples.
+    """Sufficient statistics of the categorical model: all it needs to know about each class of samples.
 
     Counts merge: those of two parts of the data, in any order and however they were split, give the
     counts of the whole.
@@ -196,11 +200,11 @@ class CategoryCounts:
     table: CountArray
 
     def __post_init__(self) -> None:
-        classes, levels = tuple(checked_classes(self.classes)), checked_levels(self.levels)
+        classes, levels = tuple(check_classes(self.classes)), check_levels(self.levels)
         try:
-            given = np.asarray(self.table)
-            table = given.astype(np.int64)
-            whole = given.dtype.kind in "iuf" and bool((table == given).all() and (table >= 0).all())
+            counts = np.asarray(self.table)
+            table = counts.astype(np.int64)
+            whole = counts.dtype.kind in "iuf" and bool((table == counts).all() and (table >= 0).all())
         except (TypeError, ValueError):
             table, whole = np.empty(0, np.int64), False
         if not whole:
@@ -272,7 +276,7 @@ class CategoryCounts:
         >>> CategoryCounts.from_labelled(matrix).table[:, :, 0].tolist()
         [[1, 0], [0, 2]]
         """
-        declared = None if levels is None else checked_levels(levels)
+        declared = None if levels is None else check_levels(levels)
         found, table = count_categories(matrix, levels=declared, missing=missing, n_threads=n_threads)
         return cls.trusted(matrix.labels.classes, found, table)
 
@@ -295,7 +299,7 @@ class CategoryCounts:
         >>> CategoryCounts.from_matrix([[0], [1]], ["a", "b"]).pick(["b"]).table.tolist()
         [[[0], [1]]]
         """
-        places = [self._position(label) for label in checked_classes(classes)]
+        places = [self._position(label) for label in check_classes(classes)]
         where: Any = slice(places[0], places[0] + 1) if len(places) == 1 else places  # one class: no copy
         return self.trusted(tuple(classes), self.levels, self.table[where])
 
@@ -309,7 +313,7 @@ class CategoryCounts:
         >>> pooled.classes, pooled.table.tolist()
         ((('a', 'b'),), [[[1], [2]]])
         """
-        chosen = self.classes if classes is None else tuple(checked_classes(classes))
+        chosen = self.classes if classes is None else tuple(check_classes(classes))
         first, *others = (self.table[self._position(label)] for label in chosen)
         whole = first.copy() if others else first
         for other in others:

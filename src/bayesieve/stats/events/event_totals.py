@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, as_values, checked_classes, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, as_values, check_classes, union_of_classes
 from bayesieve.stats.events.kernels import event_sums
 from bayesieve.stats.moments.moments import Moments, check_same_features
 from bayesieve.utils import CountArray, DataError, FloatArray, LabelError, OptionError
 
 
-def checked_exposures(exposures: Any, n_samples: int) -> FloatArray:
+def check_exposures(exposures: Any, n_samples: int) -> FloatArray:
     """Check that there is one positive and finite exposure per sample."""
     try:
         array = np.asarray(exposures, dtype=np.float64)
@@ -66,11 +66,11 @@ def size_factors(X: Any, kind: str = "total") -> FloatArray:
     return np.asarray(totals / totals.mean())
 
 
-def checked_totals(
+def check_totals(
     classes: Sequence[Label], count: Any, total: Any, exposure: Any
 ) -> tuple[tuple[Label, ...], CountArray, FloatArray, FloatArray]:
     """Bring classes, counts, totals and exposures to their form, or say what is wrong."""
-    names = tuple(checked_classes(classes))
+    names = tuple(check_classes(classes))
     try:
         n, totals, exposures = (np.array(array, dtype=np.float64) for array in (count, total, exposure))
     except (TypeError, ValueError):
@@ -128,7 +128,7 @@ def rest_of(whole: Sequence[Any], part: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventTotals:
-    """How many events each class saw, and at what exposure.
+    """Sufficient statistics of counts: how many events each class saw, and at what exposure (offset).
 
     Totals merge by addition, in any order and however the samples were split.
 
@@ -161,7 +161,7 @@ class EventTotals:
     moments: Moments | None = None
 
     def __post_init__(self) -> None:
-        self._hold(*checked_totals(self.classes, self.count, self.total, self.exposure), self.moments)
+        self._hold(*check_totals(self.classes, self.count, self.total, self.exposure), self.moments)
 
     @classmethod
     def from_matrix(
@@ -223,8 +223,8 @@ class EventTotals:
         >>> EventTotals.from_labelled(matrix).total.tolist()
         [[4.0], [6.0]]
         """
-        given = matrix.exposures if exposures is None else exposures
-        weights = np.ones(matrix.n_samples) if given is None else checked_exposures(given, matrix.n_samples)
+        exposure = matrix.exposures if exposures is None else exposures
+        weights = np.ones(matrix.n_samples) if exposure is None else check_exposures(exposure, matrix.n_samples)
         sums = event_sums(matrix, weights, missing, n_threads)
         moments = Moments.from_labelled(matrix, missing=missing, n_threads=n_threads) if spread else None
         return cls.trusted(matrix.labels.classes, *sums, moments)
@@ -254,7 +254,7 @@ class EventTotals:
         >>> EventTotals.from_matrix([[4], [6]], ["a", "b"]).pick(["b"]).total.tolist()
         [[6.0]]
         """
-        chosen = tuple(checked_classes(classes))
+        chosen = tuple(check_classes(classes))
         places = positions(chosen, self.classes)
         rows = (array[places] for array in (self.count, self.total, self.exposure))
         return self.trusted(chosen, *rows, self._moments("pick", chosen))
@@ -269,7 +269,7 @@ class EventTotals:
         >>> pooled.classes, pooled.total.tolist()
         ((('a', 'b'),), [[10.0]])
         """
-        chosen = self.classes if classes is None else tuple(checked_classes(classes))
+        chosen = self.classes if classes is None else tuple(check_classes(classes))
         places = positions(chosen, self.classes)
         sums = (array[places].sum(axis=0, keepdims=True) for array in (self.count, self.total, self.exposure))
         return self.trusted((chosen,), *sums, self._moments("pool", chosen))
@@ -372,10 +372,10 @@ class EventTotals:
         """Count, total and exposure in the order of ``classes``, zeros for a class that is not here."""
         return [laid_out(array, self.classes, classes) for array in (self.count, self.total, self.exposure)]
 
-    def _moments(self, method: str, *given: Any) -> Moments | None:
-        if self.moments is None or any(each is None for each in given):
+    def _moments(self, method: str, *statistics: Any) -> Moments | None:
+        if self.moments is None or any(each is None for each in statistics):
             return None
-        return getattr(self.moments, method)(*given)  # type: ignore[no-any-return]
+        return getattr(self.moments, method)(*statistics)  # type: ignore[no-any-return]
 
     def _check(self, other: EventTotals) -> None:
         if not isinstance(other, EventTotals):

@@ -168,18 +168,18 @@ def _dense_sums(matrix: LabelledMatrix, exposures: FloatArray, missing: str, thr
     return count, total, exposure
 
 
-def _sweep(values: Any, plan: RowPlan, given: tuple[Any, ...], out: tuple[Any, ...], threads: int) -> None:
-    """Run the kernel that reads the table as it lies; ``given`` holds the exposures if values may be missing."""
+def _sweep(values: Any, plan: RowPlan, exposures: tuple[Any, ...], out: tuple[Any, ...], threads: int) -> None:
+    """Run the kernel that reads the table as it lies, with exposures if values may be missing."""
     rows, starts, n_features = plan.rows, plan.starts[0], values.shape[1]
     values = values.view(np.uint8) if values.dtype == np.bool_ else values.view(np.ndarray)
     values.flags.writeable = False  # kernels then compile for one kind of array only
-    by_row: Any = _rows_present if given else _rows
-    by_feature: Any = _features_present if given else _features
+    by_row: Any = _rows_present if exposures else _rows
+    by_feature: Any = _features_present if exposures else _features
     readable = values.dtype.isnative and values.dtype != np.float16
     if readable and values.flags.f_contiguous and not values.flags.c_contiguous:
         transposed = values.T
         for_each(
-            lambda part: by_feature(transposed, *given, rows, starts, *part, *out),
+            lambda part: by_feature(transposed, *exposures, rows, starts, *part, *out),
             share(n_features, threads),
             threads,
         )
@@ -190,11 +190,11 @@ def _sweep(values: Any, plan: RowPlan, given: tuple[Any, ...], out: tuple[Any, .
     def work(lo: int) -> None:
         wide = min(width, n_features - lo)
         if direct:
-            by_row(values, *given, rows, starts, lo, wide, *out)
+            by_row(values, *exposures, rows, starts, lo, wide, *out)
             return
         piece = np.ascontiguousarray(values[:, lo : lo + wide], dtype=np.float64)
         piece.flags.writeable = False
-        by_row(piece, *given, rows, starts, 0, wide, *(array[..., lo : lo + wide] for array in out))
+        by_row(piece, *exposures, rows, starts, 0, wide, *(array[..., lo : lo + wide] for array in out))
 
     for_each(work, range(0, n_features, width), threads)
 

@@ -10,18 +10,18 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, checked_classes, place, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, check_classes, place, union_of_classes
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.stats.moments.shape import Shape, merge_powers, remove_powers
 from bayesieve.utils import TABLE, CountArray, DataError, FloatArray, LabelError, MissingValueError
 
 
-def checked_moments(
+def check_moments(
     classes: Sequence[Label], count: Any, mean: Any, squares: Any, residual: Any
 ) -> tuple[tuple[Label, ...], CountArray, FloatArray, FloatArray, FloatArray]:
     """Bring classes, counts, means, centred squares and residuals to their form, or say what is wrong."""
-    names = tuple(checked_classes(classes))
+    names = tuple(check_classes(classes))
     mean, squares = _matrix(mean, "mean"), _matrix(squares, "centred_squares")
     residual = np.zeros_like(mean) if residual is None else _matrix(residual, "residual")
     k = len(names)
@@ -52,7 +52,7 @@ def check_same_features(mine: int, theirs: int) -> None:
         )
 
 
-def checked_resolution(resolution: Any, n_features: int) -> FloatArray:
+def check_resolution(resolution: Any, n_features: int) -> FloatArray:
     """Check the step to which values are rounded: a number of at least 0, or one per feature."""
     try:
         delta = np.asarray(resolution, dtype=np.float64)
@@ -68,12 +68,12 @@ def checked_resolution(resolution: Any, n_features: int) -> FloatArray:
 
 def _counts(count: Any) -> CountArray:
     try:
-        given = np.asarray(count, dtype=np.float64)
+        numbers = np.asarray(count, dtype=np.float64)
     except (TypeError, ValueError):
-        given = np.array(np.nan)
-    if not ((given >= 0) & (given == np.round(given)) & np.isfinite(given)).all():
+        numbers = np.array(np.nan)
+    if not ((numbers >= 0) & (numbers == np.round(numbers)) & np.isfinite(numbers)).all():
         raise DataError("count must hold whole numbers of samples, at least 0.")
-    return given.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def _matrix(values: Any, name: str) -> FloatArray:
@@ -128,7 +128,7 @@ _SHAPE = ("centred_cubes", "centred_fourths")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    r"""Everything the Gaussian model needs to know about each class of samples.
+    r"""Sufficient statistics of the Gaussian model: all it needs to know about each class of samples.
 
     Moments merge: those of two parts of the data, in any order and however they were split, give
     the moments of the whole.
@@ -167,7 +167,7 @@ class Moments:
     centred_fourths: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        checked = checked_moments(self.classes, self.count, self.mean, self.centred_squares, self.residual)
+        checked = check_moments(self.classes, self.count, self.mean, self.centred_squares, self.residual)
         object.__setattr__(self, "classes", checked[0])
         shape = _checked_shape(self.centred_cubes, self.centred_fourths, checked[2].shape)
         for name, array in zip((*_ARRAYS, *_SHAPE), (*checked[1:], *shape), strict=True):
@@ -283,7 +283,7 @@ class Moments:
         >>> moments.pick(["c", "a"]).mean.tolist()
         [[5.0], [1.0]]
         """
-        places = [self._position(label) for label in checked_classes(classes)]
+        places = [self._position(label) for label in check_classes(classes)]
         where: Any = slice(places[0], places[0] + 1) if len(places) == 1 else places  # one class: no copy
         arrays = (self.count[where], self.mean[where], self.centred_squares[where], self._residual[where])
         return self.trusted(tuple(classes), *arrays, shape=self.shape(lambda array: array[where]))
@@ -304,7 +304,7 @@ class Moments:
         >>> pooled.classes, pooled.mean.tolist(), pooled.count.tolist()
         ((('a', 'b'),), [[3.0]], [3])
         """
-        chosen = self.classes if classes is None else tuple(checked_classes(classes))
+        chosen = self.classes if classes is None else tuple(check_classes(classes))
         for label in chosen:
             self._position(label)
         first, *others = (self._part(label) for label in chosen)
@@ -417,7 +417,7 @@ class Moments:
         >>> moments.with_resolution(6.0).centred_squares.tolist()
         [[6.0]]
         """
-        delta = checked_resolution(resolution, self.n_features)
+        delta = check_resolution(resolution, self.n_features)
         extra = self.counts * (delta * delta / 12.0)
         squares = self.centred_squares + extra
         shape = self.shape()

@@ -1,4 +1,4 @@
-"""Moments that grow as samples come in, piece by piece, without the table ever being whole."""
+"""Moments that grow as samples come in, chunk by chunk, without the table ever being whole."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ def reach(values: FloatArray) -> FloatArray:
     return values - _TIE * (1.0 + np.abs(values))
 
 
-def share_by_chance(values: FloatArray, by_chance: npt.NDArray[Any]) -> FloatArray:
-    """Divide how many would reach each value by chance by how many do; the least over all lower values."""
+def share_under_null(values: FloatArray, under_null: npt.NDArray[Any]) -> FloatArray:
+    """Divide how many would reach each value under the null by how many do; the least over all lower values."""
     order = np.argsort(values, kind="stable")
     found = order.size - np.searchsorted(values[order], reach(values), side="left")
     share = np.empty(order.size)
-    share[order] = np.minimum.accumulate((by_chance / found)[order])
+    share[order] = np.minimum.accumulate((under_null / found)[order])
     return share
 
 

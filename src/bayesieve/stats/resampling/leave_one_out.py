@@ -1,4 +1,4 @@
-"""The values next to given thresholds, class by class, and the samples they belong to.
+"""Leave-one-out candidates: the values next to thresholds, class by class, and the samples they belong to.
 
 A function of the sample taken out that falls before a threshold and rises after it is least, over the
 values that are there, at the nearest value below or above the threshold. One sweep finds both, for two

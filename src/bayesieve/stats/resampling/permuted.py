@@ -205,7 +205,7 @@ class PermutedSums:
 
 
 @compiled()
-def _settled(s: float, q: float, n: float, whole: float) -> tuple[float, float, bool]:
+def _class_moments(s: float, q: float, n: float, whole: float) -> tuple[float, float, bool]:
     """Mean and centred squares of a class, and whether too many digits of ``whole`` were lost."""
     if n < 1.5:
         return (s if n > 0.5 else 0.0), 0.0, False
@@ -230,11 +230,11 @@ def _split(
                 k, s_k, q_k = order[i], sums[0, i, j, r], sums[1, i, j, r]
                 n_k = sums[2, i, j, r] if counted else float(counts[k])
                 s, q, n = s - s_k, q - q_k, n - n_k
-                means[k, j, r], squares[k, j, r], lost = _settled(s_k, q_k, n_k, q_k)
+                means[k, j, r], squares[k, j, r], lost = _class_moments(s_k, q_k, n_k, q_k)
                 odd = odd or lost or (counted and n_k < 1.5)
                 if counted:
                     number[k, j, r] = int(n_k + 0.5)
-            means[last, j, r], squares[last, j, r], lost = _settled(s, q, n, totals[1, j])
+            means[last, j, r], squares[last, j, r], lost = _class_moments(s, q, n, totals[1, j])
             unsure[j, r] = odd or lost or (counted and n < 1.5)
             if counted:
                 number[last, j, r] = int(n + 0.5)

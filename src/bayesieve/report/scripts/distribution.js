@@ -1,18 +1,18 @@
 // @ts-check
-// Law: how many of the features of a list may be non-markers, exactly, if features are independent.
+// Distribution: how many of the features of a list may be non-markers, exactly, if features are independent.
 
 import { TINY } from "./numbers.js";
 
-/** @import { Evidence, Law, Solution, State, Weights } from "./types.js" */
+/** @import { Evidence, Distribution, Solution, State, Weights } from "./types.js" */
 
-const NEGLIGIBLE = 1e-30; // ends of a law below this are dropped
-const MANY_COINS = 4096; // from here on the law is put together from pieces: quicker, the same to rounding
+const NEGLIGIBLE = 1e-30; // ends of a distribution below this are dropped
+const MANY_COINS = 4096; // from here on the distribution is put together from pieces: quicker, the same to rounding
 const COINS_AT_ONCE = 512;
 const INTERVAL_LEVEL = 0.9;
 const HIT_RATE = 0.9;
 const MARGIN = 1e-9; // bounds decide only where they leave this much room
 
-/** Add one coin to the law held in mass[low:high]; all terms are positive, so tails stay accurate. */
+/** Add one coin to the distribution held in mass[low:high]; all terms are positive, so tails stay accurate. */
 function addCoin(mass, low, high, p, q) {
   let above = mass[high - 1];
   mass[high] = above * p;
@@ -24,7 +24,7 @@ function addCoin(mass, low, high, p, q) {
   mass[low] = above * q;
 }
 
-/** Drop the lower end of a law as far as it is negligible; returns the new lower end. */
+/** Drop the lower end of a distribution as far as it is negligible; returns the new lower end. */
 function trimLow(mass, low, high) {
   let start = low;
   while (high - start > 1 && mass[start] < NEGLIGIBLE) {
@@ -34,7 +34,7 @@ function trimLow(mass, low, high) {
   return start;
 }
 
-/** Drop the upper end of a law as far as it is negligible; returns the new upper end. */
+/** Drop the upper end of a distribution as far as it is negligible; returns the new upper end. */
 function trimHigh(mass, low, high) {
   let end = high;
   while (end - low > 1 && mass[end - 1] < NEGLIGIBLE) {
@@ -44,28 +44,28 @@ function trimHigh(mass, low, high) {
   return end;
 }
 
-/** Law of the number of successes of coins with probabilities p and complements q, added in the given order. */
+/** Distribution of the number of successes of coins with probabilities p and complements q, added in the given order. */
 export function poissonBinomial(p, q) {
   if (p.length <= MANY_COINS) {
-    return lawOfCoins(p, q);
+    return distributionOfCoins(p, q);
   }
-  let laws = [];
+  let distributions = [];
   for (let start = 0; start < p.length; start += COINS_AT_ONCE) {
     const end = start + COINS_AT_ONCE;
-    laws.push(lawOfCoins(p.subarray(start, end), q.subarray(start, end)));
+    distributions.push(distributionOfCoins(p.subarray(start, end), q.subarray(start, end)));
   }
-  while (laws.length > 1) {
+  while (distributions.length > 1) {
     const joined = [];
-    for (let i = 0; i < laws.length; i += 2) {
-      joined.push(i + 1 < laws.length ? lawOfSum(laws[i], laws[i + 1]) : laws[i]);
+    for (let i = 0; i < distributions.length; i += 2) {
+      joined.push(i + 1 < distributions.length ? distributionOfSum(distributions[i], distributions[i + 1]) : distributions[i]);
     }
-    laws = joined;
+    distributions = joined;
   }
-  return laws[0];
+  return distributions[0];
 }
 
 /** The same, coin by coin. */
-function lawOfCoins(p, q) {
+function distributionOfCoins(p, q) {
   const mass = new Float64Array(p.length + 2);
   mass[0] = 1;
   let low = 0;
@@ -84,8 +84,8 @@ function lawOfCoins(p, q) {
   return { lowest: certain + low, pmf: mass.slice(low, high) };
 }
 
-/** Law of the sum of two independent numbers. */
-function lawOfSum(/** @type {Law} */ one, /** @type {Law} */ other) {
+/** Distribution of the sum of two independent numbers. */
+function distributionOfSum(/** @type {Distribution} */ one, /** @type {Distribution} */ other) {
   const mass = new Float64Array(one.pmf.length + other.pmf.length - 1);
   for (let i = 0; i < one.pmf.length; i += 1) {
     const factor = one.pmf[i];
@@ -117,31 +117,31 @@ function nearCertainFirst(/** @type {Weights} */ weights, size) {
   return [p, q];
 }
 
-/** Law of the number of false positives of a list, with its 90% interval and the chance of a hit rate of 0.9. */
-export function lawOf(
+/** Distribution of the number of false positives of a list, with its 90% interval and the chance of a hit rate of 0.9. */
+export function distributionOf(
   /** @type {Evidence} */ evidence, /** @type {State} */ state, /** @type {Solution} */ solution,
 ) {
   const weights = evidence.weights(state);
   const key = `${weights.key} ${solution.size}`;
-  if (evidence.lastLaw && evidence.lastLaw.key === key) {
-    return evidence.lastLaw;
+  if (evidence.lastDistribution && evidence.lastDistribution.key === key) {
+    return evidence.lastDistribution;
   }
-  const law = poissonBinomial(...nearCertainFirst(weights, solution.size));
+  const distribution = poissonBinomial(...nearCertainFirst(weights, solution.size));
   const tail = (1 - INTERVAL_LEVEL) / 2;
-  evidence.lastLaw = {
+  evidence.lastDistribution = {
     key,
-    lowest: law.lowest,
-    pmf: law.pmf,
-    low: lawQuantile(law, tail),
-    high: lawQuantile(law, 1 - tail),
-    hitRate: lawAtMost(law, (1 - HIT_RATE) * solution.size + 1e-9),
+    lowest: distribution.lowest,
+    pmf: distribution.pmf,
+    low: distributionQuantile(distribution, tail),
+    high: distributionQuantile(distribution, 1 - tail),
+    hitRate: distributionAtMost(distribution, (1 - HIT_RATE) * solution.size + 1e-9),
   };
-  return evidence.lastLaw;
+  return evidence.lastDistribution;
 }
 
 /** Smallest number whose cumulative probability reaches a level. */
-function lawQuantile(/** @type {Law} */ law, level) {
-  const { lowest, pmf } = law;
+function distributionQuantile(/** @type {Distribution} */ distribution, level) {
+  const { lowest, pmf } = distribution;
   const target = level * (1 - 1e-15) - TINY;
   let reached = 0;
   for (let k = 0; k < pmf.length; k += 1) {
@@ -154,8 +154,8 @@ function lawQuantile(/** @type {Law} */ law, level) {
 }
 
 /** Probability of at most so many. */
-function lawAtMost(/** @type {Law} */ law, number) {
-  const { lowest, pmf } = law;
+function distributionAtMost(/** @type {Distribution} */ distribution, number) {
+  const { lowest, pmf } = distribution;
   const last = Math.floor(Math.min(number, lowest + pmf.length)) - lowest;
   return Math.min(1, sumBetween(pmf, 0, Math.min(last + 1, pmf.length)));
 }
@@ -194,11 +194,11 @@ export function longestSurePrefix(/** @type {Weights} */ weights, proportion, co
 function lastSure(/** @type {Weights} */ weights, verdict, start, end, proportion, confidence) {
   const { nullProbability, probability } = weights;
   const most = allowedFalse(proportion, end);
-  const law = poissonBinomial(...nearCertainFirst(weights, start));
+  const distribution = poissonBinomial(...nearCertainFirst(weights, start));
   const mass = new Float64Array(most + 4);
-  mass.set(law.pmf.subarray(0, Math.max(0, most + 2 - law.lowest)), Math.min(law.lowest, most + 4));
-  let low = law.lowest;
-  let high = Math.min(low + law.pmf.length, most + 2); // what is over all bounds never comes back
+  mass.set(distribution.pmf.subarray(0, Math.max(0, most + 2 - distribution.lowest)), Math.min(distribution.lowest, most + 4));
+  let low = distribution.lowest;
+  let high = Math.min(low + distribution.pmf.length, most + 2); // what is over all bounds never comes back
   let longest = 0;
   for (let i = start; i < end && low <= most; i += 1) {
     addCoin(mass, low, high, nullProbability[i], probability[i]);

@@ -1,4 +1,4 @@
-"""The law of lambda among non-markers, and the number of features that pass by chance."""
+"""Null distribution of lambda, and the false positives expected under the global null."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ BY_QUADRATURE = [
 
 
 def log_p_by_quadrature(n0, n1, x, digits=30, pieces=4):
-    """Log P(Lambda <= exp(-x)) as an integral over V of the law of T given V, in mpmath.
+    """Log P(Lambda <= exp(-x)) as an integral over V of the distribution of T given V, in mpmath.
 
-    No moments and no path in the complex plane: beta laws only. The range splits where T would have to exceed 1.
+    No moments and no path in the complex plane: beta distributions only. The range splits where T would exceed 1.
     """
     with mp.workdps(digits):
         n0, n1, x, half = mp.mpf(n0), mp.mpf(n1), mp.mpf(x), mp.mpf(1) / 2
@@ -85,7 +85,7 @@ def log_p_by_quadrature(n0, n1, x, digits=30, pieces=4):
                 low, high = (middle, high) if minus_log_t(side * middle) > 0 else (low, middle)
             return side * low
 
-        def log_law_of_t(log_t):
+        def log_distribution_of_t(log_t):
             rest = -mp.expm1(log_t)
             above = (
                 2 * mp.sqrt(rest) * mp.exp(-log_beta_t) * mp.hyp2f1(half, 1 - a, 3 * half, rest)
@@ -99,7 +99,12 @@ def log_p_by_quadrature(n0, n1, x, digits=30, pieces=4):
 
         def log_integrand(d):
             u = centre + d
-            return log_law_of_t(min(-minus_log_t(d), -mp.eps)) - a0 * softplus(-u) - a1 * softplus(u) - log_beta
+            return (
+                log_distribution_of_t(min(-minus_log_t(d), -mp.eps))
+                - a0 * softplus(-u)
+                - a1 * softplus(u)
+                - log_beta
+            )
 
         def log_outside(a, b, u):  # V below sigmoid(u)
             series = mp.hyp2f1(a + b, 1, a + 1, 1 / (1 + mp.exp(-u)))
@@ -135,16 +140,18 @@ def test_reference_p_value_by_two_million_dirichlet_draws(rng):
     assert expected == pytest.approx(0.06780, abs=4 * error)
 
 
-@pytest.mark.parametrize("law", [log_null_probability, tabulated_log_null_probability])
-def test_log_p_by_mpmath_quadrature_for_all_sizes_and_depths(law):
+@pytest.mark.parametrize("distribution", [log_null_probability, tabulated_log_null_probability])
+def test_log_p_by_mpmath_quadrature_for_all_sizes_and_depths(distribution):
     n0, n1, x, expected = np.array(BY_QUADRATURE).T
-    np.testing.assert_allclose(law(-x, n0, n1), expected, rtol=1e-13, atol=0)
+    np.testing.assert_allclose(distribution(-x, n0, n1), expected, rtol=1e-13, atol=0)
     copies = np.tile(np.arange(x.size), 150)  # so many that each pair of sizes is worth a table
-    np.testing.assert_allclose(law(-x[copies], n1[copies], n0[copies]), expected[copies], rtol=2e-13, atol=0)
+    np.testing.assert_allclose(
+        distribution(-x[copies], n1[copies], n0[copies]), expected[copies], rtol=2e-13, atol=0
+    )
 
 
 @pytest.mark.parametrize(("n0", "n1"), [(4, 5), (6, 15), (40, 11)])
-def test_log_p_by_scipy_quadrature_over_the_two_beta_laws(n0, n1):
+def test_log_p_by_scipy_quadrature_over_the_two_beta_distributions(n0, n1):
     n, a0, a1 = n0 + n1, (n0 - 1) / 2, (n1 - 1) / 2
     log_c = 0.5 * (n * np.log(n) - n0 * np.log(n0) - n1 * np.log(n1))
     for log_lambda in (-0.2, -2.0, -9.0):
@@ -191,33 +198,33 @@ def test_slope_of_the_far_tail(n0, n1, slope):
     assert (values[0] - values[1]) / 1000 == pytest.approx(slope, abs=5e-6)
 
 
-@pytest.mark.parametrize("law", [log_null_probability, tabulated_log_null_probability])
+@pytest.mark.parametrize("distribution", [log_null_probability, tabulated_log_null_probability])
 @pytest.mark.parametrize(("n0", "n1"), SIZES)
-def test_monotone_symmetric_and_steady_over_three_hundred_orders(law, n0, n1):
+def test_monotone_symmetric_and_steady_over_three_hundred_orders(distribution, n0, n1):
     x = np.unique(
         np.concatenate([np.geomspace(1e-299, 1e299, 200), np.linspace(0.9, 1.1, 50), np.geomspace(0.1, 6000, 300)])
     )
-    values = law(-x, n0, n1)
+    values = distribution(-x, n0, n1)
     assert (np.diff(values) < 0).all()
     assert np.isfinite(values).all()
-    np.testing.assert_array_equal(values, law(-x, n1, n0))
+    np.testing.assert_array_equal(values, distribution(-x, n1, n0))
     ratio = -values / x
     assert ((ratio > 0.35) & (ratio < 1.0)).all()
     assert np.abs(np.diff(ratio)[np.diff(np.log(x)) < 0.05]).max() < 0.01
 
 
-@pytest.mark.parametrize("law", [log_null_probability, tabulated_log_null_probability])
-def test_ends_shapes_and_errors(law):
-    np.testing.assert_array_equal(law([0.0, 1.0, -np.inf, np.nan], 4, 6), [0.0, 0.0, -np.inf, np.nan])
-    assert law(-1.0, 4, 6).shape == ()
-    assert law([], 4, 6).shape == (0,)
-    extremes = law([-5e-324, -1e-290, -1e300], 4, 6)
+@pytest.mark.parametrize("distribution", [log_null_probability, tabulated_log_null_probability])
+def test_ends_shapes_and_errors(distribution):
+    np.testing.assert_array_equal(distribution([0.0, 1.0, -np.inf, np.nan], 4, 6), [0.0, 0.0, -np.inf, np.nan])
+    assert distribution(-1.0, 4, 6).shape == ()
+    assert distribution([], 4, 6).shape == (0,)
+    extremes = distribution([-5e-324, -1e-290, -1e300], 4, 6)
     assert ((extremes < 0) & np.isfinite(extremes)).all()
-    assert law(-np.ones((3, 1)), 4, [5, 6]).shape == (3, 2)
+    assert distribution(-np.ones((3, 1)), 4, [5, 6]).shape == (3, 2)
     with pytest.raises(bs.DataError, match="at least 2"):
-        law(-1.0, 1, 5)
+        distribution(-1.0, 1, 5)
     with pytest.raises(bs.DataError, match="at least 2"):
-        law(-np.ones(1000), 4, np.where(np.arange(1000) < 500, 1, 5))
+        distribution(-np.ones(1000), 4, np.where(np.arange(1000) < 500, 1, 5))
 
 
 def test_sizes_by_feature_give_what_each_gives_alone(rng):
@@ -238,7 +245,7 @@ def test_table_keeps_twelve_digits(n0, n1):
 
 
 @pytest.mark.parametrize(("n0", "n1"), [(2, 5), (4, 5), (12, 30)])
-def test_law_and_moments_by_drawing_from_the_dirichlet_law(rng, n0, n1):
+def test_distribution_and_moments_by_drawing_from_the_dirichlet_distribution(rng, n0, n1):
     n, draws = n0 + n1, 400_000
     shares = rng.dirichlet([(n0 - 1) / 2, (n1 - 1) / 2, 0.5], size=draws)
     log_lambda = 0.5 * (n0 * np.log(shares[:, 0] * n / n0) + n1 * np.log(shares[:, 1] * n / n1))
@@ -278,7 +285,7 @@ def test_moments_by_mpmath_gamma_functions(n0, n1):
     ("n0", "n1", "b"),
     [(4, 5, 1.4313), (2, 2, 2.6137), (2, 30, 1.9656), (10, 10, 1.1572), (28, 210, 1.0346), (100, 100, 1.0139)],
 )
-def test_mean_is_that_of_the_law_by_quadrature(n0, n1, b):
+def test_mean_is_that_of_the_distribution_by_quadrature(n0, n1, b):
     """The mean of x = -log lambda is the integral of P(X > x)."""
     assert float(-null_mean(n0, n1)) == pytest.approx(b, abs=5e-5)
     mean = integrate.quad(
@@ -302,7 +309,7 @@ def test_bartlett_and_chi2_are_as_near_as_the_specification_says():
 
 
 @pytest.mark.parametrize(("n0", "n1"), SIZES)
-def test_quantile_inverts_the_law(n0, n1):
+def test_quantile_inverts_the_distribution(n0, n1):
     log_p = -np.concatenate([np.geomspace(1e-12, 1e5, 60), [0.0, np.inf, np.nan]])
     x = null_quantile(log_p, n0, n1)
     np.testing.assert_allclose(log_null_probability(x, n0, n1), log_p, rtol=1e-12, atol=0)
@@ -355,7 +362,7 @@ def test_null_size_of_mnc_under_jeffreys(n, rate):
     half = n // 2
     moments = bs.Moments((0, 1), np.array([half, half]), np.zeros((2, 1000)), np.full((2, 1000), half - 1.0))
     posterior = bs.screen(moments, prior_probability=0.005)
-    assert bs.expected_by_chance(posterior, 0.0) / 1000 == pytest.approx(rate, rel=0.04)
+    assert bs.expected_under_null(posterior, 0.0) / 1000 == pytest.approx(rate, rel=0.04)
 
 
 @pytest.mark.parametrize(("n", "share"), [(2, 0.129), (5, 0.010)])
@@ -364,7 +371,7 @@ def test_tiny_classes_by_simulation(rng, n, share):
     X = rng.normal(size=(2 * n, 40_000))
     posterior = bs.screen(X, np.repeat([0, 1], n), prior_probability=0.005)
     observed = (posterior.log_odds > 0).mean()
-    predicted = bs.expected_by_chance(posterior, 0.0) / 40_000
+    predicted = bs.expected_under_null(posterior, 0.0) / 40_000
     assert predicted == pytest.approx(share, rel=0.05)
     assert observed == pytest.approx(predicted, abs=4 * np.sqrt(share / 40_000))
 
@@ -376,10 +383,10 @@ def test_drawing_agrees_with_quadrature_and_with_data(rng):
     flat = bs.screen(X, y)
     almost = bs.NormalInverseGamma(0.0, 0.0, 1e-12, 2.0)
     nearly = bs.screen(X, y, model=bs.GaussianModel((almost,), almost, 0.1))
-    by_quadrature, by_drawing = bs.expected_by_chance(flat, 0.0), bs.expected_by_chance(nearly, 0.0)
+    by_quadrature, by_drawing = bs.expected_under_null(flat, 0.0), bs.expected_under_null(nearly, 0.0)
     assert by_drawing == pytest.approx(by_quadrature, rel=0.1)
     assert int((flat.log_odds > 0).sum()) == pytest.approx(by_quadrature, abs=4 * np.sqrt(by_quadrature))
-    assert bs.expected_by_chance(nearly, 0.0) == by_drawing  # seeded
+    assert bs.expected_under_null(nearly, 0.0) == by_drawing  # seeded
 
 
 def test_per_feature_priors_and_counts_by_simulation(rng):
@@ -387,11 +394,11 @@ def test_per_feature_priors_and_counts_by_simulation(rng):
     X[rng.random(X.shape) < 0.1] = np.nan
     prior = np.where(np.arange(20_000) % 2, 0.2, 0.02)
     posterior = bs.screen(X, np.repeat([0, 1], 15), missing="omit", prior_probability=prior)
-    expected = bs.expected_by_chance(posterior, 0.0)
+    expected = bs.expected_under_null(posterior, 0.0)
     assert int((posterior.log_odds > 0).sum()) == pytest.approx(expected, abs=4 * np.sqrt(expected))
 
 
 def test_infinite_cuts():
     posterior = bs.screen(np.random.default_rng(0).normal(size=(20, 7)), [0, 1] * 10)
-    assert bs.expected_by_chance(posterior, np.inf) == 0.0
-    assert bs.expected_by_chance(posterior, -np.inf) == 7.0
+    assert bs.expected_under_null(posterior, np.inf) == 0.0
+    assert bs.expected_under_null(posterior, -np.inf) == 7.0

@@ -1,4 +1,4 @@
-"""The number by chance at many cuts: against one cut at a time, simulation, and the page's interpolation."""
+"""Numbers under the global null at many cuts: against one cut at a time, simulation and the page's table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
-from bayesieve.posterior import chance_curve
-from bayesieve.report.data import chance_grid
+from bayesieve.posterior import null_curve
+from bayesieve.report.data import make_null_grid
 
 CUTS = np.array([-np.inf, -8.0, -5.0, -2.0, 0.0, 3.0, 9.0, np.inf])
 
@@ -40,11 +40,11 @@ def screens(rng):
 @pytest.mark.filterwarnings("ignore:The median variance")
 def test_many_cuts_are_many_single_cuts(rng):
     for name, posterior in screens(rng):
-        together = chance_curve(posterior, CUTS)
-        apart = [bs.expected_by_chance(posterior, cut) for cut in CUTS]
+        together = null_curve(posterior, CUTS)
+        apart = [bs.expected_under_null(posterior, cut) for cut in CUTS]
         np.testing.assert_allclose(together, apart, rtol=1e-9, atol=0, err_msg=name)
         assert (np.diff(together) <= 0).all(), name
-        backwards = chance_curve(posterior, CUTS[::-1])[::-1]
+        backwards = null_curve(posterior, CUTS[::-1])[::-1]
         np.testing.assert_allclose(together, backwards, rtol=1e-12, err_msg=name)
 
 
@@ -53,7 +53,7 @@ def test_the_curve_is_what_is_seen_without_markers(rng):
     posterior = bs.screen(values, np.arange(24) % 2, prior_probability=0.1)
     cuts = np.array([-3.0, -1.0, 0.0, 1.5])
     seen = (posterior.log_odds[:, None] > cuts).sum(axis=0)
-    expected = chance_curve(posterior, cuts)
+    expected = null_curve(posterior, cuts)
     assert (np.abs(seen - expected) <= 4.5 * np.sqrt(expected)).all()
 
 
@@ -62,9 +62,9 @@ def test_many_priors_and_cuts_go_through_a_table(rng):
     prior = np.r_[0.0, 1.0, rng.uniform(0.001, 0.3, 3998)]
     posterior = bs.screen(values, np.arange(30) % 2, prior_probability=prior)
     cuts = np.linspace(-9.0, 40.0, 400)
-    together = chance_curve(posterior, cuts)
+    together = null_curve(posterior, cuts)
     for k in (0, 57, 123, 250, 399):
-        assert together[k] == pytest.approx(bs.expected_by_chance(posterior, cuts[k]), rel=1e-6)
+        assert together[k] == pytest.approx(bs.expected_under_null(posterior, cuts[k]), rel=1e-6)
 
 
 def test_models_that_cannot_draw_have_no_curve():
@@ -79,8 +79,8 @@ def test_models_that_cannot_draw_have_no_curve():
             return -group[1] / (1.0 + group[0])
 
     posterior = bs.screen([[1.0], [2.0], [3.0], [5.0]], [0, 0, 1, 1], model=Odd())
-    assert np.isnan(chance_curve(posterior, [0.0, 1.0])).all()
-    assert chance_grid(posterior, 0.0) is None
+    assert np.isnan(null_curve(posterior, [0.0, 1.0])).all()
+    assert make_null_grid(posterior, 0.0) is None
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
@@ -91,10 +91,10 @@ def test_interpolation_is_within_half_a_percent(rng, n0, n1, prior):
     values = rng.normal(size=(n0 + n1, 50))
     values[n0:, 0] += 30.0
     posterior = bs.screen(values, labels, prior_probability=prior)
-    grid = chance_grid(posterior, 0.0)
+    grid = make_null_grid(posterior, 0.0)
     low, high = posterior.log_odds.min(), posterior.log_odds.max()
     cuts = np.concatenate([np.linspace(low - 5, high + 5, 397), low + np.geomspace(1e-4, high - low, 211)])
-    exact = chance_curve(posterior, cuts)
+    exact = null_curve(posterior, cuts)
     close = np.array([interpolated(grid, cut) for cut in cuts])
     shown = exact > 1e-280
     np.testing.assert_allclose(close[shown], exact[shown], rtol=5e-3)
@@ -111,5 +111,5 @@ def test_the_number_at_the_cut_of_a_list_is_exact(rng):
                                                            model=bs.PoissonModel())):  # fmt: skip
         for rule in (bs.FixedSize(11), bs.MinimalRisk(0.9), bs.FixedSize(0), bs.MinimalRisk(0.0)):
             selection = rule.select(posterior)
-            grid = chance_grid(posterior, selection.cut)
-            assert grid.at_cut == pytest.approx(selection.expected_by_chance, rel=1e-9)
+            grid = make_null_grid(posterior, selection.cut)
+            assert grid.at_cut == pytest.approx(selection.expected_under_null, rel=1e-9)
