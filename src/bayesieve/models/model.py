@@ -232,6 +232,18 @@ class Model(abc.ABC):
         del parts
         return self
 
+    def quick(self) -> Model:
+        """Return the model at a lower accuracy that is good enough for shuffled labels; itself by default.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> model.quick() is model
+        True
+        """
+        return self
+
     def flag(self, statistics: ClassStatistics) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
         """Say which features are degenerate, and which of them have no evidence at all; none by default.
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayesieve.data import disambiguate
 from bayesieve.models import Compared, Degeneracy, Model
 from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
+from bayesieve.posterior.null.shuffled import ShuffledLabels
 from bayesieve.posterior.marginals import Marginals, check_log_odds, log_expit
 from bayesieve.stats import ClassStatistics, Moments, as_moments
 from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray
@@ -82,6 +83,8 @@ class FeaturePosterior(Marginals):
         The data and patterns compared, as far as they are not just ``statistics``.
     findings
         What else is known about every feature; each adds columns to the table.
+    shuffled
+        The same screen under shuffled labels; None if labels were not shuffled.
     calibrated
         Whether expected numbers of errors mean what they say under the model; False for log-odds that
         are the least of several.
@@ -107,6 +110,7 @@ class FeaturePosterior(Marginals):
     comparison: Compared | None = None
     findings: tuple[Finding, ...] = ()
     calibrated: bool = True
+    shuffled: ShuffledLabels | None = None
 
     def __post_init__(self) -> None:
         for array in (self.log_bayes_factor, self.degenerate_codes):
@@ -146,6 +150,28 @@ class FeaturePosterior(Marginals):
     def log_null_probability(self) -> FloatArray:
         r""":math:`\log(1 - \pi^*(f))`, accurate at both ends."""
         return log_expit(-self.log_odds)
+
+    @property
+    def local_fdr(self) -> FloatArray:
+        """Local false discovery rate: the probability that a feature is no marker."""
+        return self.null_probability
+
+    @property
+    def expected_fdr(self) -> FloatArray:
+        """Expected share of non-markers among the features that are at least as strong as each.
+
+        From shuffled labels where there are any, else the mean local false discovery rate under the model.
+        """
+        if self.shuffled is not None:
+            return np.asarray(self.null_share * self.shuffled.share)
+        order, rate = self.ranking, np.empty(self.n_features)
+        rate[order] = np.cumsum(self.null_probability[order]) / np.arange(1, self.n_features + 1)
+        return rate
+
+    @property
+    def null_share(self) -> float:
+        """Share of non-markers believed in beforehand."""
+        return float(np.mean(expit(-np.asarray(self.prior_log_odds, dtype=np.float64))))
 
     @property
     def degenerate(self) -> BoolArray:
@@ -222,7 +248,11 @@ class FeaturePosterior(Marginals):
                 findings.append(kept)
             else:
                 findings.append(finding)
-        return replace(self, prior_log_odds=prior, findings=tuple(f for f in findings if f is not None))
+        shuffled = self.shuffled
+        if shuffled is not None and (shuffled.by_feature or np.ndim(prior)):
+            shuffled = None  # features change places, with the true labels and with shuffled ones
+        kept_findings = tuple(f for f in findings if f is not None)
+        return replace(self, prior_log_odds=prior, findings=kept_findings, shuffled=shuffled)
 
     def take(self, indices: npt.ArrayLike | slice) -> FeaturePosterior:
         """Some of the features, in the order given.
@@ -249,6 +279,7 @@ class FeaturePosterior(Marginals):
             resolution=_take(self.resolution, places),
             comparison=None if self.comparison is None else self.comparison.take(places),
             findings=tuple(finding.take(places) for finding in self.findings),
+            shuffled=None if self.shuffled is None else self.shuffled.take(places),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from bayesieve.data import (
     LabelledMatrix,
+    Labels,
     ValueBlocks,
     check_names,
     differences,
@@ -40,6 +42,9 @@ def check_model(model: Any) -> Model:
     if not isinstance(model, Model):
         raise PriorError(f"model must be a Model, for example GaussianModel.jeffreys(), not {model!r}.")
     return model
+
+
+_TRIES = 50  # times as many draws as shuffles wanted, before all labellings count as found
 
 
 @runtime_checkable
@@ -76,6 +81,10 @@ class SummarisedTable(ValueBlocks, Protocol):
         """Number of pairs left out because one of their samples is not there."""
         ...
 
+    def in_memory(self) -> tuple[LabelledMatrix, tuple[str, ...] | None] | None:
+        """All values with their labels, and the block of every sample; None if they are not in memory."""
+        ...
+
 
 @dataclass(slots=True, eq=False)
 class ScreenInput:
@@ -95,6 +104,8 @@ class ScreenInput:
         Number of samples per class, by block (None is the key without blocks), as far as it is known.
     n_pairs, n_incomplete
         Pairs used and left out; 0 if samples are not paired.
+    shufflable
+        The samples, if their labels can be shuffled.
     """
 
     table: ValueBlocks | None
@@ -104,6 +115,99 @@ class ScreenInput:
     samples: dict[Any, npt.NDArray[np.int64]] = field(default_factory=dict)
     n_pairs: int = 0
     n_incomplete: int = 0
+    shufflable: Shufflable | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shufflable:
+    """Samples whose labels can be dealt anew.
+
+    Parameters
+    ----------
+    matrix
+        Values and labels; of pairs, the differences within them, whose sign is shuffled.
+    strata
+        Batch of every sample (or pair); None without batches.
+    n_pairs
+        Number of pairs, 0 if samples are not paired.
+    """
+
+    matrix: LabelledMatrix
+    strata: tuple[Any, ...] | None = None
+    n_pairs: int = 0
+
+    @property
+    def scheme(self) -> str:
+        """Among whom labels are shuffled."""
+        return "pairs" if self.n_pairs else "batches" if self.strata is not None else "samples"
+
+    def draw(self, n: int, seed: Any) -> tuple[list[IntArray], bool]:
+        """Draw labellings (or signs of pairs) that differ from each other and from the true one."""
+        rng = np.random.default_rng(seed)
+        own = np.ones(self.n_pairs, np.int64) if self.n_pairs else self.matrix.labels.codes
+        parts = self._strata()
+        seen, found = {own.tobytes()}, []
+        if self.n_pairs:
+            seen.add((-own).tobytes())  # all signs turned: the same evidence
+        n_ways = self._n_ways(parts)
+        for _ in range(_TRIES * n):
+            if len(found) >= min(n, n_ways):
+                break
+            codes = own.copy()
+            for part in parts:
+                codes[part] = rng.choice((-1, 1), part.size) if self.n_pairs else rng.permutation(own[part])
+            key = codes.tobytes()
+            if key not in seen:
+                seen.add(key)
+                if self.n_pairs:
+                    seen.add((-codes).tobytes())
+                found.append(codes)
+        return found, len(found) >= n_ways
+
+    def _strata(self) -> list[IntArray]:
+        if self.strata is None:
+            return [np.arange(self.matrix.n_samples)]
+        names = list(dict.fromkeys(self.strata))
+        codes = np.array([names.index(name) for name in self.strata])
+        return [np.flatnonzero(codes == k) for k in range(len(names))]
+
+    def _n_ways(self, parts: list[IntArray]) -> int:
+        """How many labellings there are beside the true one, as far as that is a small number."""
+        if self.n_pairs:
+            return 2 ** min(self.n_pairs - 1, 40) - 1
+        ways = 1
+        for part in parts:
+            counts = np.bincount(self.matrix.labels.codes[part]).tolist()
+            left = sum(counts)
+            for count in counts:
+                ways *= math.comb(left, count)
+                left -= count
+            if ways > 2**40:
+                break
+        return ways - 1
+
+    def relabelled(self, codes: IntArray, model: Model) -> ScreenInput:
+        """Return the data of a screen under other labels."""
+        if self.n_pairs:
+            return self._flipped(codes, model)
+        labels = Labels(self.matrix.labels.classes, codes)
+        matrix = replace(self.matrix, labels=labels)
+        counts = {None: labels.counts}
+        if self.strata is None:
+            whole = model.summarise(matrix, missing="omit")
+            return ScreenInput(matrix, whole, matrix.feature_names, samples=counts)
+        joint = in_blocks(matrix, list(self.strata))
+        statistics, blocked = split_blocks(model.summarise(joint, missing="omit"), labels.classes)
+        by_block = joint.labels.counts.reshape(len(blocked), len(labels.classes))
+        samples = {**counts, **dict(zip(blocked, by_block, strict=True))}
+        return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples)
+
+    def _flipped(self, signs: IntArray, model: Model) -> ScreenInput:
+        matrix = replace(self.matrix, values=np.asarray(self.matrix.values) * signs[:, None])
+        joint = matrix if self.strata is None else in_blocks(matrix, list(self.strata))
+        whole = model.summarise(joint, missing="omit")
+        statistics, blocked = (whole, {}) if self.strata is None else split_blocks(whole, matrix.labels.classes)
+        return ScreenInput(matrix, statistics, matrix.feature_names, blocked, n_pairs=self.n_pairs)
 
 
 def screen_input(
@@ -128,13 +232,22 @@ def screen_input(
     labels = matrix.labels
     if blocks is None:
         whole = model.summarise(matrix, missing=missing, n_threads=n_threads)
-        return ScreenInput(matrix, whole, matrix.feature_names, samples={None: labels.counts})
+        return ScreenInput(
+            matrix, whole, matrix.feature_names, samples={None: labels.counts}, shufflable=Shufflable(matrix)
+        )
     joint = in_blocks(matrix, blocks)
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = split_blocks(whole, labels.classes)
     counts = joint.labels.counts.reshape(len(blocked), len(labels.classes))
     samples = {None: labels.counts, **dict(zip(blocked, counts, strict=True))}
-    return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples)
+    shufflable = Shufflable(matrix, _strata(joint))
+    return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples, shufflable=shufflable)
+
+
+def _strata(joint: LabelledMatrix) -> tuple[Any, ...]:
+    """Block of every sample of a matrix whose labels are pairs of block and class."""
+    labels: Any = joint.labels
+    return tuple(labels.classes[code][0] for code in labels.codes.tolist())
 
 
 def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
@@ -168,6 +281,9 @@ def _of_summary(summary: SummarisedTable) -> ScreenInput:
         made.samples = {None: np.array([summary.class_counts[str(label)] for label in classes])}
         for block, counts in summary.block_class_counts.items():
             made.samples[block] = np.array([counts.get(str(label), 0) for label in classes])
+    held = summary.in_memory()
+    if held is not None:
+        made.shufflable = Shufflable(*held, n_pairs=summary.n_pairs)
     return made
 
 
@@ -213,8 +329,9 @@ def _of_pairs(
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = (whole, {}) if blocks is None else split_blocks(whole, made.labels.classes)
     return ScreenInput(
-        made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete)
-    )
+        made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete),
+        shufflable=Shufflable(made, None if blocks is None else _strata(joint), made.n_samples),
+    )  # fmt: skip
 
 
 def _check_type(model: Model, made: ScreenInput) -> ScreenInput:

@@ -173,6 +173,17 @@ class CalibratedModel(Model):
             model = replace(model, mean_sizes=means, ratio_sizes=ratios)
         return model
 
+    def quick(self) -> CalibratedModel:
+        """Return the model with fewer nodes: log Bayes factors to 1e-6.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.CalibratedModel().quick().nodes
+        (0.7, 8)
+        """
+        return replace(self, nodes=QUICK)
+
     def evidences(self, statistics: Any) -> EffectEvidences:
         """Prepare the Bayes factors of patterns of classes.
 
