@@ -49,9 +49,7 @@ function checkUnderNull(where, state, { solution }, { known }, resolution = 0) {
     return;
   }
   const abs = resolution ? resolution + Math.sqrt(resolution * known.under_null) : 1e-6; // standard error of draws
-  const all = solution.size === solution.cumulativeFalse.length - 1;
-  const rel = resolution && all ? 0.1 : 0.01; // tables of draws are coarse at the lowest log-odds: 8% off for pairs
-  close(solution.underNull ?? Number.NaN, known.under_null, `${where}: under the global null`, { rel, abs });
+  close(solution.underNull ?? Number.NaN, known.under_null, `${where}: under the global null`, { rel: 0.01, abs });
 }
 
 for (const { name, payload, cases } of studies) {

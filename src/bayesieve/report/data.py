@@ -29,7 +29,7 @@ from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
 from bayesieve.utils import DataError, FloatArray, Message, OptionError
 
-_POINTS, _MOST_KINKS, _BELOW, _ABOVE, _BEND = 140, 120, 2.0, 25.0, 8.0
+_POINTS, _MOST_KINKS, _BELOW, _ABOVE, _BEND, _NEAREST = 140, 120, 2.0, 25.0, 8.0, 1e-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,19 +57,22 @@ class NullGrid:
 def make_null_grid(posterior: FeaturePosterior, cut: float) -> NullGrid | None:
     """Work out the curve from below the lowest log-odds to beyond the highest; None if it is not known.
 
-    Points lie densely where the curve bends, at the low end, and at the cut of the list there is one.
+    Points lie densely where the curve bends: at its kinks or, where these are not known, on both sides of the
+    lowest log-odds, near which the curve of pairs falls like a square root. At the cut of the list there is one.
     """
     log_odds = posterior.log_odds[np.isfinite(posterior.log_odds) & ~posterior.degenerate]
     kinks = least_log_odds(posterior)
-    low = float(kinks[0]) if kinks.size else float(log_odds.min(initial=0.0)) - _BELOW
+    lowest = float(log_odds.min(initial=0.0))
+    low = float(kinks[0]) if kinks.size else lowest - _BELOW
     high = max(low, float(log_odds.max(initial=0.0))) + _ABOVE
+    near = np.geomspace(_NEAREST, 1.0, _POINTS)
     bent = np.expm1(_BEND * np.linspace(0.0, 1.0, _POINTS)) / np.expm1(_BEND)
     chosen = np.unique(np.linspace(0, max(kinks.size - 1, 0), _MOST_KINKS).astype(int))
     cuts = np.unique(np.concatenate([
         low + (high - low) * bent,
         np.linspace(low, min(high, low + _ABOVE), _POINTS),
         np.linspace(low, high, _POINTS),
-        kinks[chosen] if kinks.size else [],
+        kinks[chosen] if kinks.size else [*(lowest - near), lowest, *(lowest + near)],
         [cut] if np.isfinite(cut) else [],
     ]))  # fmt: skip
     expected = null_curve(posterior, cuts)
