@@ -31,6 +31,14 @@ def pytest_make_collect_report(collector: pytest.Collector):
     return report
 
 
+@pytest.fixture(autouse=True)
+def few_shuffles(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave shuffled labels to the tests that are about them: they say ``shuffles=`` or bear the mark."""
+    if not request.node.get_closest_marker("shuffles"):
+        monkeypatch.setattr("bayesieve.screening.shuffles.FEWEST", 0)
+        monkeypatch.setattr("bayesieve.screening.shuffles.MOST", 0)
+
+
 @pytest.fixture
 def r1() -> tuple[np.ndarray, np.ndarray]:
     """Reference data set R1: one feature, classes of 4 and 5."""

@@ -96,7 +96,7 @@ def read_input(
     if spec.table.lower().endswith((".parquet", ".pq")) and is_statistics_file(spec.table):
         return _read_statistics(spec)
     model = None if spec.model == "gaussian" else spec.make_model()
-    again = keep_values or spec.permutations is not None or spec.fragility or spec.robust
+    again = keep_values or spec.shuffles != 0 or spec.permutations is not None or spec.fragility or spec.robust
     with talk.progress(f"Reading {os.path.basename(spec.table)}") as progress:
         summary = read_table(
             spec.table,

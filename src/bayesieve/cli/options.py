@@ -188,7 +188,8 @@ DESIGN = (
 PRIOR_RATIO = option("prior_ratio", str | None, None, CHOICE,
                      "The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...", metavar="L")
 PRIOR = (
-    option("prior", str, "jeffreys", CHOICE, "jeffreys, proper, uniform (categories), or a TOML file.",
+    option("prior", str, "calibrated", CHOICE,
+           "calibrated, the paper's jeffreys or proper, uniform (categories), or a TOML file.",
            metavar="NAME|FILE"),
     PRIOR_RATIO,
     option("prior_probability", str, "0.01", CHOICE, "Prior inclusion probability, or FILE:COLUMN by feature.",
@@ -219,7 +220,9 @@ FINDINGS = (
     option("p_values", bool, False, OUTPUT, "Add: exact p-values of the same difference. (two classes, Gaussian)"),
     option("permutations", int | None, None, OUTPUT,
            "Add: p-values and the number under the global null, from N permutations.", metavar="N", min=1),
-    option("seed", int | None, None, OUTPUT, "Of the permutations; 0 by default.", min=0),
+    option("shuffles", int | None, None, CHOICE, "Screens with shuffled labels, to judge the list: 20 to 100 by "
+           "the size of the table if not given; 0 for none.", metavar="N", min=0),
+    option("seed", int | None, None, OUTPUT, "Of shuffles and permutations; 0 by default.", min=0),
 )
 OUT = option("out", Path | None, None, OUTPUT, ".csv, .tsv, .parquet or .json; standard output (CSV) if not "
              "given.", "-o", metavar="FILE")

@@ -77,7 +77,7 @@ def screen_source(
 def select_features(source: Input, talk: Talk, threads: int | None = None) -> Selection:
     """Screen, find out what else was asked for, and select."""
     spec, rule = source.spec, source.spec.make_rule()
-    posterior = add_findings(_screen(source), spec)
+    posterior = add_findings(_screen(source, talk), spec)
     selection = rule.select(posterior)
     if spec.permutations is not None:
         posterior = _permute(source, selection, talk, threads)
@@ -91,18 +91,22 @@ def select_features(source: Input, talk: Talk, threads: int | None = None) -> Se
     return rule.select(decisive.with_finding(found))
 
 
-def _screen(source: Input) -> FeaturePosterior:
+def _screen(source: Input, talk: Talk) -> FeaturePosterior:
     """Screen what was read, under the model and the prior of the specification."""
     spec, features = source.spec, source.feature_ids
     classes = [str(label) for label in source.classes]
-    return screen(
-        source.data,
-        model=source.model or spec.make_model(classes, features, read_model),
-        prior_probability=spec.make_prior(features, read_probabilities),
-        feature_names=features if source.sites else None,
-        blocks=source.blocks,
-        **spec.options_for("screen"),
-    )
+    with talk.progress("Shuffling labels", counted=True) as progress:
+        return screen(
+            source.data,
+            model=source.model or spec.make_model(classes, features, read_model),
+            prior_probability=spec.make_prior(features, read_probabilities),
+            feature_names=features if source.sites else None,
+            blocks=source.blocks,
+            shuffles="auto" if spec.shuffles is None else spec.shuffles,
+            seed=spec.seed or 0,
+            progress=progress,
+            **spec.options_for("screen"),
+        )
 
 
 def read_probabilities(text: str, features: Any) -> npt.NDArray[np.float64]:

@@ -43,6 +43,7 @@ from .marginals import (
     check_log_odds as check_log_odds,
     expit as expit,
     log_expit as log_expit,
+    logit as logit,
 )
 from .null.distribution import (
     null_mean as null_mean,
@@ -58,4 +59,5 @@ from .null.expected import (
     null_resolution as null_resolution,
 )
 from .null.permutation_null import PermutationNull as PermutationNull, benjamini_hochberg as benjamini_hochberg
+from .null.shuffled import ShuffledLabels as ShuffledLabels
 from .predictive import predictive as predictive

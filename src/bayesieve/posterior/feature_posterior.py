@@ -13,10 +13,12 @@ import numpy.typing as npt
 from bayesieve.data import disambiguate
 from bayesieve.models import Compared, Degeneracy, Model
 from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
+from bayesieve.posterior.marginals import Marginals, check_log_odds, expit, log_expit
 from bayesieve.posterior.null.shuffled import ShuffledLabels
-from bayesieve.posterior.marginals import Marginals, check_log_odds, log_expit
 from bayesieve.stats import ClassStatistics, Moments, as_moments
 from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray
+
+_HEAD = ("rank", "feature", "log_odds", "probability", "local_fdr", "expected_fdr", "log_bayes_factor")
 
 
 def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
@@ -26,6 +28,8 @@ def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
         "feature": list(posterior.names),
         "log_odds": posterior.log_odds,
         "probability": posterior.probability,
+        "local_fdr": posterior.local_fdr,
+        "expected_fdr": posterior.expected_fdr,
         "log_bayes_factor": posterior.log_bayes_factor,
         "degenerate": posterior.degenerate,
         "degenerate_reason": list(posterior.degenerate_reason),
@@ -39,7 +43,7 @@ def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
 def finding_columns(posterior: FeaturePosterior) -> list[tuple[str, ...]]:
     """Names that the columns of each finding have in the table of results."""
     few = posterior.take([0])
-    taken = {"rank", "feature", "log_odds", "probability", "log_bayes_factor", "degenerate", "degenerate_reason"}
+    taken = {*_HEAD, "degenerate", "degenerate_reason"}
     found = []
     for finding in few.findings:
         names = tuple(_free(name, taken) for name in finding.columns(few))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -117,6 +118,13 @@ def expit(log_odds: npt.ArrayLike) -> FloatArray:
 def log_expit(log_odds: npt.ArrayLike) -> FloatArray:
     """Log of the probability of log-odds."""
     return -np.logaddexp(0.0, -np.asarray(log_odds, dtype=np.float64))
+
+
+def logit(probability: float) -> float:
+    """Log-odds of a probability."""
+    if probability <= 0.0:
+        return -math.inf
+    return math.inf if probability >= 1.0 else math.log(probability) - math.log1p(-probability)
 
 
 def check_log_odds(prior_probability: npt.ArrayLike, n_features: int) -> float | FloatArray:

@@ -53,7 +53,9 @@ def screen_blocks(
     handling: DegeneratePolicy,
     pooled: FloatArray,
     samples: dict[Any, Any] | None,
-) -> tuple[Comparison, FloatArray, Flags, PatternShares | None, BlockEvidence]:
+    *,
+    detail: bool = True,
+) -> tuple[Comparison, FloatArray, Flags, PatternShares | None, tuple[BlockEvidence, ...]]:
     """Add up the evidence of blocks that each have their own parameters."""
     ready, unused = _usable(model, blocked, patterns, replace(handling, warns=False))
     parts = [each.informative for each in ready.values()]
@@ -62,12 +64,14 @@ def screen_blocks(
     comparison = Comparison(patterns, tuple(parts))
     log_bf, shares = comparison.in_detail()
     check_range(handling.names, np.isfinite(log_bf))
+    if not detail:
+        return comparison, log_bf, np.zeros(log_bf.size, np.int8), shares, ()
     contributions = np.array([log_bf - _without(comparison, k, len(ready)) for k in range(len(ready))])
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
     used = [blocked[name] for name in ready]
     names, within = tuple(disambiguate(list(ready))), within_blocks(used)
     finding = BlockEvidence(names, contributions, pooled, "own", within, unused, _ratio(model, sizes))
-    return comparison, log_bf, _flags(ready), shares, finding
+    return comparison, log_bf, _flags(ready), shares, (finding,)
 
 
 def _usable(
@@ -134,8 +138,8 @@ def _ratio(model: Model, sizes: Sequence[Sequence[int]]) -> float | None:
 
 
 def screen_shift(
-    model: Any, blocked: dict[Any, Any], patterns: Patterns, pooled: FloatArray
-) -> tuple[Any, FloatArray, Flags, BlockEvidence]:
+    model: Any, blocked: dict[Any, Any], patterns: Patterns, pooled: FloatArray, *, detail: bool = True
+) -> tuple[Any, FloatArray, Flags, tuple[BlockEvidence, ...]]:
     """Compare blocks that have their own location and share the class shift and the variances."""
     from bayesieve.models import ShiftComparison  # noqa: PLC0415 - compiles kernels of its own
 
@@ -166,11 +170,14 @@ def screen_shift(
             kind="degenerate",
         )
     log_bf = np.where(undefined, 0.0, log_bf)
+    flags = np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), np.int8(0))
+    if not detail:
+        return comparison, log_bf, flags, ()
     contributions = np.array([log_bf - comparison.without(k) for k in range(len(blocked))])
     sizes = [sum(each) for each in zip(*(largest_counts(part) for part in blocked.values()), strict=True)]
     names, within = tuple(disambiguate(list(blocked))), within_blocks(tuple(blocked.values()))
     finding = BlockEvidence(names, contributions, pooled, "shift", within, (), _ratio(model, [sizes]))
-    return comparison, log_bf, np.where(undefined, np.int8(Degeneracy.NO_EVIDENCE), np.int8(0)), finding
+    return comparison, log_bf, flags, (finding,)
 
 
 PairFlags = npt.NDArray[np.int8]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,7 +22,7 @@ from bayesieve.data import (
     one_each,
 )
 from bayesieve.models import (
-    GaussianModel,
+    CalibratedModel,
     Model,
 )
 from bayesieve.posterior import FeaturePosterior
@@ -31,16 +31,16 @@ from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionE
 
 
 @functools.cache
-def _default_model() -> GaussianModel:
-    return GaussianModel.jeffreys(prior_ratio=0.1)
+def _default_model() -> Model:
+    return CalibratedModel()
 
 
 def check_model(model: Any) -> Model:
-    """Return the model, Jeffreys' prior with the paper's ratio when none was given."""
+    """Return the model, the calibrated one when none was given."""
     if model is None:
         return _default_model()
     if not isinstance(model, Model):
-        raise PriorError(f"model must be a Model, for example GaussianModel.jeffreys(), not {model!r}.")
+        raise PriorError(f"model must be a Model, for example CalibratedModel(), not {model!r}.")
     return model
 
 
@@ -146,9 +146,9 @@ class Shufflable:
         rng = np.random.default_rng(seed)
         own = np.ones(self.n_pairs, np.int64) if self.n_pairs else self.matrix.labels.codes
         parts = self._strata()
-        seen, found = {own.tobytes()}, []
-        if self.n_pairs:
-            seen.add((-own).tobytes())  # all signs turned: the same evidence
+        mirrored = self._mirrored(parts)
+        seen = {own.tobytes(), mirrored(own).tobytes()}
+        found: list[IntArray] = []
         n_ways = self._n_ways(parts)
         for _ in range(_TRIES * n):
             if len(found) >= min(n, n_ways):
@@ -158,9 +158,7 @@ class Shufflable:
                 codes[part] = rng.choice((-1, 1), part.size) if self.n_pairs else rng.permutation(own[part])
             key = codes.tobytes()
             if key not in seen:
-                seen.add(key)
-                if self.n_pairs:
-                    seen.add((-codes).tobytes())
+                seen |= {key, mirrored(codes).tobytes()}
                 found.append(codes)
         return found, len(found) >= n_ways
 
@@ -171,11 +169,20 @@ class Shufflable:
         codes = np.array([names.index(name) for name in self.strata])
         return [np.flatnonzero(codes == k) for k in range(len(names))]
 
+    def _mirrored(self, parts: list[IntArray]) -> Callable[[IntArray], IntArray]:
+        """Return what makes the labelling that says the same: all signs turned, or two equal classes exchanged."""
+        if self.n_pairs:
+            return np.negative
+        codes, counts = self.matrix.labels.codes, self.matrix.labels.counts
+        equal = counts.size == 2 and all(2 * int(codes[part].sum()) == part.size for part in parts)
+        return (lambda labels: 1 - labels) if equal else (lambda labels: labels)
+
     def _n_ways(self, parts: list[IntArray]) -> int:
         """How many labellings there are beside the true one, as far as that is a small number."""
         if self.n_pairs:
-            return 2 ** min(self.n_pairs - 1, 40) - 1
-        ways = 1
+            return int(2 ** min(self.n_pairs - 1, 40)) - 1
+        own = self.matrix.labels.codes
+        ways, twice = 1, self._mirrored(parts)(own).tobytes() != own.tobytes()
         for part in parts:
             counts = np.bincount(self.matrix.labels.codes[part]).tolist()
             left = sum(counts)
@@ -184,7 +191,7 @@ class Shufflable:
                 left -= count
             if ways > 2**40:
                 break
-        return ways - 1
+        return (ways // 2 if twice else ways) - 1
 
     def relabelled(self, codes: IntArray, model: Model) -> ScreenInput:
         """Return the data of a screen under other labels."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from bayesieve.posterior import Differences, FeaturePosterior, Finding, check_lo
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.screening.shuffles import Progress, number_of_shuffles, shuffle_labels
 from bayesieve.stats import Moments, check_resolution, largest_counts
 from bayesieve.utils import (
     JEFFREYS,
@@ -131,6 +132,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     degenerate: str = "floor",
     resolution: npt.ArrayLike | None = None,
     n_threads: int | None = None,
+    shuffles: int | str | None = "auto",
+    seed: Any = 0,
+    progress: Progress | None = None,
 ) -> FeaturePosterior:
     r"""Find, for every feature, how probable it is that the classes differ (in mean or variance, if Gaussian).
 
@@ -147,7 +151,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     y
         One class label per sample; two classes or more.
     model
-        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default.
+        Likelihood and priors; :class:`CalibratedModel` by default, the paper's is
+        ``GaussianModel.jeffreys(prior_ratio=0.1)``.
     prior_probability
         Share of features believed to be markers beforehand, or one probability per feature.
     classes
@@ -185,6 +190,14 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         no difficulty; too few values still are.
     n_threads
         Threads, all cores by default; the result does not depend on it.
+    shuffles
+        How often the screen is repeated with the labels of the samples shuffled (within blocks; between the
+        samples of a pair), to see what it lists when the classes mean nothing: 20 to 100 times by the size of the
+        table, or a number of times, 0 for never. Ready statistics hold no samples to shuffle.
+    seed
+        Of the shuffles, for NumPy's generator.
+    progress
+        Called with the number of shuffles done and their total.
 
     Returns
     -------
@@ -207,8 +220,17 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     model = check_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
     prior_log_odds = check_log_odds(prior_probability, found.statistics.n_features)
-    model = model.estimate(_parts_of(found, resolution))
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
+
+    def compare_data(believed: Model, data: ScreenInput) -> Any:
+        ready = believed.estimate(_parts_of(data, resolution))
+        policy = "floor" if degenerate == "raise" else degenerate
+        quiet = replace(handling, policy=policy, table=data.table, warns=False)
+        return _compare(
+            ready, data, patterns, block_model, informative_missing, quiet, detail=False
+        ).log_bayes_factor
+
+    believed, model = model, model.estimate(_parts_of(found, resolution))
     result = _compare(model, found, patterns, block_model, informative_missing, handling)
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
@@ -216,7 +238,22 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         result.comparison, result.findings,
     )  # fmt: skip
     advise(posterior)
-    return posterior
+    if found.shufflable is None:
+        return posterior
+    n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, posterior.n_features)
+    if not n_shuffles:
+        return posterior
+    shuffled = shuffle_labels(
+        found.shufflable,
+        believed,
+        compare_data,
+        posterior.log_bayes_factor,
+        prior_log_odds,
+        n_shuffles,
+        seed,
+        progress,
+    )
+    return replace(posterior, shuffled=shuffled)
 
 
 BLOCK_MODELS = ("own", "shift")
@@ -243,8 +280,10 @@ def _compare(
     block_model: str,
     informative: bool,
     handling: DegeneratePolicy,
+    *,
+    detail: bool = True,
 ) -> _Result:
-    """Compare classes, blocks of classes, or pairs."""
+    """Compare classes, blocks of classes, or pairs; without detail, log Bayes factors alone."""
     _check_options(found, patterns, block_model, informative, handling)
     if found.n_pairs:
         from bayesieve.screening.designs import screen_pairs  # noqa: PLC0415 - most screens do without
@@ -258,7 +297,7 @@ def _compare(
         parts = (ready.informative, absence(found.samples.get(None), found.statistics))
         findings = (of_absence(found.statistics, parts[1]),)
     comparison = Comparison(chosen, parts)
-    if len(parts) == 1 and len(chosen.classes) == 2:
+    if len(parts) == 1 and (len(chosen.classes) == 2 or not detail):
         with np.errstate(divide="ignore", invalid="ignore"):
             log_bf, shares = compare(ready.evidences, chosen), None
     else:
@@ -269,13 +308,13 @@ def _compare(
     from bayesieve.screening.designs import screen_blocks, screen_shift  # noqa: PLC0415
 
     if block_model == "shift":
-        compared, log_bf, flags, finding = screen_shift(model, found.blocked, chosen, log_bf)
-        return _Result(compared, log_bf, flags, (finding,))
+        compared, log_bf, flags, finding = screen_shift(model, found.blocked, chosen, log_bf, detail=detail)
+        return _Result(compared, log_bf, flags, finding)
     samples = found.samples if informative else None
     blocked, log_bf, flags, shares, finding = screen_blocks(
-        model, found.blocked, chosen, handling, log_bf, samples
+        model, found.blocked, chosen, handling, log_bf, samples, detail=detail
     )
-    return _Result(blocked, log_bf, flags, (*_of_patterns(shares), finding, *findings))
+    return _Result(blocked, log_bf, flags, (*_of_patterns(shares), *finding, *findings))
 
 
 def _check_options(

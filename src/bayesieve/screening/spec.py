@@ -17,7 +17,7 @@ from bayesieve.screening.spec_text import call_model, python_lines, spec_field
 from bayesieve.selection import CRITERIA, RULE_NUMBERS, Rule, make_rule
 from bayesieve.utils import OptionError, did_you_mean, option
 
-NAMED_PRIORS = ("jeffreys", "proper", "uniform")
+NAMED_PRIORS = ("calibrated", "jeffreys", "proper", "uniform")
 _GAUSSIAN_ONLY = ("prior_ratio", "resolution", "pairs", "transform", "block_model", "kinds", "effects")
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
@@ -52,7 +52,7 @@ class ScreenSpec:
         The design, as for :func:`bayesieve.screen` with names of columns.
     criterion, threshold, n_selected, expected_false_positives, proportion, confidence
         The rule of the list, by the paper's acronym and its number.
-    robust, kinds, effects, fragility, p_values, permutations, seed
+    robust, kinds, effects, fragility, p_values, permutations, shuffles, seed
         What else is found out.
     """
 
@@ -77,7 +77,7 @@ class ScreenSpec:
     pairs: str | None = spec_field(None, read.text, to="read_table")
     exposures: str | None = spec_field(None, read.text, to="read_table")
     informative_missing: bool = spec_field(False, read.flag, to="screen")
-    prior: str = spec_field("jeffreys", read.text)
+    prior: str = spec_field("calibrated", read.text)
     prior_ratio: float | str | None = spec_field(None, read.number_or_text)
     prior_probability: float | str = spec_field(0.01, read.number_or_text)
     resolution: float | None = spec_field(None, read.number(0), to="screen")
@@ -94,6 +94,7 @@ class ScreenSpec:
     fragility: bool = spec_field(False, read.flag)
     p_values: bool = spec_field(False, read.flag)
     permutations: int | None = spec_field(None, read.whole(1))
+    shuffles: int | None = spec_field(None, read.whole(0))
     seed: int | None = spec_field(None, read.whole(0))
 
     def __post_init__(self) -> None:
@@ -186,7 +187,7 @@ class ScreenSpec:
     def check_files(self) -> None:
         """Raise if the prior is neither a known name nor a file that exists."""
         if self.has_prior_file and not Path(self.prior).exists():
-            problem = f" must be jeffreys, proper or a TOML file; there is no file {self.prior!r}."
+            problem = f" must be calibrated, jeffreys, proper or a TOML file; there is no file {self.prior!r}."
             raise OptionError(option("prior"), problem)
 
     def command_words(self, without: Collection[str] = ()) -> tuple[str, ...]:
@@ -223,12 +224,15 @@ class ScreenSpec:
         if self.prior == "proper" and self.prior_ratio is not None:
             why = ": a proper prior has its own ratio. Leave it out."
             raise OptionError(option("prior_ratio"), " contradicts ", option("prior", "proper"), why)
+        if self.prior == "calibrated" and self.prior_ratio is not None and self.model == "gaussian":
+            hint = ("Add ", option("prior", "jeffreys"), ", or leave it out.")
+            raise OptionError(option("prior_ratio"), " is a choice that an improper prior asks for.", hint=hint)
         if self.prior == "uniform" and self.model != "categorical":
             hint = ("add ", option("model", "categorical"), ".")
             raise OptionError(option("prior", "uniform"), " is for categories:", hint=hint)
 
-        if self.pairs is not None and self.prior != "jeffreys":
-            problem = " compares differences within pairs under Jeffreys' prior."
+        if self.pairs is not None and self.prior not in ("calibrated", "jeffreys"):
+            problem = " compares differences within pairs under the calibrated or Jeffreys' prior."
             raise OptionError(option("pairs"), problem, hint=("Leave ", option("prior"), " out."))
 
     def _check_model(self) -> None:
@@ -240,7 +244,7 @@ class ScreenSpec:
         if self.model == "gaussian":
             return
         known = ("jeffreys", "uniform") if self.model == "categorical" else ("jeffreys",)
-        if self.prior not in known:
+        if self.prior not in ("calibrated", *known):
             problem = f" has its own prior: {' or '.join(known)}."
             raise OptionError(named, problem, hint=("Leave ", option("prior"), " out."))
         for name in _GAUSSIAN_ONLY:
@@ -260,6 +264,7 @@ class ScreenSpec:
                 if other in asked:
                     pair = (option(name), " does not go with ", option(other))
                     raise OptionError(*pair, f": {_WHY[other]}. Leave one of them out.")
-        if self.seed is not None and self.permutations is None:
-            example = option("permutations", 1000)
-            raise OptionError(option("seed"), " is that of the relabellings; ask for them with ", example, ".")
+        if self.permutations is not None and self.prior == "calibrated" and self.model == "gaussian":
+            why = " gives p-values under the paper's priors; the calibrated prior is judged by "
+            hint = ("Add ", option("prior", "jeffreys"), ".")
+            raise OptionError(option("permutations"), why, option("shuffles"), ".", hint=hint)

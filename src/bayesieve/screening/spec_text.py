@@ -124,6 +124,8 @@ def model_call(spec: ScreenSpec, n_classes: int) -> tuple[str, tuple[Any, ...], 
     if spec.model == "categorical":
         levels = {} if spec.levels is None else {"levels": [*map(_level, spec.levels.split(","))]}
         return "CategoricalModel", (1.0,) if spec.prior == "uniform" else (), levels
+    if spec.prior == "calibrated":
+        return "CalibratedModel", (), {}
     if spec.prior == "proper":
         return "GaussianModel.proper", (), {} if n_classes == 2 else {"mean_locations": (0.0,)}
     return "GaussianModel.jeffreys", (0.1 if spec.prior_ratio is None else spec.prior_ratio,), {}
@@ -166,8 +168,11 @@ def python_lines(
         before.append(f"prior_probability = {prior_numbers(spec.prior_probability, names)}")
         prior = "prior_probability"
     reading, first, others = _statistics(spec, classes) if statistics else _table(spec, model)
-    words = [first, *([] if spec.pairs else [f"model={model}"]), f"prior_probability={prior}", *others]
+    words = [first, f"model={model}", f"prior_probability={prior}", *others]
     words += _named(_changed(spec, "screen"))
+    words += _named(
+        {name: getattr(spec, name) for name in ("shuffles", "seed") if getattr(spec, name) is not None}
+    )
     lines = ["import bayesieve as bs", *imports, reading, *before, f"posterior = bs.screen({', '.join(words)})"]
     if spec.robust:
         lines.append("posterior = bs.fragility(table, posterior=posterior).posterior()")

@@ -1,10 +1,10 @@
-"""The count test: does a list hold more features than shuffled labels give?
+"""The count test: whether a list holds more features than shuffled labels give.
 
-The length of the list at its own cut, and at stricter ones, is compared with the lengths that shuffled labels give
-at the same cuts. Every cut has a rank among all labellings; the least rank over the cuts is compared with the least
-ranks of the shuffles (Westfall and Young 1993), so that trying several cuts costs what it must and no more. If labels
-can be exchanged, a list stands in at most 5% of all cases, whatever the distributions and correlations of the
-features.
+The length of the list at its own cut, and at stricter ones, is compared with the lengths that shuffled labels
+give at the same cuts. Every cut has a rank among all labellings; the least rank over the cuts is compared with the
+least ranks of the shuffles (Westfall and Young 1993), so that trying several cuts costs what it must and no more.
+If labels can be exchanged, a list stands in at most 5% of all cases, whatever the distributions and correlations
+of the features.
 """
 
 from __future__ import annotations
@@ -26,14 +26,10 @@ class CountTest:
 
     Parameters
     ----------
-    cuts
-        Log-odds, from that of the rule to the strictest.
-    lengths
-        Features over each cut.
-    expected
-        Mean number of features over each cut with shuffled labels.
+    cuts, lengths
+        Log-odds, from that of the rule to the strictest, and the number of features over each.
     p_values
-        For each cut, adjusted for all of them: the share of labellings (the true one included) that are as extreme.
+        For each cut, adjusted for all of them: the share of labellings (the true one included) as extreme as it.
     n_as_long
         For each cut, shuffles that give at least as many features.
     n_shuffles, level
@@ -43,15 +39,13 @@ class CountTest:
     --------
     >>> import numpy as np
     >>> from bayesieve.selection.count_test import CountTest
-    >>> shuffled = np.tile([[0], [0]], 99)
-    >>> test = CountTest.of([0.0, 2.0], [12, 5], shuffled)
+    >>> test = CountTest.of([0.0, 2.0], [12, 5], np.zeros((2, 99), int))
     >>> test.stands_at, test.p_values.tolist()
     (0, [0.01, 0.01])
     """
 
     cuts: FloatArray
     lengths: IntArray
-    expected: FloatArray
     p_values: FloatArray
     n_as_long: IntArray
     n_shuffles: int
@@ -59,30 +53,32 @@ class CountTest:
 
     @classmethod
     def of(
-        cls, cuts: npt.ArrayLike, lengths: npt.ArrayLike, shuffled: IntArray, level: float = LEVEL
+        cls, cuts: npt.ArrayLike, lengths: npt.ArrayLike, shuffled: npt.NDArray[np.int64], level: float = LEVEL
     ) -> CountTest:
-        """Compare lengths, one per cut, with those of the shuffles, ``(n_cuts, n_shuffles)``."""
+        """Compare lengths, one per cut, with those of the shuffles, ``(n_cuts, n_shuffles)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.selection.count_test import CountTest
+        >>> CountTest.of([0.0], [3], np.full((1, 99), 3)).stands_at is None
+        True
+        """
         own = np.asarray(lengths, dtype=np.int64)
         everyone = np.concatenate([own[:, None], shuffled], axis=1)
-        ordered = np.sort(everyone, axis=1)
         n = everyone.shape[1]
-        as_long = np.array(
-            [n - np.searchsorted(row, each, side="left") for row, each in zip(ordered, everyone, strict=True)]
-        )
-        least = np.sort(as_long.min(axis=0))
-        p_values = np.searchsorted(least, as_long[:, 0], side="right") / n
-        return cls(
-            np.asarray(cuts, dtype=np.float64),
-            own,
-            shuffled.mean(axis=1),
-            p_values,
-            as_long[:, 0] - 1,
-            n - 1,
-            level,
-        )
+        ranks = np.array([n - np.searchsorted(np.sort(row), row, side="left") for row in everyone])
+        least = np.sort(ranks.min(axis=0))
+        p_values = np.searchsorted(least, ranks[:, 0], side="right") / n
+        return cls(np.asarray(cuts, dtype=np.float64), own, p_values, ranks[:, 0] - 1, n - 1, level)
+
+    @property
+    def can_stand(self) -> bool:
+        """Whether there are enough labellings for any list to stand."""
+        return 1.0 / (1.0 + self.n_shuffles) <= self.level
 
     @property
     def stands_at(self) -> int | None:
-        """The first cut whose list is longer than chance allows; None if there is none."""
+        """The first cut whose list is longer than shuffled labels allow; None if there is none."""
         good = np.flatnonzero((self.p_values <= self.level) & (self.lengths > 0))
         return int(good[0]) if good.size else None

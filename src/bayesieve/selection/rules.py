@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.posterior import FeaturePosterior, Loss, longest_sure_prefix
-from bayesieve.selection.selection import Selection, check_posterior, prefix
+from bayesieve.posterior import FeaturePosterior, Loss, logit, longest_sure_prefix
+from bayesieve.selection.selection import Selection, check_posterior, judge, prefix
 from bayesieve.utils import (
     BoolArray,
     FloatArray,
@@ -101,12 +101,12 @@ class MinimalRisk:
         >>> bs.MinimalRisk(0.0005).select(posterior).n_selected
         2
         """
-        cut = _logit(self.threshold)
+        cut = logit(self.threshold)
         log_odds = check_posterior(posterior).log_odds
         mask = log_odds > cut
         mask.flags.writeable = False
         tied = int((log_odds == cut).sum()) if math.isfinite(cut) else 0
-        return Selection(posterior, mask, f"probability over {self.threshold:g}", cut, tied)
+        return judge(Selection(posterior, mask, f"probability over {self.threshold:g}", cut, tied))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class FixedSize:
         ('x0', 'x1')
         """
         _at_most(self.n, check_posterior(posterior).n_features)
-        return prefix(posterior, self.n, f"the {self.n} most probable")
+        return judge(prefix(posterior, self.n, f"the {self.n} most probable"), shorten=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +181,12 @@ class NeymanPearson:
         >>> bs.NeymanPearson(1.5).select(posterior).n_selected
         2
         """
-        allowed = self.expected_false_positives
-        cost = np.cumsum(check_posterior(posterior).null_probability[posterior.ranking])
+        allowed, shuffled = self.expected_false_positives, check_posterior(posterior).shuffled
+        cost = np.cumsum(posterior.null_probability[posterior.ranking])
+        if shuffled is not None:
+            cost = posterior.null_share * shuffled.reaching[posterior.ranking]
         size = int(np.count_nonzero(within_number(cost, allowed)))
-        return prefix(posterior, size, f"at most {allowed:g} false positives expected")
+        return judge(prefix(posterior, size, f"at most {allowed:g} false positives expected"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +228,8 @@ class MostProbable:
         """
         if self.size is not None:
             _at_most(self.size, check_posterior(posterior).n_features)
-            return prefix(posterior, self.size, f"the most probable set of {self.size}")
-        found = MinimalRisk(0.5).select(posterior)
-        return Selection(posterior, found.mask, "the most probable set", found.cut, found.n_tied_out)
+            return judge(prefix(posterior, self.size, f"the most probable set of {self.size}"), shorten=False)
+        return replace(MinimalRisk(0.5).select(posterior), rule="the most probable set")
 
 
 def as_rule(rule: Rule | str) -> Rule:
@@ -257,12 +258,6 @@ def as_rule(rule: Rule | str) -> Rule:
 def _at_most(n: int, n_features: int) -> None:
     if n > n_features:
         raise RuleError(f"{n} features are asked for, but there are only {n_features}. Ask for fewer.")
-
-
-def _logit(p: float) -> float:
-    if p <= 0.0:
-        return -math.inf
-    return math.inf if p >= 1.0 else math.log(p) - math.log1p(-p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,15 +308,31 @@ class FalseDiscovery:
         2
         """
         null = check_posterior(posterior).null_probability[posterior.ranking]
+        number = np.arange(1, null.size + 1)
         if self.confidence is None:
-            number = np.arange(1, null.size + 1)
-            allowed = within_share(np.cumsum(null), number, self.proportion)
+            expected = np.cumsum(null)
+            if posterior.shuffled is not None:
+                expected = posterior.expected_fdr[posterior.ranking] * number
+            allowed = within_share(expected, number, self.proportion)
             size = int(np.flatnonzero(allowed).max(initial=-1)) + 1
-            return prefix(posterior, size, f"expected false-discovery rate at most {self.proportion:g}")
-        marker = posterior.probability[posterior.ranking]
-        size = longest_sure_prefix(null, marker, self.proportion, self.confidence)
+            return judge(prefix(posterior, size, f"expected false-discovery rate at most {self.proportion:g}"))
         rule = f"false-discovery proportion at most {self.proportion:g} with probability {self.confidence:g}"
-        return prefix(posterior, size, rule)
+        if posterior.shuffled is not None:
+            return judge(prefix(posterior, self._sure_size(posterior), rule))
+        marker = posterior.probability[posterior.ranking]
+        return prefix(posterior, longest_sure_prefix(null, marker, self.proportion, self.confidence), rule)
+
+    def _sure_size(self, posterior: FeaturePosterior) -> int:
+        """Length of the longest list that keeps the bound in a share of the shuffles."""
+        shuffled, log_odds = posterior.shuffled, posterior.log_odds[posterior.ranking]
+        assert shuffled is not None
+        assert self.confidence is not None
+        own = log_odds if shuffled.by_feature else log_odds - float(np.asarray(posterior.prior_log_odds))
+        own = own[own > 0.0] if not shuffled.by_feature else own  # weaker ones were not kept
+        counts = np.array([np.searchsorted(-each, -own, side="right") for each in shuffled.values])
+        high = np.quantile(counts, self.confidence, axis=0, method="inverted_cdf") * posterior.null_share
+        good = within_share(high, np.arange(1, own.size + 1), self.proportion)
+        return int(np.flatnonzero(good).max(initial=-1)) + 1
 
 
 CRITERIA: dict[str, tuple[Any, tuple[str, ...]]] = {

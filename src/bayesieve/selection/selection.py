@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,14 @@ from bayesieve.posterior import (
     Tabular,
     expected_under_null,
     expit,
+    logit,
     null_resolution,
 )
+from bayesieve.selection.count_test import LADDER, CountTest
 from bayesieve.stats import largest_counts
 from bayesieve.utils import Message, RuleError, Wording, join_words
 
+_FAR = 1.5  # the model is contradicted by shuffled labels
 _ADVICE = Message.of(
     "To get a list all the same: ",
     Wording("FixedSize(n) takes the n best", "--n-selected 20 takes the 20 best"),
@@ -57,8 +60,46 @@ def error_lines(
     """Errors that are expected of the list, or why there is none, and markers expected among all features."""
     lines: list[str | Message] = [_nothing(selection), if_nothing]
     if selection.n_selected:
-        lines = [*_errors(selection, under_null)]
+        lines = [*_errors(selection, under_null), *count_lines(selection)]
+    elif selection.was_cut:
+        lines = [*count_lines(selection)]
     return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
+
+
+def count_lines(selection: Selection) -> list[str]:
+    """What the count test says of the list."""
+    test = selection.count_test
+    if test is None or not test.lengths[0]:
+        return []
+    shuffles, at = _shuffles(selection), test.stands_at
+    as_long = f"{test.n_as_long[0]:,} of {shuffles}" if test.n_as_long[0] else f"none of {shuffles}"
+    gives = "gives" if test.n_as_long[0] <= 1 else "give"
+    if not test.can_stand:
+        return [
+            f"There are only {test.n_shuffles:,} other ways to deal these labels, too few to test the list: "
+            f"{as_long} {gives} one as long."
+        ]
+    if at == 0:
+        return [f"The list stands: {as_long} {gives} one as long (p = {test.p_values[0]:.2g})."]
+    first = (
+        f"{test.lengths[0]:,} features pass the cut of the rule, but {as_long} {gives} at least as many: samples "
+        "have something in common, or values do not follow the model."
+    )
+    if not selection.was_cut:
+        return [f"The list does not stand: {first[0].lower()}{first[1:]}"]
+    if at is None:
+        least = float(test.p_values.min())
+        return [f"Nothing is listed. {first} No stricter cut stands either (least p = {least:.2g})."]
+    cut = float(expit(test.cuts[at]))
+    p_value = f"p = {test.p_values[at]:.2g}"
+    return [f"{first} The list is that of the first cut which stands, probability over {cut:.4g} ({p_value})."]
+
+
+def _shuffles(selection: Selection) -> str:
+    shuffled = selection.posterior.shuffled
+    assert shuffled is not None
+    among = {"samples": "", "batches": " within batches", "pairs": " within pairs"}[shuffled.scheme]
+    return f"{shuffled.n_shuffles:,} shuffles of the labels{among}"
 
 
 def flag_lines(selection: Selection) -> list[str]:
@@ -76,12 +117,24 @@ def flag_lines(selection: Selection) -> list[str]:
 
 
 def _errors(selection: Selection, under_null: float | None) -> list[str]:
+    missed = f"Markers missed: {selection.expected_false_negatives:,.1f} expected under the model."
+    estimate = selection.false_positive_estimate
+    if estimate.source == "shuffles":
+        return [f"False positives: {estimate.describe()}, from {_shuffles(selection)}.{_aside(selection)}", missed]
     low, high = selection.false_positives.interval(0.9)
     return [
         f"False positives: {selection.expected_false_positives:,.1f} expected under the model "
         f"(90% interval {low:,} to {high:,} if features are independent)" + _under_null(selection, under_null),
-        f"Markers missed: {selection.expected_false_negatives:,.1f} expected.",
+        missed,
     ]
+
+
+def _aside(selection: Selection) -> str:
+    """Say so where the model by itself would expect far fewer false positives."""
+    believed, found = selection.expected_false_positives, selection.false_positive_estimate.expected
+    if found < _FAR * believed + 0.5:
+        return ""
+    return f" (The model by itself would expect {believed:,.1f}: the values do not follow it.)"
 
 
 def _under_null(selection: Selection, under_null: float | None) -> str:
@@ -121,6 +174,41 @@ def _nothing(selection: Selection) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class FalsePositiveEstimate:
+    """How many false positives a list holds: one number, and where it comes from.
+
+    Parameters
+    ----------
+    expected, low, high
+        The number, and a 90% interval.
+    source
+        ``"shuffles"``: what passes with shuffled labels, times the share of non-markers believed in. ``"model"``:
+        the sum of local false discovery rates, with the interval of independent features.
+    step
+        The smallest number that the source can tell from 0.
+    """
+
+    expected: float
+    low: float
+    high: float
+    source: str
+    step: float = 0.0
+
+    def describe(self) -> str:
+        """Say it in words.
+
+        Examples
+        --------
+        >>> from bayesieve.selection.selection import FalsePositiveEstimate
+        >>> FalsePositiveEstimate(1.52, 0.0, 4.0, "shuffles", 0.01).describe()
+        '1.5 expected (90% interval 0 to 4)'
+        """
+        number = f"{self.expected:,.1f}" if self.expected >= 0.95 or not self.step else f"{self.expected:.2g}"
+        number = f"fewer than {self.step:.2g}" if self.step and self.expected < self.step / 2 else number
+        return f"{number} expected (90% interval {self.low:,.0f} to {self.high:,.0f})"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection(ErrorAnalysis, Tabular):
     """Features picked by a rule; every question of :class:`ErrorAnalysis` can be asked of it.
@@ -135,6 +223,11 @@ class Selection(ErrorAnalysis, Tabular):
         Features pass with log-odds over this value (for rules that count, at least this value).
     n_tied_out
         Features left out although their log-odds equal the cut.
+    count_test, was_cut
+        The length of the list against shuffled labels, if they were shuffled, and whether the list was shortened
+        or emptied because of it.
+    estimate
+        The number of false positives, where it is known from elsewhere than the posterior.
     under_null
         Number expected under the global null, where it is known from elsewhere than the posterior.
 
@@ -152,6 +245,23 @@ class Selection(ErrorAnalysis, Tabular):
     cut: float
     n_tied_out: int = 0
     under_null: float | None = None
+    count_test: CountTest | None = None
+    was_cut: bool = False
+    estimate: FalsePositiveEstimate | None = None
+
+    @property
+    def false_positive_estimate(self) -> FalsePositiveEstimate:
+        """The number of false positives to believe: from shuffled labels if there are any, else from the model."""
+        if self.estimate is not None:
+            return self.estimate
+        posterior, shuffled = self.posterior, self.posterior.shuffled
+        if shuffled is None:
+            low, high = self.false_positives.interval(0.9)
+            return FalsePositiveEstimate(self.expected_false_positives, low, high, "model")
+        share, prior = posterior.null_share, posterior.prior_log_odds
+        least, most = shuffled.interval(self.cut, prior)
+        expected, step = share * shuffled.expected(self.cut, prior), share / shuffled.n_shuffles
+        return FalsePositiveEstimate(expected, share * least, share * most, "shuffles", step)
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
@@ -207,7 +317,10 @@ class Selection(ErrorAnalysis, Tabular):
         """
         mask = self.mask[indices if isinstance(indices, slice) else np.asarray(indices)].copy()
         mask.flags.writeable = False
-        return Selection(self.posterior.take(indices), mask, self.rule, self.cut, self.n_tied_out)
+        return replace(
+            self, posterior=self.posterior.take(indices), mask=mask, under_null=None,
+            estimate=self.false_positive_estimate if self.posterior.shuffled is not None else None,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Table of all features, selected or not, in feature order; ``selected`` is a column.
@@ -245,6 +358,34 @@ def prefix(posterior: FeaturePosterior, size: int, rule: str) -> Selection:
     cut = float(log_odds[ranking[size - 1]]) if size else float("inf")
     tied = int((log_odds[ranking[size:]] == cut).sum()) if size else 0
     return Selection(posterior, mask, rule, cut, tied)
+
+
+def judge(selection: Selection, *, shorten: bool = True) -> Selection:
+    """Test the length of a list against shuffled labels, and shorten it to the first cut that stands.
+
+    Parameters
+    ----------
+    selection
+        The list of a rule.
+    shorten
+        False for a rule that promises a length: its list is tested, but stays as it is.
+    """
+    posterior = selection.posterior
+    shuffled = posterior.shuffled
+    if shuffled is None or not posterior.calibrated:
+        return selection
+    log_odds, prior = posterior.log_odds, posterior.prior_log_odds
+    stricter = [cut for cut in (float(logit(p)) for p in LADDER) if cut > selection.cut]
+    cuts = [float(np.nextafter(selection.cut, -np.inf)), *stricter]  # some rules take what lies at the cut
+    lengths = [selection.n_selected, *(int((log_odds > cut).sum()) for cut in stricter)]
+    test = CountTest.of(cuts, lengths, np.array([shuffled.counts(cut, prior) for cut in cuts]))
+    tested = replace(selection, count_test=test)
+    if not shorten or not test.can_stand or test.stands_at == 0 or not selection.n_selected:
+        return tested
+    cut = float("inf") if test.stands_at is None else cuts[test.stands_at]
+    mask = selection.mask & (log_odds > cut)
+    mask.flags.writeable = False
+    return replace(tested, mask=mask, cut=cut, n_tied_out=0, was_cut=True)
 
 
 def results_hash(selection: Selection) -> str:

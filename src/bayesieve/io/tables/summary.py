@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import MOST_LEVELS, Block, Label, is_sparse
+from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, sample_totals, sum_chunks
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
@@ -231,12 +231,43 @@ class Summary:
                 yield Block(codes, done, values.tocsc() if is_sparse(values) else values)
             done += columns.size if self.chunks.whole_features else 0
 
+    def in_memory(self) -> tuple[LabelledMatrix, tuple[str, ...] | None] | None:
+        """All values with their labels, and the block of every sample; None if the values were not kept."""
+        if self.kept is None or not any(chunk.roles.cells.size for chunk in self.kept):
+            return None
+        chunks = [chunk for chunk in self.kept if chunk.roles.cells.size]
+        roles = [chunks[0].roles] if self.chunks.whole_features else [chunk.roles for chunk in chunks]
+        cells = np.concatenate([each.cells for each in roles])
+        values = _stacked([self._values(chunk) for chunk in chunks], axis=1 if self.chunks.whole_features else 0)
+        exposures = None
+        if all(each.exposures is not None for each in roles):
+            exposures = np.concatenate([np.asarray(each.exposures) for each in roles])
+        labels = Labels(self.statistics.classes, self.samples.classes_of(cells, self.statistics.classes))
+        levels = getattr(self.statistics, "levels", None) if chunks[0].levels is not None else None
+        matrix = LabelledMatrix(values, labels, self.feature_names, None, exposures, levels)
+        strata: tuple[str, ...] | None = None
+        if self.blocked:
+            names: list[Any] = self.samples.cells()
+            strata = tuple(str(names[k][0]) for k in cells.tolist())
+        return matrix, strata
+
     def _values(self, chunk: Chunk) -> Any:
         """Values of a chunk; texts as positions among all levels of the table."""
         if chunk.levels is None:
             return chunk.values
         position = {str(level): k for k, level in enumerate(getattr(self.statistics, "levels", chunk.levels))}
         return np.array([*(position[level] for level in chunk.levels), -1], np.int16)[chunk.values]
+
+
+def _stacked(parts: list[Any], axis: int) -> Any:
+    """Put parts of a table together, dense or sparse."""
+    if len(parts) == 1:
+        return parts[0]
+    if is_sparse(parts[0]):
+        import scipy.sparse as sp  # noqa: PLC0415 - slow to import
+
+        return sp.vstack(parts, format="csr") if axis == 0 else sp.hstack(parts, format="csc")
+    return np.concatenate(parts, axis=axis)
 
 
 def summarise(

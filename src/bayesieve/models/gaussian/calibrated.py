@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -57,6 +57,8 @@ class CalibratedModel(Model):
     nodes
         Step, in standard deviations, and number of nodes on each side of the mode of the integral over log
         variance ratios.
+    held
+        Evidence of the data that the constants were taken from, for internal use.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class CalibratedModel(Model):
     mean_sizes: tuple[float, ...] | None = None
     ratio_sizes: tuple[float, ...] | None = None
     nodes: tuple[float, int] = EXACT
+    held: Any = field(default=None, repr=False)
     statistics_type: ClassVar[type] = Moments
     family: ClassVar[str] = "Gaussian"
     capabilities: ClassVar[frozenset[str]] = frozenset(("moments", "pairs", "resolution", "effect-sizes"))
@@ -165,12 +168,14 @@ class CalibratedModel(Model):
         """
         model = self
         if model.variance_dof is None:
-            model = replace(model, **_variance_prior(parts))
-        if model.variance_weight is None:
-            model = replace(model, variance_weight=_variance_weight(model, parts))
+            dof, scale = _variance_prior(parts)
+            model = replace(model, variance_dof=dof, variance_scale=scale)
         if model.mean_sizes is None or model.ratio_sizes is None:
             means, ratios = (tuple(grid.tolist()) for grid in model.grids(parts[0]))
             model = replace(model, mean_sizes=means, ratio_sizes=ratios)
+        if model.variance_weight is None:
+            weight, held = _variance_weight(model, parts)
+            model = replace(model, variance_weight=weight, held=held if model.nodes == QUICK else None)
         return model
 
     def quick(self) -> CalibratedModel:
@@ -243,38 +248,42 @@ class CalibratedModel(Model):
         return flags, constant | few
 
 
-def _variance_prior(parts: Sequence[Any]) -> dict[str, float]:
+def _variance_prior(parts: Sequence[Any]) -> tuple[float, float]:
     """Degrees of freedom and scale of the prior of variances, from variances within classes of all parts."""
     squares = sum(part.centred_squares.sum(axis=0) for part in parts)
     dof = sum(np.maximum(np.broadcast_to(part.counts, part.mean.shape) - 1, 0).sum(axis=0) for part in parts)
     n = float(sum(np.broadcast_to(part.counts, part.mean.shape).max(axis=1).sum() for part in parts))
     used = (squares > 0) & (dof > 0)
     if used.sum() < _FEW_FEATURES:
-        return {"variance_dof": 0.0, "variance_scale": 0.0}
+        return 0.0, 0.0
     common = dof[used]
     prior = fit_variance_prior(squares[used] / common, common[0] if (common == common[0]).all() else common)
-    return {"variance_dof": min(prior.dof, _MOST_PRIOR_DOF * n), "variance_scale": float(prior.scale)}
+    return min(prior.dof, _MOST_PRIOR_DOF * n), float(prior.scale)
 
 
-def _variance_weight(model: CalibratedModel, parts: Sequence[Any]) -> float:
-    """Share of variance differences among strong features, within bounds that heavy tails narrow."""
+def _variance_weight(model: CalibratedModel, parts: Sequence[Any]) -> tuple[float, Any]:
+    """Share of variance differences among strong features, within bounds that heavy tails narrow.
+
+    Also returns the evidence of the only part, if there is one, which is needed again.
+    """
     means: Any = 0.0
     ratios: Any = 0.0
     shares = []
     for part in parts:
         if len(part.classes) < 2:
-            return 0.0
+            return 0.0, None
         if (part.counts.max(axis=-1) < 1).any():
             continue
         each = EffectEvidences(replace(model, variance_weight=0.5, nodes=QUICK), part)
         mean, ratio = each.kinds([(k,) for k in range(len(part.classes))])
         means, ratios = means + mean, ratios + ratio
         shares.append(float(np.median(each.share)))
+    held = (parts[0], means, ratios) if len(parts) == 1 else None
     if not shares or max(shares) == 0.0:
-        return 0.0
+        return 0.0, held
     n_means, n_ratios = int(np.sum(means > _STRONG)), int(np.sum(ratios > _STRONG))
     most = max(_LEAST_WEIGHT, _MOST_WEIGHT * float(np.mean(shares)))
-    return float(np.clip((n_ratios + 1.0) / (n_means + n_ratios + 2.0), _LEAST_WEIGHT, most))
+    return float(np.clip((n_ratios + 1.0) / (n_means + n_ratios + 2.0), _LEAST_WEIGHT, most)), held
 
 
 class EffectEvidences(Evidences):
@@ -312,6 +321,8 @@ class EffectEvidences(Evidences):
     def kinds(self, groups: Groups) -> tuple[FloatArray, FloatArray]:
         """Log Bayes factors of groups that differ in mean, and in variance."""
         model, moments = self._model, _grouped(self._moments, groups)
+        if model.held is not None and model.held[0] is moments:
+            return model.held[1], model.held[2]
         counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
         total = counts[:, :1].sum(axis=0) if moments.count.ndim == 1 else counts.sum(axis=0)
         dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0

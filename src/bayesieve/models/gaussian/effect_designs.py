@@ -110,7 +110,7 @@ def _of_shift(model: CalibratedModel, parts: Sequence[Moments]) -> FloatArray:
     counts = np.array([np.broadcast_to(part.counts, part.mean.shape) for part in parts], dtype=np.float64)
     differences = np.array([part.mean_difference for part in parts])
     squares = np.array([part.centred_squares for part in parts])
-    both = (counts > 0).all(axis=1)
+    both = np.asarray((counts > 0).all(axis=1))
     sizes = np.where(both, counts.prod(axis=1) / np.maximum(counts.sum(axis=1), 1.0), 0.0)
     size = sizes.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -18,9 +18,9 @@ _TIE = 1e-9
 class ShuffledLabels:
     """Log-odds of all features under shuffled labels, as far as they speak for a difference.
 
-    Labels are shuffled among all samples, within batches, or (for pairs) between the two samples of a pair; features
-    keep their distributions and what they have in common. Everything that the screen takes from the data is
-    taken from the shuffled data anew.
+    Labels are shuffled among all samples, within batches, or (for pairs) between the two samples of a pair;
+    features keep their distributions and what they have in common. Everything that the screen takes from the data
+    is taken from the shuffled data anew.
 
     Parameters
     ----------
