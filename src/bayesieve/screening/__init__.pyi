@@ -22,3 +22,8 @@ from .spec_text import (
     prior_numbers as prior_numbers,
     python_lines as python_lines,
 )
+from .value_advice import (
+    advise_on_share as advise_on_share,
+    advise_on_values as advise_on_values,
+    values_unjudged as values_unjudged,
+)

@@ -24,7 +24,14 @@ from bayesieve.models import (
     Model,
 )
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.stats import ClassStatistics, checked_exposures, largest_counts, split_blocks
+from bayesieve.stats import (
+    ClassStatistics,
+    ValueProfile,
+    ValueSample,
+    checked_exposures,
+    largest_counts,
+    split_blocks,
+)
 from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, PriorError, Wording
 
 
@@ -95,6 +102,8 @@ class ScreenInput:
         Number of samples per class, by block (None is the key without blocks), as far as it is known.
     n_pairs, n_incomplete
         Pairs used and left out; 0 if samples are not paired.
+    whole
+        The table as it was given, of arrays; None otherwise.
     """
 
     table: ValueBlocks | None
@@ -104,6 +113,18 @@ class ScreenInput:
     samples: dict[Any, npt.NDArray[np.int64]] = field(default_factory=dict)
     n_pairs: int = 0
     n_incomplete: int = 0
+    whole: LabelledMatrix | None = None
+
+    def profile(self) -> ValueProfile | None:
+        """Look at the values before any transformation; None of ready statistics."""
+        if self.whole is not None:
+            return ValueSample.of(self.whole.values, self.whole.labels.codes).profile()
+        return getattr(self.table, "profile", None)
+
+    @property
+    def transform(self) -> str | None:
+        """How the values of a file were transformed; None of arrays, of which it is not known."""
+        return getattr(self.table, "transform", None)
 
 
 def screen_input(
@@ -128,13 +149,13 @@ def screen_input(
     labels = matrix.labels
     if blocks is None:
         whole = model.summarise(matrix, missing=missing, n_threads=n_threads)
-        return ScreenInput(matrix, whole, matrix.feature_names, samples={None: labels.counts})
+        return ScreenInput(matrix, whole, matrix.feature_names, samples={None: labels.counts}, whole=matrix)
     joint = in_blocks(matrix, blocks)
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = split_blocks(whole, labels.classes)
     counts = joint.labels.counts.reshape(len(blocked), len(labels.classes))
     samples = {None: labels.counts, **dict(zip(blocked, counts, strict=True))}
-    return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples)
+    return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples, whole=joint)
 
 
 def _checked_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
@@ -213,8 +234,9 @@ def _of_pairs(
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = (whole, {}) if blocks is None else split_blocks(whole, made.labels.classes)
     return ScreenInput(
-        made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete)
-    )
+        made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete),
+        whole=matrix,
+    )  # fmt: skip
 
 
 def _checked_type(model: Model, made: ScreenInput) -> ScreenInput:

@@ -25,6 +25,7 @@ from bayesieve.posterior import Differences, FeaturePosterior, Finding, checked_
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, checked_model, screen_input
+from bayesieve.screening.value_advice import warn_about_values
 from bayesieve.stats import Moments, checked_resolution, largest_counts
 from bayesieve.utils import (
     JEFFREYS,
@@ -215,6 +216,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         result.comparison, result.findings,
     )  # fmt: skip
     advise(posterior)
+    warn_about_values(found, model, resolution is not None)
     return posterior
 
 
