@@ -86,6 +86,8 @@ SILENT = {
     "ages": lambda r: r.normal(50, 12, size=(N, P)).round().clip(18, 90),
     "few digits": lambda r: genes(r).round(1),
     "log2 of counts plus 1": lambda r: np.log2(1 + r.negative_binomial(5, 0.02, size=(N, P))),
+    "features in other units": lambda r: (5 + r.normal(size=(N, P))) * np.where(np.arange(P) % 50, 1, 1e5),
+    "other units, around 0": lambda r: (1 + r.normal(size=(N, P))) * np.where(np.arange(P) % 50, 1, 1e5),
     "tight intensities": lambda r: np.exp(r.normal(5, 1.5, size=P)) * r.normal(1, 0.1, size=(N, P)),
 }
 

@@ -25,7 +25,7 @@ from bayesieve.posterior import Differences, FeaturePosterior, Finding, checked_
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, checked_model, screen_input
-from bayesieve.screening.value_advice import warn_about_values
+from bayesieve.screening.value_advice import values_unjudged, warn_about_values
 from bayesieve.stats import Moments, checked_resolution, largest_counts
 from bayesieve.utils import (
     JEFFREYS,
@@ -218,6 +218,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     advise(posterior)
     warn_about_values(found, model, resolution is not None)
     return posterior
+
+
+rescreen = values_unjudged()(screen)  # for a screen inside another analysis, which does not judge the values again
 
 
 BLOCK_MODELS = ("own", "shift")

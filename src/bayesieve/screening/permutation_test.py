@@ -13,9 +13,8 @@ from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
 from bayesieve.screening.inputs import Summarised, check_same_data, checked_model, values_of
-from bayesieve.screening.obf import screen
+from bayesieve.screening.obf import rescreen
 from bayesieve.screening.relabelled import Counts, Lot, Question
-from bayesieve.screening.value_advice import values_unjudged
 from bayesieve.stats import ClassStatistics, Relabellings
 from bayesieve.utils import (
     CalibrationWarning,
@@ -116,12 +115,10 @@ def permutations(  # noqa: PLR0913 - what screen() takes
         checked_model(model) if posterior is None else posterior.model, n_permutations, cut, target, seed
     )
     if posterior is None:
-        with values_unjudged():
-            posterior = screen(
-                X, y, model=model, prior_probability=prior_probability, classes=classes,
-                feature_names=feature_names, patterns=patterns, missing=missing, degenerate=degenerate,
-                resolution=resolution, n_threads=n_threads,
-            )  # fmt: skip
+        posterior = rescreen(
+            X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
+            patterns=patterns, missing=missing, degenerate=degenerate, resolution=resolution, n_threads=n_threads,
+        )  # fmt: skip
     table = _table(X, y, posterior, ready)
     question = Question.of(posterior, cut, "floor" if degenerate == "raise" else degenerate)
     question = question.without(_left_out(leave_out, posterior))

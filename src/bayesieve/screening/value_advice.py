@@ -25,6 +25,7 @@ RAW_SKEWNESS = 0.5  # of a typical feature: about 1 for raw intensities; the Gau
 SUBTRACTED_TAIL = 100.0  # largest over median with negative values; log ratios with heavy tails reach 40
 SUBTRACTED_ENDS = 5.0  # largest over the size of the smallest: log ratios and z-scores reach both ways alike
 SUBTRACTED_NEGATIVE = 0.4  # share below 0: half of log ratios and z-scores, a quarter after background subtraction
+SUBTRACTED_KURTOSIS = 1.0  # of a typical feature: 4 after background subtraction, 0 for features in other units
 SUBTRACTED_LEVEL_SPREAD = 0.3  # spread grows with the level: 0.5 after background subtraction, 0.2 for log ratios
 BETA_ENDS, BETA_OUTER = 0.03, (0.2, 0.8)  # share of features near 0 and near 1, and how far values must reach
 SCALED_SPANNING = 0.5  # share of features from 0 to 1 exactly: values were scaled feature by feature
@@ -107,7 +108,7 @@ def advise_on_values(
     found: list[Message | None] = []
     if plain:
         found.append(
-            _about_categories(profile)
+            _about_categories(profile, of_file)
             or _about_counts(profile, of_file)
             or _about_shares(profile, of_file)
             or _about_intensities(profile, of_file)
@@ -152,14 +153,16 @@ def _whole(profile: ValueProfile) -> bool:
     return profile.share_whole >= ALL_WHOLE
 
 
-def _about_categories(profile: ValueProfile) -> Message | None:
+def _about_categories(profile: ValueProfile, of_file: bool) -> Message | None:
     reach = profile.largest - profile.smallest
     if not (_whole(profile) and 1 <= reach < MOST_CATEGORIES and 1 < profile.n_distinct <= MOST_CATEGORIES):
         return None
+    counts = _COUNTS_OF_FILE if of_file else _COUNTS
+    rare = (", for rare events ", counts) if profile.smallest == 0 and profile.largest > 2 else ()
     return Message.of(
         f"Every value is a whole number from {profile.smallest:.0f} to {profile.largest:.0f}: they look like "
         "genotypes or other categories, and were screened as Gaussian.",
-        hint=("For categories use ", _CATEGORIES, "."),
+        hint=("For categories use ", _CATEGORIES, *rare, "."),
         kind="values-categories",
         smallest=profile.smallest,
         largest=profile.largest,
@@ -237,6 +240,7 @@ def _about_subtracted(profile: ValueProfile, of_file: bool) -> Message | None:
         and profile.largest >= SUBTRACTED_ENDS * -profile.smallest
         and profile.share_negative <= SUBTRACTED_NEGATIVE
         and profile.level_spread >= SUBTRACTED_LEVEL_SPREAD
+        and (profile.skewness >= RAW_SKEWNESS or profile.kurtosis >= SUBTRACTED_KURTOSIS)
     ):
         return None
     return Message.of(
