@@ -50,10 +50,10 @@ def test_many_degenerate_features_of_a_sparse_table(rng):
     places = (rng.integers(0, 500, 50_000), rng.integers(0, 50_000, 50_000))
     X = sp.coo_array((rng.random(50_000), places), shape=(500, 50_000)).tocsr()
     y = np.repeat([0, 1], 250)
-    with pytest.warns(bs.DegenerateFeatureWarning):
+    with pytest.warns(bs.DegenerateFeatureWarning), pytest.warns(bs.errors.DataWarning, match="floor"):
         posterior = bs.screen(X, y)
     assert posterior.degenerate.sum() > 20_000
-    with pytest.warns(bs.DegenerateFeatureWarning):
+    with pytest.warns(bs.DegenerateFeatureWarning), pytest.warns(bs.errors.DataWarning, match="floor"):
         dense = bs.screen(X[:, :300].toarray(), y)
     np.testing.assert_allclose(posterior.log_odds[:300], dense.log_odds, rtol=1e-9)
 
@@ -62,9 +62,9 @@ def test_many_degenerate_features_of_a_sparse_table(rng):
 def test_floors_do_not_depend_on_the_layout(rng, layout):
     X = rng.poisson(0.15, size=(30, 200)).astype(float)
     y = np.repeat([0, 1], 15)
-    with pytest.warns(bs.DegenerateFeatureWarning):
+    with pytest.warns(bs.DegenerateFeatureWarning), pytest.warns(bs.errors.DataWarning, match="rare events"):
         expected = bs.screen(X, y).log_odds
-    with pytest.warns(bs.DegenerateFeatureWarning):
+    with pytest.warns(bs.DegenerateFeatureWarning), pytest.warns(bs.errors.DataWarning, match="rare events"):
         got = bs.screen(LAYOUTS[layout](X), y).log_odds
     np.testing.assert_allclose(got, expected, rtol=1e-9)
 

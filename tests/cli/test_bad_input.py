@@ -805,7 +805,7 @@ STATISTICS = [
         "stats with ranks",
         {"t.csv": GOOD},
         ("stats", "t.csv", *BY_STAGE, "--transform", "rank-normal", "--out", "a.stats.parquet"),
-        ("--transform rank-normal", "Use none, log2 or log1p"),
+        ("--transform rank-normal", "Use none, log2, log1p or logit"),
     ),
     Case(
         "stats into CSV",

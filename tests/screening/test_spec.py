@@ -56,7 +56,7 @@ SOURCES = st.fixed_dictionaries(
 GAUSSIAN = st.fixed_dictionaries(
     {},
     optional={
-        "transform": st.sampled_from(["none", "log2", "log1p", "rank-normal"]),
+        "transform": st.sampled_from(["none", "log2", "log1p", "logit", "rank-normal"]),
         "block_model": st.sampled_from(["own", "shift"]),
         "resolution": st.floats(0, 10),
         "prior_ratio": RATIOS,

@@ -151,7 +151,7 @@ SOURCE = (
     option("id_column", str | None, None, INPUT, "Column with the sample ids, of the table or the label file.",
            metavar="COLUMN"),
     option("ignore", list[str] | None, None, INPUT, "Column to leave out; may be repeated.", metavar="COLUMN"),
-    option("transform", words("none", "log2", "log1p", "rank-normal"), "none", INPUT,
+    option("transform", words("none", "log2", "log1p", "logit", "rank-normal"), "none", INPUT,
            "Applied to every value; never guessed."),
     option("missing", words("raise", "omit"), "raise", INPUT, "Missing values: an error, or left out."),
     option("na_values", list[str] | None, None, INPUT, "Further spelling of a missing value; may be repeated.",

@@ -22,7 +22,7 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
     if spec.transform in NEEDS_ALL_SAMPLES:
         raise OptionError(
             f"--transform {spec.transform} looks at all samples of a feature at once, so that its statistics "
-            "could not be merged with those of another site. Use none, log2 or log1p."
+            "could not be merged with those of another site. Use none, log2, log1p or logit."
         )
     check_file(spec.table)
     if is_statistics_file(spec.table):

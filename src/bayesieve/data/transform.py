@@ -11,9 +11,19 @@ import numpy.typing as npt
 from bayesieve.data.matrix import is_sparse
 from bayesieve.utils import DataError, OptionError
 
-TRANSFORMS = ("none", "log2", "log1p", "rank-normal")
+TRANSFORMS = ("none", "log2", "log1p", "logit", "rank-normal")
 NEEDS_ALL_SAMPLES = frozenset({"rank-normal"})
 
+_INWARDS = (
+    "It is for shares such as methylation levels: move values of exactly 0 and 1 inwards first, say by 0.001, or "
+    "use rank-normal."
+)
+_CURES = {
+    "log2": "log1p takes zeros; for values below zero, as of background-corrected intensities, use rank-normal, "
+    "or clip them first.",
+    "log1p": "Use rank-normal, or clip such values first.",
+    "logit": _INWARDS,
+}
 Where = Callable[[int, int], str]  # (sample, feature) of the piece, in words
 
 
@@ -27,7 +37,8 @@ def check_transform(name: str) -> str:
 def apply_transform(name: str, values: Any, where: Where) -> Any:
     """Apply a transformation to samples x features, dense or sparse.
 
-    ``log2`` is for values above 0, ``log1p`` (the natural logarithm of 1 + x) for values above -1.
+    ``log2`` is for values above 0, ``log1p`` (the natural logarithm of 1 + x) for values above -1. ``logit`` is
+    log2(x / (1 - x)), which makes M-values of methylation levels; it is for values between 0 and 1.
     ``rank-normal`` replaces the values of a feature by normal scores of their ranks among all its
     samples, the normal quantile of (rank - 3/8) / (n + 1/4) (Blom 1958); ties share their mean rank.
 
@@ -45,17 +56,31 @@ def apply_transform(name: str, values: Any, where: Where) -> Any:
     if name == "rank-normal":
         return _normal_scores(values.toarray() if is_sparse(values) else np.asarray(values, dtype=np.float64))
     if is_sparse(values):
-        if name == "log2":
+        if name in ("log2", "logit"):
             raise DataError(
-                "log2 needs values above 0, but in a sparse table most are 0. log1p takes zeros and keeps them."
+                f"{name} needs values above 0, but in a sparse table most are 0. log1p takes zeros and keeps them."
             )
         _check_domain(name, values.data[None], -1.0, lambda _, k: _sparse_where(values, k, where))
         return values.log1p()
     values = np.asarray(values)
     if values.dtype.kind != "f":
         values = values.astype(np.float64)
-    _check_domain(name, values, 0.0 if name == "log2" else -1.0, where)
+    _check_domain(name, values, -1.0 if name == "log1p" else 0.0, where)
+    if name == "logit":
+        return _logit(values, where)
     return np.log2(values, dtype=np.float64) if name == "log2" else np.log1p(values, dtype=np.float64)
+
+
+def _logit(values: npt.NDArray[Any], where: Where) -> npt.NDArray[np.float64]:
+    outside = values >= 1.0
+    if outside.any():
+        i, j = (int(k) for k in np.argwhere(outside)[0])
+        raise DataError(
+            f"logit needs values below 1, but {int(outside.sum()):,} or more are not, the first is "
+            f"{values[i, j]:g} at {where(i, j)}. {_INWARDS}"
+        )
+    values = values.astype(np.float64)
+    return np.asarray(np.log2(values) - np.log1p(-values) / np.log(2.0))
 
 
 def _check_domain(name: str, values: npt.NDArray[Any], bound: float, where: Where) -> None:
@@ -63,12 +88,7 @@ def _check_domain(name: str, values: npt.NDArray[Any], bound: float, where: Wher
     if not outside.any():
         return
     i, j = (int(k) for k in np.argwhere(outside)[0])
-    cure = (
-        "log1p takes zeros; for values below zero, as of background-corrected intensities, use rank-normal, or "
-        "clip them first."
-        if name == "log2"
-        else "Use rank-normal, or clip such values first."
-    )
+    cure = _CURES[name]
     raise DataError(
         f"{name} needs values above {bound:g}, but {int(outside.sum()):,} or more are not, the first is "
         f"{values[i, j]:g} at {where(i, j)}. {cure}"

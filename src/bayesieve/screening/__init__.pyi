@@ -6,7 +6,7 @@ from .inputs import (
     values_of as values_of,
 )
 from .leave_one_out import fragility as fragility
-from .obf import screen as screen
+from .obf import rescreen as rescreen, screen as screen
 from .permutation_test import permutations as permutations
 from .record import SCHEMA_VERSION as SCHEMA_VERSION, RunRecord as RunRecord
 from .record_parts import (
@@ -22,3 +22,4 @@ from .spec_text import (
     prior_numbers as prior_numbers,
     python_lines as python_lines,
 )
+from .value_advice import advise_on_share as advise_on_share, advise_on_values as advise_on_values

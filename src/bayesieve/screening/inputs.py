@@ -26,7 +26,14 @@ from bayesieve.models import (
     Model,
 )
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.stats import ClassStatistics, check_exposures, largest_counts, split_blocks
+from bayesieve.stats import (
+    ClassStatistics,
+    ValueProfile,
+    ValueSample,
+    check_exposures,
+    largest_counts,
+    split_blocks,
+)
 from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, PriorError, Wording
 
 
@@ -106,6 +113,8 @@ class ScreenInput:
         Pairs used and left out; 0 if samples are not paired.
     shufflable
         The samples, if their labels can be shuffled.
+    whole
+        The table as it was given, of arrays; None otherwise.
     """
 
     table: ValueBlocks | None
@@ -116,6 +125,18 @@ class ScreenInput:
     n_pairs: int = 0
     n_incomplete: int = 0
     shufflable: Shufflable | None = None
+    whole: LabelledMatrix | None = None
+
+    def profile(self) -> ValueProfile | None:
+        """Look at the values before any transformation; None of ready statistics."""
+        if self.whole is not None:
+            return ValueSample.of(self.whole.values, self.whole.labels.codes).profile()
+        return getattr(self.table, "profile", None)
+
+    @property
+    def transform(self) -> str | None:
+        """How the values of a file were transformed; None of arrays, of which it is not known."""
+        return getattr(self.table, "transform", None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,15 +261,18 @@ def screen_input(
     if blocks is None:
         whole = model.summarise(matrix, missing=missing, n_threads=n_threads)
         return ScreenInput(
-            matrix, whole, matrix.feature_names, samples={None: labels.counts}, shufflable=Shufflable(matrix)
-        )
+            matrix, whole, matrix.feature_names, samples={None: labels.counts}, shufflable=Shufflable(matrix),
+            whole=matrix,
+        )  # fmt: skip
     joint = in_blocks(matrix, blocks)
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = split_blocks(whole, labels.classes)
     counts = joint.labels.counts.reshape(len(blocked), len(labels.classes))
     samples = {None: labels.counts, **dict(zip(blocked, counts, strict=True))}
     shufflable = Shufflable(matrix, _strata(joint))
-    return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples, shufflable=shufflable)
+    return ScreenInput(
+        matrix, statistics, matrix.feature_names, blocked, samples, shufflable=shufflable, whole=joint
+    )
 
 
 def _strata(joint: LabelledMatrix) -> tuple[Any, ...]:
@@ -338,6 +362,7 @@ def _of_pairs(
     return ScreenInput(
         made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete),
         shufflable=Shufflable(made, None if blocks is None else _strata(joint), made.n_samples),
+        whole=matrix,
     )  # fmt: skip
 
 

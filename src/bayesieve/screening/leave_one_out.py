@@ -23,7 +23,7 @@ from bayesieve.models import (
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.screening.inputs import SummarisedTable, check_same_data, values_of
-from bayesieve.screening.obf import screen
+from bayesieve.screening.obf import rescreen
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, check_exposures, whole_plan
 from bayesieve.utils import (
     DataError,
@@ -244,7 +244,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
         )
     ready = posterior is not None
     if posterior is None:
-        posterior = screen(
+        posterior = rescreen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
             patterns=patterns, exposures=exposures, missing=missing, degenerate=degenerate, resolution=resolution,
             n_threads=n_threads,

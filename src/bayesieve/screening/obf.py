@@ -26,6 +26,7 @@ from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
 from bayesieve.screening.shuffles import Progress, number_of_shuffles, shuffle_labels
+from bayesieve.screening.value_advice import values_unjudged, warn_about_values
 from bayesieve.stats import Moments, check_resolution, largest_counts
 from bayesieve.utils import (
     JEFFREYS,
@@ -238,6 +239,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         result.comparison, result.findings,
     )  # fmt: skip
     advise(posterior)
+    warn_about_values(found, model, resolution is not None)
     if found.shufflable is None:
         return posterior
     n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, posterior.n_features)
@@ -254,6 +256,12 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         progress,
     )
     return replace(posterior, shuffled=shuffled)
+
+
+def rescreen(*data: Any, **options: Any) -> FeaturePosterior:
+    """Screen inside another analysis: values are not judged again, and labels not shuffled."""
+    with values_unjudged():
+        return screen(*data, shuffles=0, **options)
 
 
 BLOCK_MODELS = ("own", "shift")

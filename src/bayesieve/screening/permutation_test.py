@@ -13,7 +13,7 @@ from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.models import Comparison, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
 from bayesieve.screening.inputs import SummarisedTable, check_model, check_same_data, values_of
-from bayesieve.screening.obf import screen
+from bayesieve.screening.obf import rescreen
 from bayesieve.screening.relabelled import Counts, PermutationChunk, Question
 from bayesieve.stats import ClassStatistics, Relabellings
 from bayesieve.utils import (
@@ -114,7 +114,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
         raise OptionError(f"posterior is what screen() returns, not {type(posterior).__name__}.")
     _check_options(check_model(model) if posterior is None else posterior.model, n_permutations, cut, target, seed)
     if posterior is None:
-        posterior = screen(
+        posterior = rescreen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
             patterns=patterns, missing=missing, degenerate=degenerate, resolution=resolution, n_threads=n_threads,
         )  # fmt: skip

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from bayesieve.data import Label
 from bayesieve.models import GaussianModel, Model, NormalInverseGamma, subset_log_evidence
 from bayesieve.posterior import MOST_FEATURES
-from bayesieve.screening import screen
+from bayesieve.screening import rescreen
 from bayesieve.sets.masks import check_number, mask_of, members, set_sizes, sums_over_sets
 from bayesieve.sets.priors import SetPrior, as_prior
 from bayesieve.sets.set_posterior import SetPosterior
@@ -316,7 +316,7 @@ def enumerate_sets(
     """
     over_sets = as_prior(prior)
     if all_independent(structure):
-        screened = screen(X, y, model=model, classes=classes, feature_names=feature_names, missing=missing)
+        screened = rescreen(X, y, model=model, classes=classes, feature_names=feature_names, missing=missing)
         return SetPosterior.of_features(screened, over_sets)
     gaussian = _gaussian(model, missing)
     what = "A structure other than 'diagonal'"

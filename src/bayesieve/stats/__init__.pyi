@@ -38,3 +38,4 @@ from .statistics import (
     largest_counts as largest_counts,
     side_by_side as side_by_side,
 )
+from .value_profile import ValueProfile as ValueProfile, ValueSample as ValueSample

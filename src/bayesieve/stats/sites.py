@@ -38,7 +38,7 @@ def take_features(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
     return canonical(Moments.trusted(moments.classes, *(np.where(places >= 0, a[:, places], 0) for a in arrays)))
 
 
-TRANSFORMS = ("none", "log2", "log1p")
+TRANSFORMS = ("none", "log2", "log1p", "logit")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class SiteStatistics:
     feature_ids
         One distinct id per feature.
     transform
-        What was done to the values first: ``"none"``, ``"log2"`` or ``"log1p"``.
+        What was done to the values first: ``"none"``, ``"log2"``, ``"log1p"`` or ``"logit"``.
     min_cell, n_suppressed
         The rule of :func:`suppress` that was applied, 0 for none, and how many features it held back.
 

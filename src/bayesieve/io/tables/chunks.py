@@ -12,7 +12,7 @@ from bayesieve.data import NEEDS_ALL_SAMPLES, LabelledMatrix, Labels, apply_tran
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.io.tables.table import FeatureTable, SampleTable
 from bayesieve.models import Model
-from bayesieve.stats import ClassStatistics, FeatureStream, MomentStream
+from bayesieve.stats import ClassStatistics, FeatureStream, MomentStream, ValueSample
 from bayesieve.utils import DataError, FileError, FloatArray, IntArray, SampleIds, Wording, option
 
 
@@ -101,6 +101,24 @@ class Missing:
         self.total += len(places)
 
 
+@dataclass(slots=True)
+class Look:
+    """A sub-table of the values met so far, before they are transformed."""
+
+    sample: ValueSample | None = None
+    n_samples: int = 0
+
+    def add(self, values: Any, roles: SampleRoles, first_feature: int) -> None:
+        """Look at a chunk; one that begins with the first feature holds further samples."""
+        if 0 in values.shape:
+            return
+        start = self.n_samples if first_feature == 0 else 0
+        groups = np.repeat([0, 1], roles.cells.size) if roles.paired else roles.cells
+        part = ValueSample.of(values, groups, start, first_feature)
+        self.sample = part if self.sample is None else self.sample.merge(part)
+        self.n_samples += int(values.shape[0]) if first_feature == 0 else 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunks:
     """All chunks of a table.
@@ -115,12 +133,15 @@ class Chunks:
         Bytes for what has to be held whole.
     paired
         Whether samples come in pairs, whose differences are wanted.
+    look
+        What has been seen of the values, if anybody wants to know.
     """
 
     table: SampleTable | FeatureTable
     transform: str
     memory: int
     paired: bool = False
+    look: Look | None = None
 
     @property
     def whole_features(self) -> bool:
@@ -176,6 +197,8 @@ class Chunks:
         numbers = values if levels is None else np.where(values < 0, np.nan, 0.0)
         missing.count(numbers, roles, features, self.table.path)
         if levels is None:
+            if self.look is not None:
+                self.look.add(values, roles, first)
             values = roles.differences(apply_transform(self.transform, values, where))
         return Chunk(values, roles, first, features, levels)
 

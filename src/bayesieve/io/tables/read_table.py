@@ -74,7 +74,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     model
         The model whose statistics are to be summed; by default the Gaussian model's moments.
     transform
-        ``"none"``, ``"log2"``, ``"log1p"`` or ``"rank-normal"``; see
+        ``"none"``, ``"log2"``, ``"log1p"``, ``"logit"`` or ``"rank-normal"``; see
         :func:`bayesieve.data.transform.apply_transform`.
     missing
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, sample_totals, sum_chunks
+from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
-from bayesieve.stats import SMALLEST_SQUARES, ClassStatistics, Moments, as_moments, plain_counts, split_blocks
+from bayesieve.stats import (
+    SMALLEST_SQUARES,
+    ClassStatistics,
+    Moments,
+    ValueProfile,
+    as_moments,
+    plain_counts,
+    split_blocks,
+)
 from bayesieve.utils import DataError, Message, MissingValueError, SampleIds, option, plural
 
 _MOST_KEPT = 2**28  # bytes of values kept for a second look
@@ -138,6 +146,8 @@ class Summary:
         Number of pairs, 0 if samples are not paired.
     kept
         All chunks with their values, if they were kept for a second look.
+    profile
+        What the values look like before any transformation; None if they were not read for a Gaussian model.
     """
 
     statistics: ClassStatistics
@@ -151,6 +161,12 @@ class Summary:
     sample_names: tuple[str, ...] = ()
     n_pairs: int = 0
     kept: list[Chunk] | None = None
+    profile: ValueProfile | None = None
+
+    @property
+    def transform(self) -> str:
+        """How the values were transformed."""
+        return self.chunks.transform
 
     @property
     def moments(self) -> Moments:
@@ -285,7 +301,9 @@ def summarise(
     if by_total:
         samples.totals = sample_totals(chunks, samples.restart())
     keep = min(chunks.memory // 2, _MOST_KEPT) if keep_values else 0
-    sums = sum_chunks(chunks, samples, absent, model, n_threads, keep)
+    look = Look()
+    looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
+    sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
     samples.finish(path, chunks.table.left_out.get("not in the label file", ()))
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)
@@ -303,6 +321,7 @@ def summarise(
     return Summary(
         statistics, tuple(sums.features), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
         n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep_values else None,
+        profile=None if look.sample is None else look.sample.profile(),
     )  # fmt: skip
 
 
