@@ -184,6 +184,8 @@ DESIGN = (
     option("exposures", str | None, None, COMPARED, "Offsets of counts: column, FILE:COLUMN, or total (sums).",
            metavar="COLUMN"),
     option("informative_missing", bool, False, COMPARED, "A different share of missing values is evidence, too."),
+    option("factors", str | None, None, COMPARED, "Compare given factors that samples share: how many, or auto.",
+           metavar="N|auto"),
 )
 PRIOR_RATIO = option("prior_ratio", str | None, None, CHOICE,
                      "The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...", metavar="L")

@@ -28,13 +28,27 @@ from bayesieve.models import (
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.stats import (
     ClassStatistics,
+    FactorFit,
     ValueProfile,
     ValueSample,
     check_exposures,
+    fit_factors,
     largest_counts,
+    number_of_factors,
     split_blocks,
 )
-from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, PriorError, Wording
+from bayesieve.utils import (
+    DataError,
+    FloatArray,
+    IntArray,
+    LabelError,
+    OptionError,
+    PriorError,
+    Wording,
+    check_choice,
+    check_whole,
+    option,
+)
 
 
 @functools.cache
@@ -113,6 +127,8 @@ class ScreenInput:
         Pairs used and left out; 0 if samples are not paired.
     shufflable
         The samples, if their labels can be shuffled.
+    factors
+        What was taken out of the values, if anything.
     whole
         The table as it was given, of arrays; None otherwise.
     """
@@ -125,6 +141,7 @@ class ScreenInput:
     n_pairs: int = 0
     n_incomplete: int = 0
     shufflable: Shufflable | None = None
+    factors: FactorFit | None = None
     whole: LabelledMatrix | None = None
 
     def profile(self) -> ValueProfile | None:
@@ -151,11 +168,14 @@ class Shufflable:
         Batch of every sample (or pair); None without batches.
     n_pairs
         Number of pairs, 0 if samples are not paired.
+    n_factors
+        Factors to be taken out of the values, given the labels.
     """
 
     matrix: LabelledMatrix
     strata: tuple[Any, ...] | None = None
     n_pairs: int = 0
+    n_factors: int = 0
 
     @property
     def scheme(self) -> str:
@@ -219,11 +239,14 @@ class Shufflable:
         if self.n_pairs:
             return self._flipped(codes, model)
         labels = Labels(self.matrix.labels.classes, codes)
-        matrix = replace(self.matrix, labels=labels)
+        matrix, factors = replace(self.matrix, labels=labels), None
+        if self.n_factors:
+            factors = fit_factors(_dense(matrix), codes, self.n_factors)
+            matrix = replace(matrix, values=factors.values)
         counts = {None: labels.counts}
         if self.strata is None:
             whole = model.summarise(matrix, missing="omit")
-            return ScreenInput(matrix, whole, matrix.feature_names, samples=counts)
+            return ScreenInput(matrix, whole, matrix.feature_names, samples=counts, factors=factors)
         joint = in_blocks(matrix, list(self.strata))
         statistics, blocked = split_blocks(model.summarise(joint, missing="omit"), labels.classes)
         by_block = joint.labels.counts.reshape(len(blocked), len(labels.classes))
@@ -273,6 +296,42 @@ def screen_input(
     return ScreenInput(
         matrix, statistics, matrix.feature_names, blocked, samples, shufflable=shufflable, whole=joint
     )
+
+
+def given_factors(found: ScreenInput, model: Model, factors: Any, seed: Any) -> ScreenInput:
+    """Take factors that samples share out of the data: as many as parallel analysis finds, or a given number."""
+    model.require(
+        "effect-sizes",
+        option("factors"),
+        " belongs to the calibrated prior.",
+        hint=("Leave ", Wording("the model", "--prior"), " out."),
+    )
+    samples = found.shufflable
+    if samples is None:
+        raise OptionError(option("factors"), " needs the values of the samples in memory.", kind="capability")
+    if samples.scheme != "samples" or len(found.statistics.classes) != 2:
+        raise OptionError(
+            option("factors"), " compares two classes, without blocks and pairs.", hint="Leave one of them out.",
+            kind="capability",
+        )  # fmt: skip
+    values, codes = _dense(samples.matrix), samples.matrix.labels.codes
+    if np.isnan(values).any():
+        raise OptionError(option("factors"), " needs a table without missing values.", hint="Fill them in first.")
+    if isinstance(factors, str):
+        check_choice("factors", factors, ("auto",))
+        number = number_of_factors(values, codes, seed)
+    else:
+        check_whole("factors", factors, 0)
+        number = int(factors)
+        if number > codes.size - 4:
+            raise OptionError(f"{number} factors are too many for {codes.size} samples. Ask for fewer.")
+    shufflable = replace(samples, n_factors=number)
+    return replace(shufflable.relabelled(codes, model), shufflable=shufflable, whole=found.whole)
+
+
+def _dense(matrix: LabelledMatrix) -> FloatArray:
+    values: Any = matrix.values
+    return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
 
 
 def _strata(joint: LabelledMatrix) -> tuple[Any, ...]:

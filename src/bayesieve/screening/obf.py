@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
 from bayesieve.models import (
+    CalibratedModel,
     Compared,
     Comparison,
     GaussianModel,
@@ -21,26 +22,36 @@ from bayesieve.models import (
     compare,
     warn_unless_semi_proper,
 )
-from bayesieve.posterior import Differences, FeaturePosterior, Finding, check_log_odds, expected_under_null
+from bayesieve.posterior import (
+    Differences,
+    FeaturePosterior,
+    Finding,
+    Remark,
+    check_log_odds,
+    expected_under_null,
+)
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
-from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.screening.inputs import ScreenInput, check_model, given_factors, screen_input, values_of
 from bayesieve.screening.shuffles import Progress, number_of_shuffles, shuffle_labels
 from bayesieve.screening.value_advice import values_unjudged, warn_about_values
-from bayesieve.stats import Moments, check_resolution, largest_counts
+from bayesieve.stats import Moments, check_resolution, first_factor_share, largest_counts
 from bayesieve.utils import (
     JEFFREYS,
     CalibrationWarning,
+    Message,
     OptionError,
     PriorWarning,
     Wording,
     check_choice,
     option,
+    plural,
     warn,
 )
 
 _FEW_SAMPLES = 5
 _FEW_IN_A_BLOCK, _MANY_UNDER_NULL = 15, 0.005
+_STRONGEST, _FEW_STRONG, _MOST_FACTOR = 200, 10, 0.5  # features looked at, and the share of one factor
 _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which PP-like priors mislead
 
 
@@ -134,6 +145,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     resolution: npt.ArrayLike | None = None,
     n_threads: int | None = None,
     shuffles: int | str | None = "auto",
+    factors: int | str | None = None,
     seed: Any = 0,
     progress: Progress | None = None,
 ) -> FeaturePosterior:
@@ -195,6 +207,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         How often the screen is repeated with the labels of the samples shuffled (within blocks; between the
         samples of a pair), to see what it lists when the classes mean nothing: 20 to 100 times by the size of the
         table, or a number of times, 0 for never. Ready statistics hold no samples to shuffle.
+    factors
+        Compare two classes given factors that samples share beyond them (quality, mixture of cells, an unknown
+        batch): a number of them, or ``"auto"`` for as many as parallel analysis finds. See
+        :mod:`bayesieve.stats.factors`.
     seed
         Of the shuffles, for NumPy's generator.
     progress
@@ -221,22 +237,24 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     model = check_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
     prior_log_odds = check_log_odds(prior_probability, found.statistics.n_features)
+    if factors is not None:
+        found = given_factors(found, model, factors, seed)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
     def compare_data(believed: Model, data: ScreenInput) -> Any:
-        ready = believed.estimate(_parts_of(data, resolution))
+        ready = _given(believed, data).estimate(_parts_of(data, resolution))
         policy = "floor" if degenerate == "raise" else degenerate
         quiet = replace(handling, policy=policy, table=data.table, warns=False)
         return _compare(
             ready, data, patterns, block_model, informative_missing, quiet, detail=False
         ).log_bayes_factor
 
-    believed, model = model, model.estimate(_parts_of(found, resolution))
+    believed, model = model, _given(model, found).estimate(_parts_of(found, resolution))
     result = _compare(model, found, patterns, block_model, informative_missing, handling)
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, result.findings,
+        result.comparison, (*result.findings, *_of_factors(found)),
     )  # fmt: skip
     advise(posterior)
     warn_about_values(found, model, resolution is not None)
@@ -255,7 +273,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         seed,
         progress,
     )
-    return replace(posterior, shuffled=shuffled)
+    findings = (*posterior.findings, *_common_factor(found, posterior))
+    return replace(posterior, shuffled=shuffled, findings=findings)
 
 
 def rescreen(*data: Any, **options: Any) -> FeaturePosterior:
@@ -265,6 +284,45 @@ def rescreen(*data: Any, **options: Any) -> FeaturePosterior:
 
 
 BLOCK_MODELS = ("own", "shift")
+
+
+def _given(model: Model, found: ScreenInput) -> Model:
+    """Return the model that knows of factors taken out of the values."""
+    if found.factors is None:
+        return model
+    calibrated = cast("CalibratedModel", model)
+    return replace(calibrated, n_factors=found.factors.n_factors, penalty=found.factors.penalty)
+
+
+def _of_factors(found: ScreenInput) -> tuple[Finding, ...]:
+    """Say what was taken out of the values."""
+    if found.factors is None:
+        return ()
+    number, share = found.factors.n_factors, float(found.factors.shares.sum())
+    if not number:
+        return (Remark(("Samples share no factor beyond their classes that parallel analysis could find.",)),)
+    what = f"Given {plural(number, 'factor')} that samples share beyond their classes ({share:.0%} of the"
+    return (Remark((f"{what} variation within them); means and differences are given them.",)),)
+
+
+def _common_factor(found: ScreenInput, posterior: FeaturePosterior) -> tuple[Finding, ...]:
+    """Say so if one factor carries most of what the strongest features vary within their classes."""
+    samples = found.shufflable
+    if samples is None or samples.n_factors or not posterior.has_moments or samples.scheme != "samples":
+        return ()
+    strongest = posterior.ranking[:_STRONGEST]
+    strongest = strongest[posterior.log_bayes_factor[strongest] > 0]
+    if strongest.size < _FEW_STRONG:
+        return ()
+    codes, values = values_of(samples.matrix, np.sort(strongest))
+    share = 0.0 if np.isnan(values).any() else first_factor_share(values, codes)
+    if share < _MOST_FACTOR:
+        return ()
+    text = (
+        f"One factor carries {share:.0%} of what the {strongest.size:,} strongest features vary within classes. "
+        "Samples share something beyond them, and where it differs between classes it passes for many markers."
+    )
+    return (Remark((Message.of(text, hint=("Compare with ", option("factors", "auto"), "."), kind="factor"),)),)
 
 
 def _parts_of(found: ScreenInput, resolution: Any) -> list[Any]:

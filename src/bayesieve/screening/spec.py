@@ -48,7 +48,7 @@ class ScreenSpec:
     model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
         Likelihood by name, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
         probability (a number or ``FILE:COLUMN``), step of rounded values, features without variance.
-    blocks, block_model, pairs, exposures, informative_missing
+    blocks, block_model, pairs, exposures, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
     criterion, threshold, n_selected, expected_false_positives, proportion, confidence
         The rule of the list, by the paper's acronym and its number.
@@ -77,6 +77,7 @@ class ScreenSpec:
     pairs: str | None = spec_field(None, read.text, to="read_table")
     exposures: str | None = spec_field(None, read.text, to="read_table")
     informative_missing: bool = spec_field(False, read.flag, to="screen")
+    factors: int | str | None = spec_field(None, read.whole_or_auto, to="screen")
     prior: str = spec_field("calibrated", read.text)
     prior_ratio: float | str | None = spec_field(None, read.number_or_text)
     prior_probability: float | str = spec_field(0.01, read.number_or_text)

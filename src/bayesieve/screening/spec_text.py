@@ -95,6 +95,16 @@ def whole(low: int) -> Reader:
     return read
 
 
+def whole_or_auto(name: str, value: Any) -> int | str:
+    """Read a whole number, or the word auto."""
+    if isinstance(value, str) and value.strip() == "auto":
+        return "auto"
+    found = _float(value)
+    if found is None or not found.is_integer() or found < 0:
+        raise _not_read(name, value, "a whole number of at least 0, or auto")
+    return int(found)
+
+
 def number_or_text(name: str, value: Any) -> float | str:
     """Read a number, or the text that stands for one or many."""
     found = _float(value)

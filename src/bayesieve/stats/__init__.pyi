@@ -5,6 +5,12 @@ from .events.event_totals import (
     size_factors as size_factors,
     wide as wide,
 )
+from .factors import (
+    FactorFit as FactorFit,
+    first_factor_share as first_factor_share,
+    fit_factors as fit_factors,
+    number_of_factors as number_of_factors,
+)
 from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
 from .moments.kernels import merge as merge
 from .moments.moments import (

@@ -57,6 +57,9 @@ class CalibratedModel(Model):
     nodes
         Step, in standard deviations, and number of nodes on each side of the mode of the integral over log
         variance ratios.
+    n_factors, penalty
+        Factors that were taken out of the values, and what that adds to the variance factor of a mean difference;
+        see :mod:`bayesieve.stats.factors`.
     held
         Evidence of the data that the constants were taken from, for internal use.
 
@@ -77,6 +80,8 @@ class CalibratedModel(Model):
     mean_sizes: tuple[float, ...] | None = None
     ratio_sizes: tuple[float, ...] | None = None
     nodes: tuple[float, int] = EXACT
+    n_factors: int = 0
+    penalty: float = 0.0
     held: Any = field(default=None, repr=False)
     statistics_type: ClassVar[type] = Moments
     family: ClassVar[str] = "Gaussian"
@@ -168,7 +173,7 @@ class CalibratedModel(Model):
         """
         model = self
         if model.variance_dof is None:
-            dof, scale = _variance_prior(parts)
+            dof, scale = _variance_prior(parts, model.n_factors)
             model = replace(model, variance_dof=dof, variance_scale=scale)
         if model.mean_sizes is None or model.ratio_sizes is None:
             means, ratios = (tuple(grid.tolist()) for grid in model.grids(parts[0]))
@@ -248,11 +253,12 @@ class CalibratedModel(Model):
         return flags, constant | few
 
 
-def _variance_prior(parts: Sequence[Any]) -> tuple[float, float]:
+def _variance_prior(parts: Sequence[Any], n_factors: int) -> tuple[float, float]:
     """Degrees of freedom and scale of the prior of variances, from variances within classes of all parts."""
     squares = sum(part.centred_squares.sum(axis=0) for part in parts)
     dof = sum(np.maximum(np.broadcast_to(part.counts, part.mean.shape) - 1, 0).sum(axis=0) for part in parts)
     n = float(sum(np.broadcast_to(part.counts, part.mean.shape).max(axis=1).sum() for part in parts))
+    dof = dof - n_factors
     used = (squares > 0) & (dof > 0)
     if used.sum() < _FEW_FEATURES:
         return 0.0, 0.0
@@ -326,7 +332,7 @@ class EffectEvidences(Evidences):
         counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
         total = counts[:, :1].sum(axis=0) if moments.count.ndim == 1 else counts.sum(axis=0)
         dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
-        half_dof, within = 0.5 * (total - 1.0 + dof), moments.centred_squares.sum(axis=0)
+        half_dof, within = 0.5 * (total - 1.0 - model.n_factors + dof), moments.centred_squares.sum(axis=0)
         means, ratios = model.grids(self._moments)
         if len(groups) > 2:
             places = (
@@ -342,11 +348,15 @@ class EffectEvidences(Evidences):
             return np.where(within + dof * scale > 0, of_means, 0.0), of_ratios
         n0, n1 = counts if moments.count.ndim == 2 else counts[:, :1]
         size = n0 * n1 / np.maximum(n0 + n1, 1.0)
+        left = 1.0
+        if model.n_factors:  # given factors, see stats/factors.py
+            size = size / (1.0 + model.penalty * size)
+            left = 1.0 - model.n_factors / np.maximum(n0 + n1 - 2.0, 1.0)
         share = self.share if ratios.size else np.zeros(1)
         squares = moments.centred_squares
         return two_group_evidence(
             (size * moments.mean_difference**2, within, size, half_dof, dof * scale),
-            (*squares, n0 - 1.0, n1 - 1.0, share), (means, ratios), model.nodes,
+            (*squares, left * (n0 - 1.0), left * (n1 - 1.0), share), (means, ratios), model.nodes,
         )  # fmt: skip
 
 
