@@ -58,7 +58,7 @@ def test_shares_are_counts_of_what_reaches_as_far(rng):
 
 
 def test_kinds_of_tables_agree(rng):
-    counts = 0.37 * rng.poisson(2.0, size=(30, 40))
+    counts = 0.25 * rng.poisson(2.0, size=(30, 40))
     y = np.repeat([0, 1], 15)
     dense = bs.screen(counts, y, shuffles=5).shuffled
     for X in (sp.csr_matrix(counts), sp.csc_matrix(counts), np.asfortranarray(counts), counts.astype(np.float32)):

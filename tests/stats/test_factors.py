@@ -85,7 +85,7 @@ def test_parallel_analysis_finds_strong_factors(n_factors):
 
 
 def test_confounded_features_leave_the_list(rng):
-    X, y = confounded(rng, n=30)
+    X, y = confounded(rng, n=30, agreement=1.5)
     naive = bs.MinimalRisk(0.5).select(bs.screen(X, y, shuffles=20))
     given = bs.MinimalRisk(0.5).select(bs.screen(X, y, factors="auto", shuffles=20))
     assert naive.mask[10:].sum() > 30
