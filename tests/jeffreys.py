@@ -1,4 +1,4 @@
-"""The paper's prior by name: what the package does unless told otherwise, under Jeffreys' prior unless told otherwise."""
+"""The paper's prior by name: screens and what follows, under Jeffreys' prior unless a model is given."""
 
 from __future__ import annotations
 

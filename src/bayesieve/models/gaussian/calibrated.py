@@ -277,7 +277,8 @@ def _variance_weight(model: CalibratedModel, parts: Sequence[Any]) -> tuple[floa
         each = EffectEvidences(replace(model, variance_weight=0.5, nodes=QUICK), part)
         mean, ratio = each.kinds([(k,) for k in range(len(part.classes))])
         means, ratios = means + mean, ratios + ratio
-        shares.append(float(np.median(each.share)))
+        varies = part.centred_squares.sum(axis=0) > 0
+        shares.append(float(np.median(each.share[varies])) if varies.any() else 0.0)
     held = (parts[0], means, ratios) if len(parts) == 1 else None
     if not shares or max(shares) == 0.0:
         return 0.0, held

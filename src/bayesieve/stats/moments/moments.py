@@ -351,10 +351,9 @@ class Moments:
         for label in self.classes:
             whole, part = self._part(label), other._part(label)
             left = remove_part(label, whole[:4], part[:4])
-            powers = (
-                remove_powers(_powers(whole), _powers(part), _powers(left)) if len(whole) == len(part) == 6 else ()
-            )
-            parts.append((*left, *powers))
+            if len(whole) == len(part) == 6:
+                left = (*left, *remove_powers(*(_powers(each, part[1]) for each in (whole, part, left))))
+            parts.append(left)
         return self._from_parts(self.classes, parts)
 
     def take(self, places: Any) -> Moments:
@@ -529,12 +528,12 @@ def _merged(first: Part, second: Part) -> Part:
     whole = (first[0] + second[0], *merge(*first[:4], *second[:4]))
     if not len(first) == len(second) == 6:
         return whole
-    return (*whole, *merge_powers(_powers(first), _powers(second))[3:])
+    return (*whole, *merge_powers(_powers(first, first[1]), _powers(second, first[1]))[3:])
 
 
-def _powers(part: Part) -> Part:
-    """Count, mean, centred squares and higher powers."""
-    return (part[0], part[1] + part[2], part[3], *part[4:])
+def _powers(part: Part, origin: Any) -> Part:
+    """Count, mean less an origin near it, centred squares and higher powers."""
+    return (part[0], (part[1] - origin) + part[2], part[3], *part[4:])
 
 
 def _powers_of(shape: Shape) -> tuple[FloatArray, FloatArray]:
