@@ -142,8 +142,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add a batch of samples; the result equals :meth:`fit` on all of them, to rounding.
 
-        Two exceptions, because the values are gone: labels are not shuffled, so that nothing shortens the list; and
-        under a :class:`bayesieve.GaussianModel` a feature that is constant within a class stays at its prior,
+        Two exceptions, because the values are gone: labels are not shuffled, so that nothing shortens the list,
+        and under a :class:`bayesieve.GaussianModel` a feature that is constant within a class stays at its prior,
         where :meth:`fit` would take a floor from the values. State ``resolution`` to have it judged.
 
         Parameters
@@ -156,7 +156,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         OBFSelector
-            Itself. Until every class has two samples, an improper prior allows no selection yet.
+            Itself. Until every class has two samples, an improper prior allows no selection yet; the default needs
+            a sample of every class.
 
         Examples
         --------
@@ -188,7 +189,11 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         batch = model.summarise(matrix, missing=self.missing, n_threads=self.n_threads)
         merged = batch if before is None else before.merge(batch)
-        if min(largest_counts(merged)) >= 2 or not model.supports("prior-ratio"):
+        sizes = largest_counts(merged)
+        early = not model.supports("prior-ratio")
+        if model.supports("effect-sizes"):
+            early = min(sizes) > 0 and sum(sizes) > 2
+        if min(sizes) >= 2 or early:
             self._finish(screen(merged, **self._screen_options()))
         self.classes_ = np.asarray(merged.classes)
         self.statistics_ = merged

@@ -221,7 +221,7 @@ def test_a_floor_inside_a_block_is_flagged_and_told():
     X, y, batch = batches(p=4)
     X[(batch == "q") & (y == "case"), 1] = 0.25  # constant in one class of one block
     with pytest.warns(bs.DegenerateFeatureWarning, match="1 of 4 features are constant in a class of some block"):
-        posterior = bs.screen(X, y, blocks=batch)
+        posterior = jeffreys.screen(X, y, blocks=batch)
     assert posterior.degenerate.tolist() == [False, True, False, False]
 
 

@@ -47,7 +47,9 @@ def check_model(model: Any) -> Model:
     if model is None:
         return _default_model()
     if not isinstance(model, Model):
-        raise PriorError(f"model must be a Model, for example CalibratedModel(), not {model!r}.")
+        raise PriorError(
+            f"model must be a Model, as CalibratedModel() or GaussianModel.jeffreys(), not {model!r}."
+        )
     return model
 
 

@@ -67,8 +67,8 @@ class CalibratedModel(Model):
     >>> X = np.random.default_rng(0).standard_t(3, size=(40, 1000))
     >>> X[20:, 0] += 5.0
     >>> posterior = bs.screen(X, [0] * 20 + [1] * 20, model=bs.CalibratedModel())
-    >>> np.flatnonzero(posterior.probability > 0.5).tolist()
-    [0]
+    >>> bs.MinimalRisk(0.5).select(posterior).names
+    ('x0',)
     """
 
     variance_weight: float | None = None
@@ -229,7 +229,7 @@ class CalibratedModel(Model):
         Examples
         --------
         >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]], ["a", "a", "b"])
+        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [1.0, 2.5], [1.0, 3.0]], ["a", "a", "b"])
         >>> bs.CalibratedModel().flag(moments)[1].tolist()
         [True, False]
         """
