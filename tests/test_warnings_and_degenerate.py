@@ -80,9 +80,7 @@ def screen_with_warnings(*args, **options):
     """Return the posterior and all warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        options.setdefault(
-            "model", bs.GaussianModel.jeffreys()
-        )  # not by jeffreys.screen: warnings name the caller
+        options.setdefault("model", bs.GaussianModel.jeffreys())  # warnings name the caller
         return bs.screen(*args, **options), caught
 
 
