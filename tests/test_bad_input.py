@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 
+import jeffreys
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -201,9 +202,9 @@ def test_classes_so_far_apart_that_their_difference_overflows(model):
 
 def test_values_so_small_that_their_squares_vanish():
     table = X * [1.0, 1e-200, 1.0, 1e-200]
-    assert_refused(
-        bs.DataError, lambda: bs.screen(table, Y, feature_names=NAMES), "2 feature(s)", "vanish", "'x'", "Multiply"
-    )
+    words = ("2 feature(s)", "vanish", "'x'", "Multiply")
+    for screen in (bs.screen, jeffreys.screen):
+        assert_refused(bs.DataError, lambda: screen(table, Y, feature_names=NAMES), *words)  # noqa: B023
 
 
 @pytest.mark.parametrize(
@@ -303,7 +304,11 @@ def test_classes(classes, words):
 
 
 def test_a_class_without_samples():
-    assert_refused(bs.PriorError, lambda: bs.screen(X, Y, classes=["a", "b", "c"]), "Class 'c' has 0 samples")
+    classes = ["a", "b", "c"]
+    assert_refused(
+        bs.LabelError, lambda: bs.screen(X, Y, classes=classes), "No sample is of class c", "leave it out"
+    )
+    assert_refused(bs.PriorError, lambda: jeffreys.screen(X, Y, classes=classes), "Class 'c' has 0 samples")
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -312,7 +317,7 @@ def test_a_class_too_small_for_the_prior(n, resolution):
     labels = ["a"] * (12 - n) + ["b"] * n
     assert_refused(
         bs.PriorError,
-        lambda: bs.screen(X, labels, classes=["a", "b"], resolution=resolution),
+        lambda: jeffreys.screen(X, labels, classes=["a", "b"], resolution=resolution),
         f"Class 'b' has {n} sample",
         "at least 2",
         "add samples",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jeffreys
 import pytest
 
 import bayesieve as bs
@@ -79,7 +80,7 @@ def test_demo_tells_expected_and_true_errors(demo):
     assert demo.returncode == 0
     text = in_one_line(demo.stdout)
     data = SynergeticModel().draw(60, seed=3)
-    posterior = bs.screen(data.values, data.labels, prior_probability=0.005)
+    posterior = jeffreys.screen(data.values, data.labels, prior_probability=0.005)
     selection = bs.MinimalRisk(0.5).select(posterior)
     wrong = int((selection.mask & ~data.true_markers).sum())
     missed = int((~selection.mask & data.true_markers).sum())
@@ -102,7 +103,7 @@ def test_demo_ranks_the_strongest_features(demo):
     )
     assert [int(row[0]) for row in rows] == list(range(1, 13))
     data = SynergeticModel().draw(60, seed=3)
-    posterior = bs.screen(data.values, data.labels, prior_probability=0.005)
+    posterior = jeffreys.screen(data.values, data.labels, prior_probability=0.005)
     best = posterior.ranking[:12]
     assert [row[1] for row in rows] == [f"x{i}" for i in best]
     assert [row[2] for row in rows] == [f"{posterior.log_odds[i]:.1f}" for i in best]

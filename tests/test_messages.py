@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jeffreys
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -118,14 +119,14 @@ PROVOKED: dict[str, Callable[[], object]] = {
     "class twice": lambda: bs.screen(table(), LABELS, classes=["a", "a"]),
     "block without value": lambda: bs.screen(table(), LABELS, blocks=[None, *range(11)]),
     "many classes": lambda: bs.screen(table(), range(12)),
-    "class too small": lambda: bs.screen(table(), ["a"] * 11 + ["b"]),
+    "class too small": lambda: jeffreys.screen(table(), ["a"] * 11 + ["b"]),
     "priors of classes": lambda: bs.screen(
         table(), ["a", "b", "c"] * 4, model=bs.GaussianModel.proper(mean_locations=(0.0, 1.0, 2.0))
     ),
     "ratio missing": lambda: bs.PoissonModel(0.0, 0.0),
     "ratio superfluous": lambda: bs.PoissonModel(1.0, 1.0, prior_ratio=0.1),
-    "small classes": tiny,
-    "small blocks": lambda: bs.screen(table(40, 200), [0, 1] * 20, blocks=np.repeat(range(8), 5)),
+    "small classes": lambda: tiny(model=bs.GaussianModel.jeffreys()),
+    "small blocks": lambda: jeffreys.screen(table(40, 200), [0, 1] * 20, blocks=np.repeat(range(8), 5)),
     "scale": lambda: tiny(model=bs.GaussianModel.proper(variance_scale=1e9)),
     "no blocks": lambda: tiny(block_model="shift"),
     "shift and missing": lambda: bs.screen(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import jeffreys
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,7 +41,7 @@ def test_an_infinity_among_missing_values_is_found(rng, layout, place):
 
 def test_the_number_by_chance_knows_the_resolution(rng):
     X = np.round(rng.normal(size=(16, 40_000)))
-    posterior = bs.screen(X, [0] * 8 + [1] * 8, prior_probability=0.1, resolution=1.0)
+    posterior = jeffreys.screen(X, [0] * 8 + [1] * 8, prior_probability=0.1, resolution=1.0)
     selection = bs.MinimalRisk(0.5).select(posterior)
     assert selection.n_selected == pytest.approx(selection.expected_under_null, rel=0.3)
 
@@ -51,10 +52,10 @@ def test_many_degenerate_features_of_a_sparse_table(rng):
     X = sp.coo_array((rng.random(50_000), places), shape=(500, 50_000)).tocsr()
     y = np.repeat([0, 1], 250)
     with pytest.warns(bs.DegenerateFeatureWarning), pytest.warns(bs.errors.DataWarning, match="floor"):
-        posterior = bs.screen(X, y)
+        posterior = jeffreys.screen(X, y)
     assert posterior.degenerate.sum() > 20_000
     with pytest.warns(bs.DegenerateFeatureWarning), pytest.warns(bs.errors.DataWarning, match="floor"):
-        dense = bs.screen(X[:, :300].toarray(), y)
+        dense = jeffreys.screen(X[:, :300].toarray(), y)
     np.testing.assert_allclose(posterior.log_odds[:300], dense.log_odds, rtol=1e-9)
 
 
@@ -137,7 +138,7 @@ def test_drawing_with_unusable_features_warns_of_nothing(rng):
     X = rng.normal(size=(20, 100))
     X[1:, 3] = np.nan
     prior = np.linspace(0.001, 0.5, 100)
-    posterior = bs.screen(X, [0, 1] * 10, missing="omit", prior_probability=prior)
+    posterior = jeffreys.screen(X, [0, 1] * 10, missing="omit", prior_probability=prior)
     assert 0 < bs.expected_under_null(posterior, 0.0) < 20
 
 

@@ -10,6 +10,7 @@ import math
 import re
 import warnings
 
+import jeffreys
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -79,6 +80,7 @@ def screen_with_warnings(*args, **options):
     """Return the posterior and all warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        options.setdefault("model", bs.GaussianModel.jeffreys())  # warnings name the caller
         return bs.screen(*args, **options), caught
 
 
@@ -115,7 +117,7 @@ def test_constant_features_get_the_least_value_there_is(layout):
 
 
 def test_other_features_do_not_notice():
-    alone = bs.screen(TABLE[:, :1], Y).log_bayes_factor
+    alone = jeffreys.screen(TABLE[:, :1], Y).log_bayes_factor
     together, _ = screen_with_warnings(TABLE, Y)
     assert together.log_bayes_factor[0] == alone[0]
 
@@ -185,7 +187,7 @@ def test_exclude(layout):
 @layouts
 @pytest.mark.parametrize("step", [0.01, np.array([0.5, 0.1, 2.0, 0.3, 1.0, 0.25])], ids=["number", "per feature"])
 def test_resolution_leaves_nothing_degenerate(layout, step):
-    posterior = bs.screen(layout(TABLE), Y, resolution=step)
+    posterior = jeffreys.screen(layout(TABLE), Y, resolution=step)
     rounding = np.broadcast_to(np.asarray(step) ** 2 / 12, 6)
     expected = [
         log_bf(x[:N0], x[N0:], squares(x[:N0]) + N0 * extra, squares(x[N0:]) + N1 * extra)
@@ -194,7 +196,7 @@ def test_resolution_leaves_nothing_degenerate(layout, step):
     np.testing.assert_allclose(posterior.log_bayes_factor, expected, rtol=1e-10)
     assert not posterior.degenerate.any()
     assert posterior.degenerate_reason == ("",) * 6
-    from_moments = bs.screen(bs.Moments.from_matrix(TABLE, Y), resolution=step)
+    from_moments = jeffreys.screen(bs.Moments.from_matrix(TABLE, Y), resolution=step)
     np.testing.assert_allclose(from_moments.log_bayes_factor, expected, rtol=1e-10)
 
 
@@ -220,7 +222,7 @@ def test_a_constant_feature_without_a_scale_free_prior_stays_at_its_prior():
 def test_nothing_is_degenerate_under_a_proper_prior(layout):
     table = TABLE.copy()
     table[1:N0, 0] = np.nan
-    posterior = bs.screen(layout(table), Y, model=bs.GaussianModel.proper(), missing="omit")
+    posterior = jeffreys.screen(layout(table), Y, model=bs.GaussianModel.proper(), missing="omit")
     assert not posterior.degenerate.any()
     assert np.isfinite(posterior.log_bayes_factor).all()
 

@@ -28,7 +28,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     model
-        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` when None.
+        Likelihood and priors; :class:`bayesieve.CalibratedModel` when None, the paper's is
+        ``GaussianModel.jeffreys(prior_ratio=0.1)``.
     patterns
         For more than two classes, in which ways they may differ; as in :func:`bayesieve.screen`.
     prior_probability
@@ -37,6 +38,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         A rule object such as ``FixedSize(100)``, or the paper's acronym with its numbers: ``"MNC"``, ``"NP:5"``.
     missing, informative_missing, degenerate, resolution, block_model, n_threads
         As in :func:`bayesieve.screen`.
+    shuffles, seed
+        How often :meth:`fit` repeats the screen with shuffled labels, which judge the list, and their seed; as in
+        :func:`bayesieve.screen`. 0 saves their time where the list is judged otherwise, as in cross-validation.
     kinds
         Also find out, for two classes, whether means, variances or both differ: ``kinds_``.
     fragility
@@ -89,6 +93,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         kinds: bool = False,
         fragility: str | None = None,
         n_threads: int | None = None,
+        shuffles: int | str | None = "auto",
+        seed: Any = 0,
     ) -> None:
         self.model = model
         self.patterns = patterns
@@ -102,6 +108,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.kinds = kinds
         self.fragility = fragility
         self.n_threads = n_threads
+        self.shuffles = shuffles
+        self.seed = seed
 
     def fit(self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None) -> Self:
         """Screen the data and select features.
@@ -126,7 +134,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         posterior = screen(
             X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
             pairs=pairs, exposures=exposures, block_model=self.block_model,
-            informative_missing=self.informative_missing,
+            informative_missing=self.informative_missing, shuffles=self.shuffles, seed=self.seed,
         )  # fmt: skip
         self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut, exposures))
         return self
@@ -134,8 +142,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add a batch of samples; the result equals :meth:`fit` on all of them, to rounding.
 
-        One exception: a feature that is constant within a class stays at its prior, because the values
-        that :meth:`fit` would take a floor from are gone. State ``resolution`` to have it judged.
+        Two exceptions, because the values are gone: labels are not shuffled, so that nothing shortens the list,
+        and under a :class:`bayesieve.GaussianModel` a feature that is constant within a class stays at its prior,
+        where :meth:`fit` would take a floor from the values. State ``resolution`` to have it judged.
 
         Parameters
         ----------
@@ -147,7 +156,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         OBFSelector
-            Itself. Until every class has two samples, an improper prior allows no selection yet.
+            Itself. Until every class has two samples, an improper prior allows no selection yet; the default needs
+            a sample of every class.
 
         Examples
         --------
@@ -179,7 +189,11 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         batch = model.summarise(matrix, missing=self.missing, n_threads=self.n_threads)
         merged = batch if before is None else before.merge(batch)
-        if min(largest_counts(merged)) >= 2 or not model.supports("prior-ratio"):
+        sizes = largest_counts(merged)
+        early = not model.supports("prior-ratio")
+        if model.supports("effect-sizes"):
+            early = min(sizes) > 0 and sum(sizes) > 2
+        if min(sizes) >= 2 or early:
             self._finish(screen(merged, **self._screen_options()))
         self.classes_ = np.asarray(merged.classes)
         self.statistics_ = merged

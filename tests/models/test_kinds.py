@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import jeffreys
 import mpmath as mp
 import numpy as np
 import pytest
@@ -154,7 +155,7 @@ def test_a_posterior_brings_its_prior_and_its_resolution(rng):
 def test_features_that_cannot_be_judged_are_undefined():
     x = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 5.5], [2.0, 7.0], [3.0, 8.0], [4.0, 9.0]])
     with pytest.warns(bs.BayesieveWarning):
-        posterior = bs.screen(x, [0] * 3 + [1] * 3)
+        posterior = jeffreys.screen(x, [0] * 3 + [1] * 3)
     found = kinds(posterior)
     assert found.kind[0] == "undefined"
     assert np.isnan(found.probability[:, 0]).all()

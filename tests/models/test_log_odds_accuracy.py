@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import exact
+import jeffreys
 import mpmath as mp
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import bayesieve as bs
 
 def assert_close(X, y, *, hypers=None, model=None, relative=1e-11, absolute=1e-9, **kwargs):
     """Every column of X agrees with mpmath to the larger of both tolerances."""
-    got = bs.screen(X, y, model=model, prior_probability=kwargs.get("prior_probability", 0.01)).log_odds
+    got = jeffreys.screen(X, y, model=model, prior_probability=kwargs.get("prior_probability", 0.01)).log_odds
     worst = 0.0
     for j in range(X.shape[1]):
         chosen = hypers(j) if callable(hypers) else hypers or (exact.JEFFREYS,) * 3
@@ -48,7 +49,7 @@ def test_the_papers_colon_cancer_sizes(rng, shift):
 
 def test_large_classes_with_log_odds_above_ten_thousand(rng):
     X, y = data(rng, 2500, 2500, 2, shift=40.0, ratio=2.0)
-    assert bs.screen(X, y).log_odds.min() > 10_000
+    assert jeffreys.screen(X, y).log_odds.min() > 10_000
     assert_close(X, y)
 
 
@@ -81,7 +82,7 @@ def test_per_feature_proper_and_improper_priors(rng):
     ratio = rng.uniform(0.05, 2, 8)
     one = bs.NormalInverseGamma(kappa, s, nu, m)
     model = bs.GaussianModel((one, bs.NormalInverseGamma(kappa, s, nu, m + 1)), one, ratio)
-    got = bs.screen(X, y, model=model).log_odds
+    got = jeffreys.screen(X, y, model=model).log_odds
     for j in range(8):
         first, second = exact.Hyper(kappa[j], s[j], nu[j], m[j]), exact.Hyper(kappa[j], s[j], nu[j], m[j] + 1)
         expected = exact.log_odds(X[y == 0, j], X[y == 1, j], (first, second, first), prior_ratio=ratio[j])
@@ -94,7 +95,7 @@ def test_log_odds_below_minus_forty_thousand(rng):
     far = bs.NormalInverseGamma(1e6, 1e11, 1e6, 50.0)
     near = bs.NormalInverseGamma(3.0, 3.0, 1.0, 0.0)
     model = bs.GaussianModel((far,), near)
-    assert bs.screen(X, y, model=model).log_odds.max() < -40_000
+    assert jeffreys.screen(X, y, model=model).log_odds.max() < -40_000
     hypers = (exact.Hyper(1e6, 1e11, 1e6, 50.0),) * 2 + (exact.Hyper(3, 3, 1, 0),)
     assert_close(X, y, hypers=hypers, model=model)
 
@@ -110,4 +111,6 @@ def test_values_far_from_zero(rng, spread, layout):
     merged = pieces[0]
     for piece in pieces[1:]:
         merged = merged.merge(piece)
-    np.testing.assert_allclose(bs.screen(merged).log_odds, bs.screen(X, y).log_odds, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        jeffreys.screen(merged).log_odds, jeffreys.screen(X, y).log_odds, rtol=1e-9, atol=1e-9
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import jeffreys
 import numpy as np
 import pytest
 
@@ -43,7 +44,7 @@ def test_proper_prior_on_r1(r1):
     groups = [(first, moments.group(0)), (second, moments.group(1)), (model.pooled_prior, moments.pool())]
     evidences = [bs.log_evidence(prior, group)[0] for prior, group in groups]
     assert evidences == pytest.approx([-4.6280982170, -6.3554305587, -13.3174814898], abs=1e-10)
-    posterior = bs.screen(*r1, model=model, prior_probability=0.005)
+    posterior = jeffreys.screen(*r1, model=model, prior_probability=0.005)
     assert posterior.log_bayes_factor[0] == pytest.approx(2.3339527142, abs=1e-10)
     assert posterior.log_odds[0] == pytest.approx(-2.9593521106, abs=1e-10)
     assert math.exp(model.log_prior_ratio(moments)) == pytest.approx(0.01779406, abs=1e-8)
@@ -51,9 +52,9 @@ def test_proper_prior_on_r1(r1):
 
 @pytest.mark.filterwarnings("ignore:Class 0 has only 4 samples")
 def test_jeffreys_prior_on_r1(r1):
-    one = bs.screen(*r1, model=bs.GaussianModel.jeffreys(prior_ratio=1.0))
+    one = jeffreys.screen(*r1, model=bs.GaussianModel.jeffreys(prior_ratio=1.0))
     assert one.log_bayes_factor[0] == pytest.approx(5.2885974758, abs=1e-10)
-    assert bs.screen(*r1, prior_probability=0.005).log_odds[0] == pytest.approx(-2.3072924420, abs=1e-10)
+    assert jeffreys.screen(*r1, prior_probability=0.005).log_odds[0] == pytest.approx(-2.3072924420, abs=1e-10)
     assert log_lambda(*r1)[0] == pytest.approx(-3.8466393963, abs=1e-10)
     from_evidence = jeffreys_constant(4, 5) - one.log_bayes_factor[0]  # log BF = K - log lambda at L = 1
     assert math.exp(from_evidence) == pytest.approx(0.0213513695, abs=1e-10)
@@ -85,7 +86,7 @@ def test_evidence_needed_for_even_odds_under_each_named_ratio(n, needed):
 def test_jeffreys_ranking_is_the_pearson_neyman_ranking(rng):
     X = rng.normal(size=(30, 200))
     y = np.repeat([0, 1], [12, 18])
-    posterior = bs.screen(X, y)
+    posterior = jeffreys.screen(X, y)
     np.testing.assert_array_equal(posterior.ranking, np.argsort(log_lambda(X, y), kind="stable"))
     expected = math.log(0.1) + float(jeffreys_constant(12, 18)) - log_lambda(X, y)
     np.testing.assert_allclose(posterior.log_bayes_factor, expected, rtol=1e-11, atol=1e-11)

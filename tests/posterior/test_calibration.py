@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jeffreys
 import numpy as np
 import pytest
 
@@ -55,7 +56,7 @@ def test_the_jeffreys_gap_is_real_and_shown(rng):
     """Not calibrated under an improper prior even on ideal data: the number under the global null tells it."""
     X = rng.normal(size=(50, 20_000))
     X[25:, :100] += rng.normal(0, 1.5, 100)
-    selection = bs.MinimalRisk(0.5).select(bs.screen(X, np.repeat([0, 1], 25), prior_probability=0.005))
+    selection = bs.MinimalRisk(0.5).select(jeffreys.screen(X, np.repeat([0, 1], 25), prior_probability=0.005))
     actual = int(selection.mask[100:].sum())
     assert selection.expected_under_null == pytest.approx(actual, abs=4 * np.sqrt(actual))
     assert selection.expected_false_positives < selection.expected_under_null

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import jeffreys
 import mpmath as mp
 import numpy as np
 import pytest
@@ -361,7 +362,7 @@ def test_null_size_of_mnc_under_jeffreys(n, rate):
     """Share of Gaussian non-markers that pass at prior ratio 0.1, prior probability 0.005."""
     half = n // 2
     moments = bs.Moments((0, 1), np.array([half, half]), np.zeros((2, 1000)), np.full((2, 1000), half - 1.0))
-    posterior = bs.screen(moments, prior_probability=0.005)
+    posterior = jeffreys.screen(moments, prior_probability=0.005)
     assert bs.expected_under_null(posterior, 0.0) / 1000 == pytest.approx(rate, rel=0.04)
 
 
@@ -369,7 +370,7 @@ def test_null_size_of_mnc_under_jeffreys(n, rate):
 @pytest.mark.filterwarnings("ignore:Class 0 has only")
 def test_tiny_classes_by_simulation(rng, n, share):
     X = rng.normal(size=(2 * n, 40_000))
-    posterior = bs.screen(X, np.repeat([0, 1], n), prior_probability=0.005)
+    posterior = jeffreys.screen(X, np.repeat([0, 1], n), prior_probability=0.005)
     observed = (posterior.log_odds > 0).mean()
     predicted = bs.expected_under_null(posterior, 0.0) / 40_000
     assert predicted == pytest.approx(share, rel=0.05)
@@ -380,9 +381,9 @@ def test_drawing_agrees_with_quadrature_and_with_data(rng):
     """A nearly flat prior goes the drawing way; it must give what quadrature gives for the flat one."""
     X = rng.normal(2.0, 1.5, size=(16, 30_000))
     y = np.repeat([0, 1], 8)
-    flat = bs.screen(X, y)
+    flat = jeffreys.screen(X, y)
     almost = bs.NormalInverseGamma(0.0, 0.0, 1e-12, 2.0)
-    nearly = bs.screen(X, y, model=bs.GaussianModel((almost,), almost, 0.1))
+    nearly = jeffreys.screen(X, y, model=bs.GaussianModel((almost,), almost, 0.1))
     by_quadrature, by_drawing = bs.expected_under_null(flat, 0.0), bs.expected_under_null(nearly, 0.0)
     assert by_drawing == pytest.approx(by_quadrature, rel=0.1)
     assert int((flat.log_odds > 0).sum()) == pytest.approx(by_quadrature, abs=4 * np.sqrt(by_quadrature))
@@ -393,12 +394,12 @@ def test_per_feature_priors_and_counts_by_simulation(rng):
     X = rng.normal(size=(30, 20_000))
     X[rng.random(X.shape) < 0.1] = np.nan
     prior = np.where(np.arange(20_000) % 2, 0.2, 0.02)
-    posterior = bs.screen(X, np.repeat([0, 1], 15), missing="omit", prior_probability=prior)
+    posterior = jeffreys.screen(X, np.repeat([0, 1], 15), missing="omit", prior_probability=prior)
     expected = bs.expected_under_null(posterior, 0.0)
     assert int((posterior.log_odds > 0).sum()) == pytest.approx(expected, abs=4 * np.sqrt(expected))
 
 
 def test_infinite_cuts():
-    posterior = bs.screen(np.random.default_rng(0).normal(size=(20, 7)), [0, 1] * 10)
+    posterior = jeffreys.screen(np.random.default_rng(0).normal(size=(20, 7)), [0, 1] * 10)
     assert bs.expected_under_null(posterior, np.inf) == 0.0
     assert bs.expected_under_null(posterior, -np.inf) == 7.0

@@ -7,6 +7,7 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import jeffreys
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -46,7 +47,7 @@ def screened(design, rng, n_features):
     }[design]  # fmt: skip
     if design in ("poisson", "negative binomial", "categories"):
         values = np.minimum(counts, 3) if design == "categories" else counts
-    return bs.screen(values, labels, prior_probability=prior, **how), values, labels
+    return jeffreys.screen(values, labels, prior_probability=prior, **how), values, labels
 
 
 def with_findings(posterior, values, labels, chosen):

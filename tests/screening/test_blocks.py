@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import jeffreys
 import numpy as np
 import pytest
 
@@ -24,13 +25,13 @@ def batches(n=30, p=200, seed=0, shift=4.0):
 def test_log_bayes_factors_of_blocks_add_up():
     """Against three screens of their own."""
     X, y, batch = batches()
-    posterior = bs.screen(X, y, blocks=batch)
-    alone = np.array([bs.screen(X[batch == b], y[batch == b]).log_bayes_factor for b in "pqr"])
+    posterior = jeffreys.screen(X, y, blocks=batch)
+    alone = np.array([jeffreys.screen(X[batch == b], y[batch == b]).log_bayes_factor for b in "pqr"])
     np.testing.assert_allclose(posterior.log_bayes_factor, alone.sum(axis=0), rtol=1e-11)
     evidence = posterior.block_evidence
     assert evidence.names == ("p", "q", "r")
     np.testing.assert_allclose(evidence.contributions, alone, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(evidence.pooled_log_bayes_factor, bs.screen(X, y).log_bayes_factor, rtol=1e-9)
+    np.testing.assert_allclose(evidence.pooled_log_bayes_factor, jeffreys.screen(X, y).log_bayes_factor, rtol=1e-9)
     np.testing.assert_allclose(
         evidence.without(posterior, "q"), posterior.prior_log_odds + alone[0] + alone[2], rtol=1e-8
     )
@@ -38,7 +39,7 @@ def test_log_bayes_factors_of_blocks_add_up():
 
 def test_columns_and_notes_show_pooled_and_blocked_side_by_side():
     X, y, batch = batches()
-    posterior = bs.screen(X, y, blocks=batch)
+    posterior = jeffreys.screen(X, y, blocks=batch)
     table = posterior.to_dict()
     assert {
         "log_odds_pooled",
@@ -75,8 +76,8 @@ def test_small_blocks_with_own_parameters_are_warned_of_and_the_shared_shift_is_
     X = rng.normal(size=(80, 400)) + 4 * rng.normal(size=(10, 400)).repeat(8, axis=0)
     X[y == "b", :200] += 0.9
     with pytest.warns(bs.CalibrationWarning, match=r"10 blocks.*under the global null.*shift"):
-        own = bs.screen(X, y, blocks=batch)
-    shared = bs.screen(X, y, blocks=batch, block_model="shift")
+        own = jeffreys.screen(X, y, blocks=batch)
+    shared = jeffreys.screen(X, y, blocks=batch, block_model="shift")
     assert (own.log_odds[200:] > 0).sum() > 50
     assert (shared.log_odds[200:] > 0).sum() <= 3
     assert bs.expected_under_null(own, 0.0) > 100
@@ -88,11 +89,11 @@ def test_the_shared_shift_finds_what_pooling_misses():
     """Monte Carlo: a shift of the same sign in every batch, hidden by the locations of the batches."""
     X, y, batch = batches(n=24, p=400, seed=1)
     X[y == "case", :200] += 0.9
-    shared = bs.screen(X, y, blocks=batch, block_model="shift")
-    assert (shared.log_odds[:200] > 0).sum() > 50 > 10 * (bs.screen(X, y).log_odds[10:200] > 0).sum()
+    shared = jeffreys.screen(X, y, blocks=batch, block_model="shift")
+    assert (shared.log_odds[:200] > 0).sum() > 50 > 10 * (jeffreys.screen(X, y).log_odds[10:200] > 0).sum()
     assert (shared.log_odds[200:] > 0).sum() <= 3
     assert "the class shift and the variances shared" in bs.MinimalRisk(0.5).select(shared).summary()
-    left = bs.screen(X[batch != "q"], y[batch != "q"], blocks=batch[batch != "q"], block_model="shift")
+    left = jeffreys.screen(X[batch != "q"], y[batch != "q"], blocks=batch[batch != "q"], block_model="shift")
     np.testing.assert_allclose(shared.block_evidence.without(shared, "q"), left.log_odds, rtol=1e-8, atol=1e-8)
 
 
@@ -110,16 +111,16 @@ def test_blocks_that_have_no_say_are_reported():
     batch = batch.astype(object)
     batch[np.flatnonzero(y == "case")[:4]] = "lacking"
     batch[[np.flatnonzero(y == "case")[5], np.flatnonzero(y == "control")[5]]] = "tiny"
-    posterior = bs.screen(X, y, blocks=batch)
+    posterior = jeffreys.screen(X, y, blocks=batch)
     used = ~np.isin(batch.astype(str), ["lacking", "tiny"])
     np.testing.assert_allclose(
-        posterior.log_odds, bs.screen(X[used], y[used], blocks=batch[used]).log_odds, rtol=1e-11
+        posterior.log_odds, jeffreys.screen(X[used], y[used], blocks=batch[used]).log_odds, rtol=1e-11
     )
     said = bs.MinimalRisk(0.5).select(posterior).summary()
     assert "Block lacking contributes nothing: it has no sample of class control" in said
     assert "Block tiny contributes nothing: it is too small for the prior (1 of case, 1 of control)" in said
     with pytest.raises(bs.PriorError, match="No block can be used"):
-        bs.screen(X, y, blocks=y)
+        jeffreys.screen(X, y, blocks=y)
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
@@ -128,10 +129,10 @@ def test_a_feature_absent_from_a_block_uses_the_others():
     X[batch == "q", 0] = np.nan
     X[:, 1] = np.nan
     with pytest.warns(bs.DegenerateFeatureWarning):
-        got = bs.screen(X, y, blocks=batch, missing="omit")
+        got = jeffreys.screen(X, y, blocks=batch, missing="omit")
     others = batch != "q"
     np.testing.assert_allclose(
-        got.log_odds[0], bs.screen(X[others, :1], y[others], blocks=batch[others]).log_odds[0], rtol=1e-11
+        got.log_odds[0], jeffreys.screen(X[others, :1], y[others], blocks=batch[others]).log_odds[0], rtol=1e-11
     )
     assert got.log_bayes_factor[1] == 0.0
     assert got.degenerate.tolist()[:3] == [False, True, False]
@@ -152,7 +153,7 @@ def test_many_classes_share_the_pattern_over_blocks():
     y, batch = np.array(list("abc") * 20), np.repeat([0, 1], 30)
     X = rng.normal(size=(60, 4)) + 1.0 * (y == "b")[:, None]
     model = bs.GaussianModel.jeffreys()
-    posterior = bs.screen(X, y, blocks=batch, prior_probability=0.5)
+    posterior = jeffreys.screen(X, y, blocks=batch, prior_probability=0.5)
     patterns = ["a,b | c", "a,c | b", "b,c | a", "a | b | c"]
     weights = [1 / 6, 1 / 6, 1 / 6, 1 / 2]
     by_pattern = np.array([
@@ -191,15 +192,15 @@ def test_chance_of_blocks_is_what_null_data_show(block_model):
 def test_block_options_that_do_not_fit():
     X, y, batch = batches(p=3)
     with pytest.raises(bs.LabelError, match="blocks holds 5 values for 90 samples"):
-        bs.screen(X, y, blocks=batch[:5])
+        jeffreys.screen(X, y, blocks=batch[:5])
     with pytest.raises(bs.LabelError, match=r"blocks: 1 of 90 samples have no value.*give them one"):
-        bs.screen(X, y, blocks=[None, *batch[1:]])
+        jeffreys.screen(X, y, blocks=[None, *batch[1:]])
     with pytest.raises(bs.OptionError, match="'own' or 'shift'"):
-        bs.screen(X, y, blocks=batch, block_model="none")
+        jeffreys.screen(X, y, blocks=batch, block_model="none")
     with pytest.raises(bs.OptionError, match="two classes of Gaussian data under Jeffreys"):
-        bs.screen(X, y, blocks=batch, block_model="shift", model=bs.GaussianModel.proper())
+        jeffreys.screen(X, y, blocks=batch, block_model="shift", model=bs.GaussianModel.proper())
     with pytest.raises(bs.LabelError, match="mapping"):
-        bs.screen(bs.Moments.from_matrix(X, y), blocks=batch)
+        jeffreys.screen(bs.Moments.from_matrix(X, y), blocks=batch)
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.CalibrationWarning")
@@ -220,7 +221,7 @@ def test_a_floor_inside_a_block_is_flagged_and_told():
     X, y, batch = batches(p=4)
     X[(batch == "q") & (y == "case"), 1] = 0.25  # constant in one class of one block
     with pytest.warns(bs.DegenerateFeatureWarning, match="1 of 4 features are constant in a class of some block"):
-        posterior = bs.screen(X, y, blocks=batch)
+        posterior = jeffreys.screen(X, y, blocks=batch)
     assert posterior.degenerate.tolist() == [False, True, False, False]
 
 
@@ -230,7 +231,7 @@ def test_a_block_too_small_is_reported_although_values_are_missing():
     batch = batch.astype(object)
     batch[[np.flatnonzero(y == "case")[5], np.flatnonzero(y == "control")[5]]] = "tiny"
     X[0, 0] = np.nan
-    evidence = bs.screen(X, y, blocks=batch, missing="omit").block_evidence
+    evidence = jeffreys.screen(X, y, blocks=batch, missing="omit").block_evidence
     assert evidence.names == ("p", "q", "r")
     assert evidence.unused == (("tiny", "it is too small for the prior (1 of case, 1 of control)"),)
     assert evidence.prior_ratio == pytest.approx(1e-3)
@@ -259,10 +260,10 @@ def test_ready_blocks_are_checked_and_may_lack_a_class():
 def test_shared_shift_with_missing_values_equals_each_feature_alone():
     X, y, batch = batches(p=6)
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    got = bs.screen(X, y, blocks=batch, block_model="shift", missing="omit").log_odds
+    got = jeffreys.screen(X, y, blocks=batch, block_model="shift", missing="omit").log_odds
     for j in range(6):
         kept = np.isfinite(X[:, j])
-        alone = bs.screen(X[kept, j : j + 1], y[kept], blocks=batch[kept], block_model="shift").log_odds
+        alone = jeffreys.screen(X[kept, j : j + 1], y[kept], blocks=batch[kept], block_model="shift").log_odds
         assert got[j] == pytest.approx(alone[0], rel=1e-9)
 
 
@@ -271,12 +272,12 @@ def test_options_that_the_shared_shift_does_not_know():
     X, y, batch = batches(p=3)
     for options in ({"informative_missing": True}, {"resolution": 0.1}):
         with pytest.raises(bs.OptionError, match="neither informative_missing nor resolution"):
-            bs.screen(X, y, blocks=batch, block_model="shift", **options)
+            jeffreys.screen(X, y, blocks=batch, block_model="shift", **options)
     with pytest.raises(bs.OptionError, match="there are no blocks"):
-        bs.screen(X, y, block_model="shift")
+        jeffreys.screen(X, y, block_model="shift")
     X[:, 1] = (y == "case") * 1.0
     with pytest.warns(bs.DegenerateFeatureWarning, match="no spread within blocks"):
-        posterior = bs.screen(X, y, blocks=batch, block_model="shift")
+        posterior = jeffreys.screen(X, y, blocks=batch, block_model="shift")
     assert posterior.degenerate.tolist() == [False, True, False]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from unittest import mock
 
 import exact
+import jeffreys
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -17,7 +18,6 @@ from hypothesis.extra import numpy as hnp
 
 import bayesieve as bs
 from bayesieve.models.gaussian.leave_one_out import turning_points
-from bayesieve.screening import fragility
 from bayesieve.screening.leave_one_out import one_by_one
 
 SCREEN = sys.modules["bayesieve.screening.obf"]  # the module; the package gives the function
@@ -50,13 +50,13 @@ def brute_force(X, y, *, missing="raise", **options):
     without = np.full(X.shape, np.nan)
     classes = tuple(np.unique(y).tolist())
     with quietly():
-        full = bs.screen(X, y, classes=classes, missing=missing, **options)
+        full = jeffreys.screen(X, y, classes=classes, missing=missing, **options)
     floored = full.degenerate & (full.log_bayes_factor != 0)
     for i in range(len(y)):
         kept = np.arange(len(y)) != i
         try:
             with quietly():
-                shorter = bs.screen(X[kept], y[kept], classes=classes, missing=missing, **options)
+                shorter = jeffreys.screen(X[kept], y[kept], classes=classes, missing=missing, **options)
         except bs.PriorError:  # a class has become too small for its prior, whatever the feature
             continue
         without[i] = np.where(shorter.degenerate & ~floored, np.nan, shorter.log_odds)
@@ -68,7 +68,7 @@ def check(X, y, cut=0.0, table=None, **options):
     """Compare fragility with brute force; return it."""
     labels = () if table is not None else (y,)
     with quietly():
-        found = fragility(X if table is None else table, *labels, cut=cut, **options)
+        found = jeffreys.fragility(X if table is None else table, *labels, cut=cut, **options)
     wrong = {"n_threads": None} if table is None else {"missing": "omit"}
     expected = brute_force(X, y, **{k: v for k, v in {**wrong, **options}.items() if k != "n_threads"})
     compare(found, expected, cut)
@@ -131,7 +131,7 @@ def test_equal_to_screening_again_without_each_sample(model, sizes):
 def test_a_class_of_one_sample_can_be_left_empty_under_a_proper_prior():
     X, y = table_of(1, 6)
     model = bs.GaussianModel.proper()
-    found = fragility(X, y, model)
+    found = jeffreys.fragility(X, y, model)
     alone = exact.log_odds([], X[y == "b", 3], exact.PROPER)
     if found.culprit[3] == np.flatnonzero(y == "a")[0]:
         assert found.least_log_odds[3] == pytest.approx(float(alone), rel=1e-10)
@@ -177,7 +177,7 @@ def test_a_floor_does_not_hide_an_outlier():
 def test_samples_in_another_order_are_noticed():
     X, y = table_of(12, 12)
     with pytest.raises(bs.DataError, match="not the one that was screened"):
-        fragility(X, y[::-1], posterior=bs.screen(X, y))
+        jeffreys.fragility(X, y[::-1], posterior=jeffreys.screen(X, y))
 
 
 @pytest.mark.parametrize("step", [0.5, np.linspace(0.0, 2.0, 60)], ids=["one", "per feature"])
@@ -194,7 +194,7 @@ def test_large_offsets_cost_no_digits():
     X = np.round(X, 3)
     shifted = X + 2.0**27  # all digits survive up to 2**-25
     X = shifted - 2.0**27
-    near, far = (fragility(Z, y).least_log_odds for Z in (X, shifted))
+    near, far = (jeffreys.fragility(Z, y).least_log_odds for Z in (X, shifted))
     np.testing.assert_allclose(far, near, rtol=1e-9, atol=1e-9)
     check(shifted, y)
 
@@ -204,7 +204,7 @@ def test_outliers_that_hide_everything_else_are_removed_exactly():
     X = RNG.normal(size=(20, 5))
     y = np.repeat([0, 1], 10)
     X[3, :] = [1e6, 1e7, 1e8, 1e9, 1e12]
-    found = fragility(X, y)
+    found = jeffreys.fragility(X, y)
     kept = np.arange(20) != 3
     for j in range(5):
         expected = exact.log_odds(X[:10, j][kept[:10]], X[10:, j])
@@ -226,7 +226,7 @@ def test_negative_hyperparameters_are_evaluated_sample_by_sample():
         prior = bs.NormalInverseGamma(-1.0, -0.05, 0.0, allow_negative=True)
     model = bs.GaussianModel((prior,), prior, 0.1)
     X, y = table_of(9, 8, 30)
-    found = fragility(X, y, model)
+    found = jeffreys.fragility(X, y, model)
     for i in range(17):
         kept = np.arange(17) != i
         shorter = model.log_bayes_factor(bs.Moments.from_matrix(X[kept], y[kept]))
@@ -236,7 +236,7 @@ def test_negative_hyperparameters_are_evaluated_sample_by_sample():
 def test_the_extremes_do_not_hold_the_least():
     """A shifted class: taking out a value near the middle hurts most."""
     X, y = table_of(25, 25, 400)
-    found, expected = fragility(X, y), brute_force(X, y)
+    found, expected = jeffreys.fragility(X, y), brute_force(X, y)
     compare(found, expected)
     extreme = np.zeros(X.shape, bool)
     for label in "ab":
@@ -283,9 +283,9 @@ CONTAINERS = {
 def test_the_same_whatever_holds_the_values(container):
     X, y = table_of(13, 12)
     X[np.abs(X) < 0.4] = 0.0
-    expected = fragility(X, y, prior_probability=0.3)
+    expected = jeffreys.fragility(X, y, prior_probability=0.3)
     for n_threads in (1, 3):
-        found = fragility(container(X), y, prior_probability=0.3, n_threads=n_threads)
+        found = jeffreys.fragility(container(X), y, prior_probability=0.3, n_threads=n_threads)
         np.testing.assert_allclose(found.least_log_odds, expected.least_log_odds, rtol=1e-10, atol=1e-11)
         assert (found.culprit == expected.culprit).all()
         assert (found.n_below == expected.n_below).all()
@@ -299,7 +299,7 @@ def test_other_number_types(dtype):
 
 def test_many_features_in_tiles_and_threads():
     X, y = table_of(7, 9, 2600)
-    one, three = (fragility(X, y, prior_probability=0.3, n_threads=n) for n in (1, 3))
+    one, three = (jeffreys.fragility(X, y, prior_probability=0.3, n_threads=n) for n in (1, 3))
     for name in ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals"):
         assert (getattr(one, name) == getattr(three, name)).all()
     compare(one, brute_force(X, y, prior_probability=0.3))
@@ -325,7 +325,7 @@ def test_files(tmp_path, samples_in, missing):
     path.write_text("\n".join(",".join(row) for row in rows) + "\n")
     table = bs.read_table(path, labels=labels, samples_in=samples_in, missing="omit")
     found = check(X, y, table=table, prior_probability=0.2)
-    given = fragility(table, posterior=found.full)
+    given = jeffreys.fragility(table, posterior=found.full)
     assert (given.culprit == found.culprit).all()
 
 
@@ -360,7 +360,7 @@ def test_any_table(X, n0, name):
 def test_one_by_one_agrees():
     X, y = table_of(8, 9, 30)
     X[2, 3] = np.nan
-    fast = fragility(X, y, prior_probability=0.2, missing="omit")
+    fast = jeffreys.fragility(X, y, prior_probability=0.2, missing="omit")
     singles = (bs.Moments.from_matrix(X[i : i + 1], y[i : i + 1], missing="omit") for i in range(17))
     reduced = (fast.full.moments.remove(single) for single in singles)
     slow = one_by_one(fast.full, reduced, fast.full.model.log_bayes_factor)
@@ -375,17 +375,19 @@ def test_more_classes_and_other_models():
     X, y = rng.normal(size=(24, 6)), np.repeat(["a", "b", "c"], 8)
     X[y == "c", 0] += 4.0
     X[3, 1] = 15.0
-    compare(fragility(X, y), brute_force(X, y))
+    compare(jeffreys.fragility(X, y), brute_force(X, y))
     options = {"resolution": 0.1, "patterns": "distinct"}
-    compare(fragility(X, y, **options), brute_force(X, y, **options))
+    compare(jeffreys.fragility(X, y, **options), brute_force(X, y, **options))
     counts = rng.poisson(5.0, size=(16, 6)).astype(float)
     counts[2, 1] = 60
     labels, exposures = np.repeat([0, 1], 8), rng.uniform(0.5, 2.0, 16)
     model = bs.PoissonModel(1.0, 0.5)
-    found = fragility(counts, labels, model, exposures=exposures)
+    found = jeffreys.fragility(counts, labels, model, exposures=exposures)
     assert found.culprit[1] == 2
     shorter = [
-        bs.screen(np.delete(counts, i, 0), np.delete(labels, i), model=model, exposures=np.delete(exposures, i))
+        jeffreys.screen(
+            np.delete(counts, i, 0), np.delete(labels, i), model=model, exposures=np.delete(exposures, i)
+        )
         for i in range(16)
     ]
     np.testing.assert_allclose(found.least_log_odds, np.min([s.log_odds for s in shorter], axis=0), rtol=1e-12)
@@ -395,13 +397,13 @@ def test_files_of_other_models_are_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("y,g\n" + "".join(f"{'abc'[i % 3]},{i * i % 7}\n" for i in range(18)))
     with pytest.raises(bs.OptionError, match="read the table into memory"):
-        fragility(bs.read_table(path, labels="y", model=bs.PoissonModel()), model=bs.PoissonModel())
+        jeffreys.fragility(bs.read_table(path, labels="y", model=bs.PoissonModel()), model=bs.PoissonModel())
 
 
 def test_a_ready_posterior_is_used():
     X, y = table_of(12, 12)
-    posterior = bs.screen(X, y, model=bs.GaussianModel.proper(), prior_probability=0.3, classes=("b", "a"))
-    found = fragility(X, y, posterior=posterior)
+    posterior = jeffreys.screen(X, y, model=bs.GaussianModel.proper(), prior_probability=0.3, classes=("b", "a"))
+    found = jeffreys.fragility(X, y, posterior=posterior)
     assert found.full is posterior
     compare(found, brute_force_of(posterior, X, y))
 
@@ -421,7 +423,7 @@ def test_the_result_as_a_posterior_table_and_sentences():
     X[:10, 0] += 8.0
     X[4, 1] = 40.0
     y = np.repeat(["a", "b"], 10)
-    found = fragility(X, y, prior_probability=0.1)
+    found = jeffreys.fragility(X, y, prior_probability=0.1)
     assert bs.MinimalRisk(0.5).select(found.full).mask.tolist() == [True, True, False]
     cautious = found.posterior()
     assert bs.MinimalRisk(0.5).select(cautious).mask.tolist() == [True, False, False]
@@ -446,18 +448,18 @@ def test_names_of_samples_from_a_frame():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"g": [0.1, -0.2, 0.3, 0.0, 0.1, 9.0, 0.2, -0.1, 0.1, 0.4]}, index=list("abcdefghij"))
     labels = np.repeat([0, 1], 5)
-    assert fragility(frame, labels).culprit_names() == ["f"]
-    assert fragility(frame.reset_index(drop=True), labels).culprit_names() == ["5"]
+    assert jeffreys.fragility(frame, labels).culprit_names() == ["f"]
+    assert jeffreys.fragility(frame.reset_index(drop=True), labels).culprit_names() == ["5"]
 
 
 def test_skipped_removals_are_told():
     X = np.array([[0.0], [1.0], [5.0], [7.0], [6.0]])
     with pytest.warns(bs.CalibrationWarning):
-        found = fragility(X, [0, 0, 1, 1, 1])
+        found = jeffreys.fragility(X, [0, 0, 1, 1, 1])
     assert found.n_skipped.tolist() == [2]
     assert str(found.notes()[1]).startswith("2 removals were skipped in 1 feature, because")
     with pytest.warns(bs.CalibrationWarning):
-        nothing = fragility(X[:4], [0, 0, 1, 1])
+        nothing = jeffreys.fragility(X[:4], [0, 0, 1, 1])
     assert nothing.culprit.tolist() == [-1]
     assert nothing.culprit_names() == [""]
     assert nothing.least_log_odds.tolist() == nothing.full.log_odds.tolist()
@@ -465,7 +467,7 @@ def test_skipped_removals_are_told():
 
 def test_certain_priors_stay_certain():
     X, y = table_of(8, 8, 3)
-    found = fragility(X, y, prior_probability=[0.0, 1.0, 0.5])
+    found = jeffreys.fragility(X, y, prior_probability=[0.0, 1.0, 0.5])
     assert found.least_log_odds[:2].tolist() == [-np.inf, np.inf]
     assert np.isfinite(found.posterior().log_bayes_factor).all()
 
@@ -473,17 +475,17 @@ def test_certain_priors_stay_certain():
 def test_errors_say_what_to_do():
     X, y = table_of(8, 8, 3)
     with pytest.raises(bs.DataError, match=r"Moments hold sums.*fragility\(X, y\)"):
-        fragility(bs.Moments.from_matrix(X, y))
-    posterior = bs.screen(X, y)
+        jeffreys.fragility(bs.Moments.from_matrix(X, y))
+    posterior = jeffreys.screen(X, y)
     with pytest.raises(bs.LabelError, match="class of every sample"):
-        fragility(X, posterior=posterior)
+        jeffreys.fragility(X, posterior=posterior)
     with pytest.raises(bs.DataError, match=r"2 features and \[8, 8\] samples"):
-        fragility(X[:, :2], y, posterior=posterior)
+        jeffreys.fragility(X[:, :2], y, posterior=posterior)
     with pytest.raises(bs.DataError, match=r"\[8, 8\] samples were screened"):
-        fragility(X[:-1], y[:-1], posterior=posterior)
+        jeffreys.fragility(X[:-1], y[:-1], posterior=posterior)
     with quietly():
-        blocked = bs.screen(X, y, blocks=np.arange(16) % 2)
+        blocked = jeffreys.screen(X, y, blocks=np.arange(16) % 2)
     with pytest.raises(bs.OptionError, match="not for blocks"):
-        fragility(X, y, posterior=blocked)
+        jeffreys.fragility(X, y, posterior=blocked)
     with pytest.raises(bs.OptionError, match="cut must be a number"):
-        fragility(X, y, cut="high")
+        jeffreys.fragility(X, y, cut="high")

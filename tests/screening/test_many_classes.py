@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 
+import jeffreys
 import mpmath as mp
 import numpy as np
 import pytest
@@ -111,7 +112,7 @@ def test_two_classes_are_the_paper_s():
     """The same routine with one pattern: log h of equation (2.18), by mpmath."""
     X, y = data(2, seed=3)
     with pytest.warns(bs.CalibrationWarning):
-        posterior = bs.screen(X, y, prior_probability=0.05)
+        posterior = jeffreys.screen(X, y, prior_probability=0.05)
     for j in range(X.shape[1]):
         exact = log_odds(X[y == "c0", j], X[y == "c1", j], prior_probability=0.05)
         assert posterior.log_odds[j] == pytest.approx(float(exact), rel=1e-11)
@@ -136,7 +137,7 @@ def test_two_classes_are_the_paper_s():
 )  # fmt: skip
 def test_given_patterns_by_enumeration(patterns, weights):
     X, y = data(4, seed=1)
-    posterior = bs.screen(X, y, patterns=patterns, prior_probability=0.2)
+    posterior = jeffreys.screen(X, y, patterns=patterns, prior_probability=0.2)
     for j in range(X.shape[1]):
         groups = [X[y == label, j] for label in posterior.classes]
         exact = enumerated(groups, 0.2, weights=lambda part: float(weights([list(block) for block in part])))
@@ -178,7 +179,7 @@ def test_equal_classes_fall_below_the_prior_and_a_shifted_class_stands_out():
     y = np.repeat(list("abc"), 40)
     X = rng.normal(size=(120, 50))
     X[:, 0] += 3.0 * (y == "b")
-    posterior = bs.screen(X, y, prior_probability=0.1)
+    posterior = jeffreys.screen(X, y, prior_probability=0.1)
     assert np.median(posterior.probability[1:]) < 0.02
     table = posterior.to_dict()
     assert table["pattern"][0] == "{b} differs from {a, c}"
@@ -243,8 +244,8 @@ def test_partitions_are_streamed_in_tiles():
     """More features than a tile: the same as feature by feature."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 9000)), list("abcd") * 10
-    whole = bs.screen(X, y)
-    some = bs.screen(X[:, 4090:4100], y)
+    whole = jeffreys.screen(X, y)
+    some = jeffreys.screen(X[:, 4090:4100], y)
     np.testing.assert_array_equal(whole.log_odds[4090:4100], some.log_odds)
 
 
@@ -252,7 +253,7 @@ def test_chance_of_many_classes_is_what_null_data_show():
     """Monte Carlo: the number under the global null against fresh Gaussian null data."""
     rng = np.random.default_rng(2)
     y = list("abc") * 12
-    posterior = bs.screen(rng.normal(size=(36, 20_000)), y, prior_probability=0.05)
+    posterior = jeffreys.screen(rng.normal(size=(36, 20_000)), y, prior_probability=0.05)
     seen = int((posterior.log_odds > 0).sum())
     expected = bs.expected_under_null(posterior, 0.0)
     assert abs(seen - expected) < 5 * math.sqrt(expected * 1.5)
@@ -263,7 +264,7 @@ def test_constant_features_in_many_classes():
     X[:, 1] = np.arange(12)
     X[::3, 2] = 1.0  # class a is constant at 1, the others at 0
     with pytest.warns(bs.BayesieveWarning):
-        posterior = bs.screen(X, y, prior_probability=0.5)
+        posterior = jeffreys.screen(X, y, prior_probability=0.5)
     assert posterior.degenerate_reason[0] == "constant in all samples"
     assert posterior.log_odds[0] < 0
     assert np.isfinite(posterior.log_odds).all()
@@ -295,9 +296,9 @@ def test_patterns_that_make_no_sense(patterns, words):
 def test_too_many_classes_and_ratios_of_two_sizes():
     X, y = np.random.default_rng(0).normal(size=(36, 2)), list("abcdefghi") * 4
     with pytest.raises(bs.LabelError, match=r"9 classes.*more than 8.*one-versus-rest"):
-        bs.screen(X, y)
+        jeffreys.screen(X, y)
     with pytest.warns(bs.CalibrationWarning):
-        assert bs.screen(X, y, patterns="one-versus-rest").n_features == 2
+        assert jeffreys.screen(X, y, patterns="one-versus-rest").n_features == 2
     for ratio in ("bic", lambda n0, n1: 0.1):
         with pytest.raises(bs.PriorError, match="must be a number"):
-            bs.screen(X, list("abc") * 12, model=bs.GaussianModel.jeffreys(ratio))
+            jeffreys.screen(X, list("abc") * 12, model=bs.GaussianModel.jeffreys(ratio))

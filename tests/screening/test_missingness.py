@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jeffreys
 import mpmath as mp
 import numpy as np
 import pytest
@@ -36,9 +37,9 @@ def test_absence_joins_the_partition_of_many_classes():
     X = rng.normal(size=(36, 3))
     X[(y == "c")[:, None] & (rng.random(X.shape) < 0.6)] = np.nan
     options = {"missing": "omit", "patterns": "a,b | c"}
-    got = bs.screen(X, y, informative_missing=True, **options).log_bayes_factor
+    got = jeffreys.screen(X, y, informative_missing=True, **options).log_bayes_factor
     merged = np.where(y == "c", "c", "ab")
-    two = bs.screen(X, merged, missing="omit", informative_missing=True).log_bayes_factor
+    two = jeffreys.screen(X, merged, missing="omit", informative_missing=True).log_bayes_factor
     np.testing.assert_allclose(got, two, rtol=1e-10)
 
 
@@ -47,8 +48,8 @@ def test_absence_in_blocks_adds_up():
     y, batch = np.array(["a", "b"] * 20), np.repeat([0, 1], 20)
     X = np.where(rng.random((40, 4)) < 0.2, np.nan, rng.normal(size=(40, 4)))
     options = {"missing": "omit", "informative_missing": True}
-    got = bs.screen(X, y, blocks=batch, **options)
-    alone = [bs.screen(X[batch == k], y[batch == k], **options).log_bayes_factor for k in (0, 1)]
+    got = jeffreys.screen(X, y, blocks=batch, **options)
+    alone = [jeffreys.screen(X[batch == k], y[batch == k], **options).log_bayes_factor for k in (0, 1)]
     np.testing.assert_allclose(got.log_bayes_factor, sum(alone), rtol=1e-10)
     np.testing.assert_allclose(got.block_evidence.contributions, alone, rtol=1e-9)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import jeffreys
 import mpmath as mp
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_the_constant_is_that_of_the_fractional_bayes_factor():
 
 def test_pairs_are_matched_in_any_order_and_formula_holds():
     X, y, person = pairs()
-    posterior = bs.screen(X, y, pairs=person, prior_probability=0.1)
+    posterior = jeffreys.screen(X, y, pairs=person, prior_probability=0.1)
     names = sorted(set(person))
     d = np.array([
         X[(person == name) & (y == "2 after")][0] - X[(person == name) & (y == "1 before")][0] for name in names
@@ -103,21 +104,23 @@ def test_the_prior_ratio_of_two_samples_does_not_enter():
 
 def test_incomplete_pairs_missing_values_sparse_and_blocks():
     X, y, person = pairs()
-    whole = bs.screen(X, y, pairs=person)
-    extra = bs.screen(np.vstack([X, X[:1]]), [*y, y[0]], pairs=[*person, "alone"])
+    whole = jeffreys.screen(X, y, pairs=person)
+    extra = jeffreys.screen(np.vstack([X, X[:1]]), [*y, y[0]], pairs=[*person, "alone"])
     np.testing.assert_array_equal(whole.log_odds, extra.log_odds)
     assert "1 incomplete pair is left out" in bs.MinimalRisk(0.5).select(extra).summary()
     holes = X.copy()
     holes[3, 2] = np.nan
     kept = person != person[3]
-    omitted = bs.screen(holes, y, pairs=person, missing="omit")
+    omitted = jeffreys.screen(holes, y, pairs=person, missing="omit")
     assert omitted.log_odds[2] == pytest.approx(
-        bs.screen(X[kept], y[kept], pairs=person[kept]).log_odds[2], rel=1e-11
+        jeffreys.screen(X[kept], y[kept], pairs=person[kept]).log_odds[2], rel=1e-11
     )
-    np.testing.assert_allclose(bs.screen(sp.csr_array(X), y, pairs=person).log_odds, whole.log_odds, rtol=1e-10)
+    np.testing.assert_allclose(
+        jeffreys.screen(sp.csr_array(X), y, pairs=person).log_odds, whole.log_odds, rtol=1e-10
+    )
     half = np.array([int(name[1:]) % 2 for name in person])
-    blocked = bs.screen(X, y, pairs=person, blocks=half)
-    parts = [bs.screen(X[half == k], y[half == k], pairs=person[half == k]).log_bayes_factor for k in (0, 1)]
+    blocked = jeffreys.screen(X, y, pairs=person, blocks=half)
+    parts = [jeffreys.screen(X[half == k], y[half == k], pairs=person[half == k]).log_bayes_factor for k in (0, 1)]
     np.testing.assert_allclose(blocked.log_bayes_factor, sum(parts), rtol=1e-11)
 
 
@@ -137,7 +140,7 @@ def test_rounded_values_have_twice_the_rounding_variance_in_pairs():
     n, step = 10, 1.5
     X, y, person = rng.normal(size=(2 * n, 5000)), ["a", "b"] * n, np.repeat(np.arange(n), 2)
     X = np.round(X / step) * step
-    posterior = bs.screen(X, y, pairs=person, resolution=step, prior_probability=0.2)
+    posterior = jeffreys.screen(X, y, pairs=person, resolution=step, prior_probability=0.2)
     d = X[1::2] - X[::2]
     squares = ((d - d.mean(axis=0)) ** 2).sum(axis=0) + 2 * n * step**2 / 12
     growth = n / 2 * np.log1p(n * d.mean(axis=0) ** 2 / squares)
@@ -153,7 +156,7 @@ def test_chance_of_pairs_is_what_null_data_show():
     rng = np.random.default_rng(3)
     n = 12
     X, y, person = rng.normal(size=(2 * n, 20_000)), ["a", "b"] * n, np.repeat(np.arange(n), 2)
-    posterior = bs.screen(X, y, pairs=person, prior_probability=0.1)
+    posterior = jeffreys.screen(X, y, pairs=person, prior_probability=0.1)
     expected = bs.expected_under_null(posterior, 0.0)
     growth = 2 / n * (math.log(9) - math.log(PAIR_CONSTANT * math.sqrt(2 * math.pi / n)))
     t = math.sqrt((n - 1) * math.expm1(growth))

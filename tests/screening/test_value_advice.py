@@ -282,4 +282,4 @@ def test_a_list_of_implausible_length():
     message = advise_on_share(6_052, 12_600, np.full(12_600, 0.01))
     assert message is not None
     assert message.render().startswith("6,052 of 12,600 features are selected (48%), where the prior expects 126")
-    assert "--permutations 100" in message.render(command=True)
+    assert "--shuffles 100" in message.render(command=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jeffreys
 import numpy as np
 import pytest
 from scipy import stats
@@ -22,7 +23,7 @@ def ratio(power: float) -> bs.GaussianModel:
 def screens() -> tuple[np.ndarray, list[bs.FeaturePosterior]]:
     """The truth (9 markers of 200 features), and one screen for every size of one growing sample."""
     kinds = [KINDS[k % 3] for k in range(9)] + [KINDS[-1]] * 191
-    return np.arange(200) < 9, [bs.screen(moments) for moments in growing_moments(SIZES, kinds, seed=2)]
+    return np.arange(200) < 9, [jeffreys.screen(moments) for moments in growing_moments(SIZES, kinds, seed=2)]
 
 
 def log_probability_of(truth: np.ndarray, posterior: bs.FeaturePosterior) -> float:
@@ -146,7 +147,7 @@ def test_a_marker_that_the_prior_rules_out_is_never_found():
     """Condition (iv)."""
     [moments] = growing_moments([1_000_000], KINDS, seed=18)
     prior = [0.01, 0.0, 0.01, 0.01]
-    posterior = bs.screen(moments, prior_probability=prior)
+    posterior = jeffreys.screen(moments, prior_probability=prior)
     report = bs.consistency_report(prior_probability=prior)
     assert bs.MinimalRisk(0.5).select(posterior).mask.tolist() == [True, False, True, False]
     assert report.never.tolist() == [1]

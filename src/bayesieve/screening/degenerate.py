@@ -88,6 +88,8 @@ def prepare(model: Any, statistics: Any, patterns: Patterns, handling: Degenerat
     used = statistics if handling.resolution is None else statistics.with_resolution(handling.resolution)
     if not model.supports("floors"):
         flags, excluded = model.flag(used)
+        if handling.table is not None and handling.warns and isinstance(used, Moments):
+            _check_underflow(handling.table, used, flags)
         odd = _too_many_levels(model, statistics, handling)
         excluded = (flags != 0 if handling.policy == "exclude" else excluded) | (odd != 0)
         _tell_excluded(flags, excluded, handling)
@@ -184,7 +186,7 @@ def settle(
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""
     if ready.excluded.any() and alone:
         log_bf = np.where(ready.excluded, 0.0, log_bf)
-    if ready.part.model.supports("floors"):  # evidence is defined, so that it has left the range
+    if ready.part.model.supports("moments"):  # evidence is defined, so that it has left the range
         check_range(names, np.isfinite(log_bf))
         return log_bf, ready.flags
     undefined = ~np.isfinite(log_bf)

@@ -71,7 +71,7 @@ def screen_blocks(
     used = [blocked[name] for name in ready]
     names, within = tuple(disambiguate(list(ready))), within_blocks(used)
     finding = BlockEvidence(names, contributions, pooled, "own", within, unused, _ratio(model, sizes))
-    return comparison, log_bf, _flags(ready), shares, (finding,)
+    return comparison, log_bf, _flags(model, ready), shares, (finding,)
 
 
 def _usable(
@@ -111,13 +111,13 @@ def _without(comparison: Comparison, k: int, n_blocks: int) -> FloatArray | floa
     return Comparison(comparison.patterns, tuple(left)).log_bayes_factor()
 
 
-def _flags(ready: dict[Any, PreparedData]) -> Flags:
+def _flags(model: Model, ready: dict[Any, PreparedData]) -> Flags:
     """Degenerate is a feature about which no block has a say, or that was given a floor in one; one warning."""
     flags = np.array([each.flags for each in ready.values()])
     excluded = np.array([each.excluded for each in ready.values()])
     floored = np.where(excluded, np.int8(0), flags).max(axis=0)
     found = np.where(excluded.all(axis=0), flags.max(axis=0), floored)
-    if floored.any():
+    if floored.any() and model.supports("floors"):
         warn(
             DegenerateFeatureWarning,
             f"{int((floored > 0).sum())} of {floored.size} features are constant in a class of some block and "

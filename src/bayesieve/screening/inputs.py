@@ -21,10 +21,7 @@ from bayesieve.data import (
     is_sparse,
     one_each,
 )
-from bayesieve.models import (
-    CalibratedModel,
-    Model,
-)
+from bayesieve.models import CalibratedModel, Model
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.stats import (
     ClassStatistics,
@@ -61,7 +58,9 @@ def check_model(model: Any) -> Model:
     if model is None:
         return _default_model()
     if not isinstance(model, Model):
-        raise PriorError(f"model must be a Model, for example CalibratedModel(), not {model!r}.")
+        raise PriorError(
+            f"model must be a Model, for example CalibratedModel() or GaussianModel.jeffreys(), not {model!r}."
+        )
     return model
 
 

@@ -227,11 +227,11 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesieve.screening.leave_one_out import fragility
+    >>> import bayesieve as bs
     >>> X = np.random.default_rng(0).normal(size=(40, 100))
     >>> X[20:, 0] += 3.0        # feature 0 differs in mean
     >>> X[7, 1] = 20.0          # feature 1 has an outlier in sample 7
-    >>> found = fragility(X, ["control"] * 20 + ["case"] * 20)
+    >>> found = bs.fragility(X, ["control"] * 20 + ["case"] * 20, bs.GaussianModel.jeffreys())
     >>> (found.full.log_odds[:2] > 0).tolist(), (found.least_log_odds[:2] > 0).tolist()
     ([True, True], [True, False])
     >>> int(found.culprit[1])

@@ -232,7 +232,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     >>> y = ["control"] * 20 + ["case"] * 20
     >>> posterior = bs.screen(X, y, classes=("control", "case"), prior_probability=0.002)
     >>> bs.MinimalRisk(0.5).select(posterior).names
-    ('x1', 'x0')
+    ('x0', 'x1')
     """
     model = check_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks
-from bayesieve.models import Comparison, Model
+from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
 from bayesieve.screening.inputs import SummarisedTable, check_model, check_same_data, values_of
 from bayesieve.screening.obf import rescreen
@@ -66,8 +66,11 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     X
         Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns. Ready
         statistics hold no samples and cannot be used.
-    y, model, prior_probability, classes, feature_names, patterns, missing, degenerate, resolution
-        As for :func:`screen`, of Gaussian models; ``degenerate="raise"`` looks at the labels as they are only.
+    y, prior_probability, classes, feature_names, patterns, missing, degenerate, resolution
+        As for :func:`screen`; ``degenerate="raise"`` looks at the labels as they are only.
+    model
+        A :class:`GaussianModel`, the paper's ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default. Other models
+        are judged by the ``shuffles`` of :func:`screen`.
     n_permutations
         How many; if fewer exist, all of them are taken, with a warning. Class sizes are kept, no permutation comes
         twice, and the labels as they are count among none.
@@ -112,7 +115,8 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     ready = posterior is not None
     if posterior is not None and not isinstance(posterior, FeaturePosterior):
         raise OptionError(f"posterior is what screen() returns, not {type(posterior).__name__}.")
-    _check_options(check_model(model) if posterior is None else posterior.model, n_permutations, cut, target, seed)
+    model = GaussianModel.jeffreys(prior_ratio=0.1) if model is None else check_model(model)
+    _check_options(model if posterior is None else posterior.model, n_permutations, cut, target, seed)
     if posterior is None:
         posterior = rescreen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
@@ -175,8 +179,8 @@ def _count_all(
 def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any, seed: Any) -> None:
     model.require(
         "permutations",
-        f"Labels are permuted under the Gaussian model only, not under {type(model).__name__}.",
-        hint="Call screen() with permuted labels instead.",
+        f"Permutations give p-values under a GaussianModel only, not under {type(model).__name__}.",
+        hint="Judge it by screen(shuffles=...), or give model=GaussianModel.jeffreys().",
     )
     check_whole("n_permutations", n_permutations, 1)
     for name, value in (("cut", cut), ("target", target)):

@@ -34,14 +34,6 @@ class CountTest:
         For each cut, shuffles that give at least as many features.
     n_shuffles, level
         Number of shuffles, and the level of the test.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.selection.count_test import CountTest
-    >>> test = CountTest.of([0.0, 2.0], [12, 5], np.zeros((2, 99), int))
-    >>> test.stands_at, test.p_values.tolist()
-    (0, [0.01, 0.01])
     """
 
     cuts: FloatArray
@@ -55,15 +47,7 @@ class CountTest:
     def of(
         cls, cuts: npt.ArrayLike, lengths: npt.ArrayLike, shuffled: npt.NDArray[np.int64], level: float = LEVEL
     ) -> CountTest:
-        """Compare lengths, one per cut, with those of the shuffles, ``(n_cuts, n_shuffles)``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.selection.count_test import CountTest
-        >>> CountTest.of([0.0], [3], np.full((1, 99), 3)).stands_at is None
-        True
-        """
+        """Compare lengths, one per cut, with those of the shuffles, ``(n_cuts, n_shuffles)``."""
         own = np.asarray(lengths, dtype=np.int64)
         everyone = np.concatenate([own[:, None], shuffled], axis=1)
         n = everyone.shape[1]

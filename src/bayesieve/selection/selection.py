@@ -196,14 +196,7 @@ class FalsePositiveEstimate:
     step: float = 0.0
 
     def describe(self) -> str:
-        """Say it in words.
-
-        Examples
-        --------
-        >>> from bayesieve.selection.selection import FalsePositiveEstimate
-        >>> FalsePositiveEstimate(1.52, 0.0, 4.0, "shuffles", 0.01).describe()
-        '1.5 expected (90% interval 0 to 4)'
-        """
+        """Say it in words."""
         number = f"{self.expected:,.1f}" if self.expected >= 0.95 or not self.step else f"{self.expected:.2g}"
         number = f"fewer than {self.step:.2g}" if self.step and self.expected < self.step / 2 else number
         return f"{number} expected (90% interval {self.low:,.0f} to {self.high:,.0f})"

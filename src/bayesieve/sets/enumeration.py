@@ -315,6 +315,7 @@ def enumerate_sets(
     ((), ('x0', 'x1'))
     """
     over_sets = as_prior(prior)
+    model = GaussianModel.jeffreys(prior_ratio=0.1) if model is None else model
     if all_independent(structure):
         screened = rescreen(X, y, model=model, classes=classes, feature_names=feature_names, missing=missing)
         return SetPosterior.of_features(screened, over_sets)
@@ -359,9 +360,9 @@ def block_evidences(model: GaussianModel, k: int | None, group: Scatter, structu
     return evidences
 
 
-def _gaussian(stated: Model | None, missing: str) -> GaussianModel:
+def _gaussian(stated: Model, missing: str) -> GaussianModel:
     """Check that the model can have jointly distributed features."""
-    model = GaussianModel.jeffreys(prior_ratio=0.1) if stated is None else cast("GaussianModel", stated)
+    model = cast("GaussianModel", stated)
     model.require(
         "joint",
         f"Only Gaussian features can be distributed jointly; {type(model).__name__} knows them one by one: "

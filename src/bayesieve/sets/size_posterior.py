@@ -288,5 +288,5 @@ def with_size_prior(
     before.flags.writeable = False
     kept = tuple(finding for finding in posterior.findings if not isinstance(finding, PriorRemark))
     findings = (*kept, about_size(prior, CountDistribution.of_masses(np.exp(log_sizes)), posterior.model))
-    marginal = replace(posterior, prior_log_odds=before, findings=findings)
+    marginal = replace(posterior, prior_log_odds=before, findings=findings, shuffled=None)
     return SizePosterior(marginal, prior, log_sizes, sums, unknown, n_known)

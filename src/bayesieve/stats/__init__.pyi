@@ -12,12 +12,11 @@ from .factors import (
     number_of_factors as number_of_factors,
 )
 from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
+from .moments.checks import check_resolution as check_resolution, check_same_features as check_same_features
 from .moments.kernels import merge as merge
 from .moments.moments import (
     Moments as Moments,
     as_moments as as_moments,
-    check_resolution as check_resolution,
-    check_same_features as check_same_features,
     complete_moments as complete_moments,
     plain_counts as plain_counts,
     split_blocks as split_blocks,

@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix, check_classes, is_sparse, union_of_classes
+from bayesieve.stats.moments.checks import check_moments, check_same_features
 from bayesieve.stats.moments.kernels import merge
-from bayesieve.stats.moments.moments import Moments, check_moments, check_same_features, complete_moments
+from bayesieve.stats.moments.moments import Moments, complete_moments
 from bayesieve.utils import CountArray, DataError, FloatArray, IntArray, LabelError, compiled
 
 

@@ -99,7 +99,7 @@ class StoredResult:
     >>> import numpy as np
     >>> import bayesieve as bs
     >>> X = np.random.default_rng(0).normal(size=(20, 50))
-    >>> selection = bs.FixedSize(3).select(bs.screen(X, ["a", "b"] * 10))
+    >>> selection = bs.FixedSize(3).select(bs.screen(X, ["a", "b"] * 10, model=bs.GaussianModel.jeffreys()))
     >>> path = bs.write_result(pathlib.Path(tempfile.mkdtemp()) / "list.csv", selection)
     >>> stored = bs.read_result(path)
     >>> stored.selection.names == selection.names, stored.posterior.model.prior_ratio
@@ -158,7 +158,9 @@ def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] |
     >>> import numpy as np
     >>> import bayesieve as bs
     >>> X = np.random.default_rng(0).normal(size=(20, 50))
-    >>> selection = bs.FixedSize(3).select(bs.screen(X, ["a", "b"] * 10, prior_probability=0.1))
+    >>> model = bs.GaussianModel.jeffreys()
+    >>> posterior = bs.screen(X, ["a", "b"] * 10, model=model, prior_probability=0.1, shuffles=0)
+    >>> selection = bs.FixedSize(3).select(posterior)
     >>> path = bs.write_result(pathlib.Path(tempfile.mkdtemp()) / "list.csv", selection)
     >>> bs.read_result(path).selection.summary() == selection.summary()
     True

@@ -70,8 +70,8 @@ class CalibratedModel(Model):
     >>> X = np.random.default_rng(0).standard_t(3, size=(40, 1000))
     >>> X[20:, 0] += 5.0
     >>> posterior = bs.screen(X, [0] * 20 + [1] * 20, model=bs.CalibratedModel())
-    >>> np.flatnonzero(posterior.probability > 0.5).tolist()
-    [0]
+    >>> bs.MinimalRisk(0.5).select(posterior).names
+    ('x0',)
     """
 
     variance_weight: float | None = None
@@ -234,7 +234,7 @@ class CalibratedModel(Model):
         Examples
         --------
         >>> import bayesieve as bs
-        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]], ["a", "a", "b"])
+        >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [1.0, 2.5], [1.0, 3.0]], ["a", "a", "b"])
         >>> bs.CalibratedModel().flag(moments)[1].tolist()
         [True, False]
         """
@@ -283,7 +283,8 @@ def _variance_weight(model: CalibratedModel, parts: Sequence[Any]) -> tuple[floa
         each = EffectEvidences(replace(model, variance_weight=0.5, nodes=QUICK), part)
         mean, ratio = each.kinds([(k,) for k in range(len(part.classes))])
         means, ratios = means + mean, ratios + ratio
-        shares.append(float(np.median(each.share)))
+        varies = part.centred_squares.sum(axis=0) > 0
+        shares.append(float(np.median(each.share[varies])) if varies.any() else 0.0)
     held = (parts[0], means, ratios) if len(parts) == 1 else None
     if not shares or max(shares) == 0.0:
         return 0.0, held

@@ -52,7 +52,7 @@ class Fragility:
     >>> from bayesieve.screening.leave_one_out import fragility
     >>> X = [[0.1, 0.2], [-0.4, 0.1], [0.3, -0.3], [0.2, 0.4], [-0.1, 0.3],
     ...      [6.8, 0.1], [7.7, 0.2], [8.1, -0.2], [7.1, 0.0], [7.5, 9.0]]
-    >>> found = fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1)
+    >>> found = fragility(X, ["a"] * 5 + ["b"] * 5, bs.GaussianModel.jeffreys(), prior_probability=0.1)
     >>> found.full.log_odds.round(1).tolist(), found.least_log_odds.round(1).tolist()
     ([20.9, 7.4], [17.9, -2.2])
     >>> found.culprit.tolist(), found.n_below.tolist()
@@ -99,7 +99,8 @@ class Fragility:
         >>> bs.MinimalRisk(0.5).select(found.posterior()).names
         ('x0',)
         """
-        return replace(self.full, log_bayes_factor=self.least_log_bayes_factor, calibrated=False)
+        least = self.least_log_bayes_factor  # shuffled labels were not left out one by one
+        return replace(self.full, log_bayes_factor=least, calibrated=False, shuffled=None)
 
     def culprit_names(self) -> list[str]:
         """Name of the culprit of every feature, its number if samples have no names, empty if there is none.
@@ -170,9 +171,10 @@ class Fragility:
 
         Examples
         --------
-        >>> from bayesieve.screening.leave_one_out import fragility
+        >>> import bayesieve as bs
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [-0.1], [0.1], [0.2], [-0.2], [0.0], [9.0]]
-        >>> print(fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1).notes()[0])
+        >>> found = bs.fragility(X, ["a"] * 5 + ["b"] * 5, bs.GaussianModel.jeffreys(), prior_probability=0.1)
+        >>> print(found.notes()[0])
         1 of 1 feature over the cut would not pass without a certain sample, most often sample 9, counting from 0
         (1 of them).
         """

@@ -42,7 +42,8 @@ def expected_under_null(posterior: FeaturePosterior, cut: float) -> float:
     >>> import bayesieve as bs
     >>> from bayesieve.posterior.null.expected import expected_under_null
     >>> X = np.random.default_rng(0).normal(size=(50, 20_000))
-    >>> posterior = bs.screen(X, [0] * 25 + [1] * 25, prior_probability=0.005)
+    >>> model = bs.GaussianModel.jeffreys()
+    >>> posterior = bs.screen(X, [0] * 25 + [1] * 25, model=model, prior_probability=0.005, shuffles=0)
     >>> round(expected_under_null(posterior, 0.0), 1)
     11.1
     """

@@ -38,15 +38,6 @@ class ShuffledLabels:
         Whether there are no other labellings.
     by_feature
         Whether prior probabilities differ between features, so that values are log-odds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import bayesieve as bs
-    >>> X = np.random.default_rng(0).standard_t(3, size=(40, 1000))
-    >>> shuffled = bs.screen(X, [0] * 20 + [1] * 20, shuffles=50).shuffled
-    >>> shuffled.n_shuffles, shuffled.scheme
-    (50, 'samples')
     """
 
     values: tuple[FloatArray, ...]
@@ -67,16 +58,7 @@ class ShuffledLabels:
         by_feature: bool = False,
         least: float = 0.0,
     ) -> ShuffledLabels:
-        """Reduce the evidence of every shuffle to what passes, and to how far features are reached.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> found = ShuffledLabels.collect(np.array([3.0, 1.0, -1.0]), [np.array([2.0, -1.0, -2.0]), np.zeros(3)])
-        >>> found.share.round(3).tolist()
-        [0.0, 0.25, 0.5]
-        """
+        """Reduce the evidence of every shuffle to what passes, and to how far features are reached."""
         order = np.argsort(-own, kind="stable")
         falling = -own[order]
         ties = falling + _TIE * (1.0 + np.abs(falling))  # equal but for rounding counts as reaching
@@ -99,54 +81,21 @@ class ShuffledLabels:
         return len(self.values)
 
     def counts(self, cut: float, prior_log_odds: float | FloatArray) -> IntArray:
-        """Number of features of each shuffle with log-odds over a cut (Bayes factors over 1, at least).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0]), np.array([3.0, -1.0])])
-        >>> found.counts(0.0, -1.5).tolist()
-        [1, 1]
-        """
+        """Number of features of each shuffle with log-odds over a cut (Bayes factors over 1, at least)."""
         over = cut if self.by_feature else cut - float(np.asarray(prior_log_odds))
         return np.array([np.searchsorted(-each, -over, side="left") for each in self.values], dtype=np.int64)
 
     def expected(self, cut: float, prior_log_odds: float | FloatArray) -> float:
-        """Mean number of features over the cut.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0]), np.zeros(2)]).expected(0.0, -0.5)
-        1.0
-        """
+        """Mean number of features over the cut."""
         return float(self.counts(cut, prior_log_odds).mean())
 
     def interval(self, cut: float, prior_log_odds: float | FloatArray, level: float = 0.9) -> tuple[float, float]:
-        """Central interval of the number of features over the cut; wide where features are correlated.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0]), np.zeros(2)]).interval(0.0, -0.5)
-        (0.0, 2.0)
-        """
+        """Central interval of the number of features over the cut; wide where features are correlated."""
         check_between("level", level, open_ends=True)
         ends = [(1 - level) / 2, (1 + level) / 2]
         low, high = np.quantile(self.counts(cut, prior_log_odds), ends, method="inverted_cdf")
         return float(low), float(high)
 
     def take(self, places: npt.NDArray[np.int64] | Any) -> ShuffledLabels:
-        """Some of the features; counts remain those of all.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> ShuffledLabels.collect(np.zeros(2), [np.ones(2)]).take([0]).share.size
-        1
-        """
+        """Some of the features; counts remain those of all."""
         return replace(self, reaching=self.reaching[places].copy(), share=self.share[places].copy())

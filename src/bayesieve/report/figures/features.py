@@ -124,7 +124,8 @@ def feature(
     >>> import bayesieve as bs
     >>> from bayesieve.report import figures
     >>> X, y = np.random.default_rng(0).normal(size=(40, 50)), [0, 1] * 20
-    >>> figures.feature(bs.screen(X, y), "x7", X, y, ax=Figure().subplots()).get_xlabel()
+    >>> posterior = bs.screen(X, y, model=bs.GaussianModel.jeffreys())
+    >>> figures.feature(posterior, "x7", X, y, ax=Figure().subplots()).get_xlabel()
     'value of x7'
     """
     posterior = as_selection(found).posterior

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, as_values, check_classes, union_of_classes
 from bayesieve.stats.events.kernels import event_sums
-from bayesieve.stats.moments.moments import Moments, check_same_features
+from bayesieve.stats.moments.checks import check_same_features
+from bayesieve.stats.moments.moments import Moments
 from bayesieve.utils import CountArray, DataError, FloatArray, LabelError, OptionError
 
 

@@ -12,79 +12,10 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, check_classes, place, union_of_classes
 from bayesieve.stats.moments.accumulate import accumulate
+from bayesieve.stats.moments.checks import check_moments, check_powers, check_resolution, check_same_features
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.stats.moments.shape import Shape, merge_powers, remove_powers
 from bayesieve.utils import TABLE, CountArray, DataError, FloatArray, LabelError, MissingValueError
-
-
-def check_moments(
-    classes: Sequence[Label], count: Any, mean: Any, squares: Any, residual: Any
-) -> tuple[tuple[Label, ...], CountArray, FloatArray, FloatArray, FloatArray]:
-    """Bring classes, counts, means, centred squares and residuals to their form, or say what is wrong."""
-    names = tuple(check_classes(classes))
-    mean, squares = _matrix(mean, "mean"), _matrix(squares, "centred_squares")
-    residual = np.zeros_like(mean) if residual is None else _matrix(residual, "residual")
-    k = len(names)
-    if not (mean.shape == squares.shape == residual.shape and mean.shape[0] == k):
-        raise DataError(
-            f"mean {mean.shape}, centred_squares {squares.shape} and residual {residual.shape} "
-            f"must all be (n_classes, n_features) with n_classes = {k}."
-        )
-    if not mean.shape[1]:
-        raise DataError("These moments hold no feature. At least one is needed.")
-    count = _counts(count)
-    if count.shape not in ((k,), mean.shape):
-        raise DataError(f"count has shape {count.shape}; it must be ({k},) or {mean.shape}.")
-    if not all(np.isfinite(array).all() for array in (mean, squares, residual)) or (squares < 0).any():
-        raise DataError("Means must be finite, and centred squares finite and not negative.")
-    alone = (count if count.ndim == 2 else count[:, None]) <= 1
-    if (squares[np.broadcast_to(alone, squares.shape)] > 0).any():
-        raise DataError("A class with at most one value has no spread: its centred squares must be 0.")
-    return names, count, mean, squares, residual
-
-
-def check_same_features(mine: int, theirs: int) -> None:
-    """Raise unless two parts hold the same number of features."""
-    if mine != theirs:
-        raise DataError(
-            f"These moments describe {mine} features and the others {theirs}. "
-            "Both parts must hold the same features in the same order."
-        )
-
-
-def check_resolution(resolution: Any, n_features: int) -> FloatArray:
-    """Check the step to which values are rounded: a number of at least 0, or one per feature."""
-    try:
-        delta = np.asarray(resolution, dtype=np.float64)
-    except (TypeError, ValueError):
-        delta = np.array(np.nan)
-    if delta.shape not in ((), (n_features,)) or not (np.isfinite(delta) & (delta >= 0)).all():
-        raise DataError(
-            "resolution must be a number of at least 0, or one such number per feature: the step "
-            "to which the instrument rounds, in the units of the data."
-        )
-    return delta
-
-
-def _counts(count: Any) -> CountArray:
-    try:
-        numbers = np.asarray(count, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.array(np.nan)
-    if not ((numbers >= 0) & (numbers == np.round(numbers)) & np.isfinite(numbers)).all():
-        raise DataError("count must hold whole numbers of samples, at least 0.")
-    return numbers.astype(np.int64)
-
-
-def _matrix(values: Any, name: str) -> FloatArray:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must hold numbers, (n_classes, n_features).") from None
-    if array.ndim != 2:
-        raise DataError(f"{name} must be (n_classes, n_features), not of shape {array.shape}.")
-    return array
-
 
 _NOISE = 16 * np.finfo(np.float64).eps  # below this share of the whole, a difference has no digits left
 
@@ -169,7 +100,7 @@ class Moments:
     def __post_init__(self) -> None:
         checked = check_moments(self.classes, self.count, self.mean, self.centred_squares, self.residual)
         object.__setattr__(self, "classes", checked[0])
-        shape = _checked_shape(self.centred_cubes, self.centred_fourths, checked[2].shape)
+        shape = check_powers(self.centred_cubes, self.centred_fourths, checked[2].shape)
         for name, array in zip((*_ARRAYS, *_SHAPE), (*checked[1:], *shape), strict=True):
             if array is None:
                 continue
@@ -351,10 +282,9 @@ class Moments:
         for label in self.classes:
             whole, part = self._part(label), other._part(label)
             left = remove_part(label, whole[:4], part[:4])
-            powers = (
-                remove_powers(_powers(whole), _powers(part), _powers(left)) if len(whole) == len(part) == 6 else ()
-            )
-            parts.append((*left, *powers))
+            if len(whole) == len(part) == 6:
+                left = (*left, *remove_powers(*(_powers(each, part[1]) for each in (whole, part, left))))
+            parts.append(left)
         return self._from_parts(self.classes, parts)
 
     def take(self, places: Any) -> Moments:
@@ -529,30 +459,16 @@ def _merged(first: Part, second: Part) -> Part:
     whole = (first[0] + second[0], *merge(*first[:4], *second[:4]))
     if not len(first) == len(second) == 6:
         return whole
-    return (*whole, *merge_powers(_powers(first), _powers(second))[3:])
+    return (*whole, *merge_powers(_powers(first, first[1]), _powers(second, first[1]))[3:])
 
 
-def _powers(part: Part) -> Part:
-    """Count, mean, centred squares and higher powers."""
-    return (part[0], part[1] + part[2], part[3], *part[4:])
+def _powers(part: Part, origin: Any) -> Part:
+    """Count, mean less an origin near it, centred squares and higher powers."""
+    return (part[0], (part[1] - origin) + part[2], part[3], *part[4:])
 
 
 def _powers_of(shape: Shape) -> tuple[FloatArray, FloatArray]:
     return shape.cubes, shape.fourths
-
-
-def _checked_shape(cubes: Any, fourths: Any, shape: tuple[int, ...]) -> tuple[FloatArray | None, ...]:
-    """Check third and fourth powers, which come together or not at all."""
-    if cubes is None and fourths is None:
-        return None, None
-    if cubes is None or fourths is None:
-        raise DataError("Give both centred_cubes and centred_fourths, or neither.")
-    made = _matrix(cubes, "centred_cubes"), _matrix(fourths, "centred_fourths")
-    if any(array.shape != shape or not np.isfinite(array).all() for array in made) or (made[1] < 0).any():
-        raise DataError(
-            f"centred_cubes and centred_fourths must be finite and of shape {shape}, fourths not negative."
-        )
-    return made
 
 
 Statistics = TypeVar("Statistics")
