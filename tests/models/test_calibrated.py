@@ -127,6 +127,25 @@ def test_powers_of_extreme_values_stay_in_range(scale):
     np.testing.assert_allclose(bs.screen(X * scale, y).log_odds, bs.screen(X, y).log_odds, rtol=1e-8)
 
 
+@pytest.mark.parametrize("scale", [1e-120, 1e120])
+def test_fourth_powers_out_of_range_leave_the_means(scale):
+    X, y = table()
+    posterior = bs.screen(X * scale, y)
+    assert posterior.model.variance_weight == 0.0
+    plain = bs.screen(moments(X, y, shape=False))
+    np.testing.assert_allclose(posterior.log_odds, plain.log_odds, rtol=1e-8)
+
+
+def test_values_out_of_range_are_refused():
+    X, y = table()
+    with pytest.raises(bs.DataError, match="overflow"):
+        bs.screen(X * 1e160, y)
+    with pytest.raises(bs.DataError, match="64-bit"):  # spread fits, the difference does not
+        bs.screen(X * 1e140 + np.where(y == "c0", 1e160, -1e160)[:, None], y)
+    with pytest.raises(bs.DataError, match="vanish"):
+        bs.screen(X * 1e-200, y)
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_names_and_order_of_classes_do_not_matter(n):
     X, y = table(n)

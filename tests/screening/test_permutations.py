@@ -423,17 +423,19 @@ def test_findings_columns_and_some_of_the_features():
     assert not found.tail.flags.writeable
 
 
+screened = jeffreys.screen
+
 ERRORS = {
     "sums": (lambda X, y: bs.permutations(bs.Moments.from_matrix(X, y)), bs.DataError, "hold sums, not samples"),
-    "no labels": (lambda X, y: bs.permutations(X, posterior=jeffreys.screen(X, y)), bs.LabelError, "class of every"),
+    "no labels": (lambda X, y: bs.permutations(X, posterior=screened(X, y)), bs.LabelError, "class of every"),
     "another table": (
-        lambda X, y: bs.permutations(X + 1.0, y, posterior=jeffreys.screen(X, y)), bs.DataError, "not the one"
+        lambda X, y: bs.permutations(X + 1.0, y, posterior=screened(X, y)), bs.DataError, "not the one"
     ),
     "other labels": (
-        lambda X, y: bs.permutations(X, y[::-1], posterior=jeffreys.screen(X, y)), bs.DataError, "not the one"
+        lambda X, y: bs.permutations(X, y[::-1], posterior=screened(X, y)), bs.DataError, "not the one"
     ),
     "fewer features": (
-        lambda X, y: bs.permutations(X[:, :5], y, posterior=jeffreys.screen(X, y)), bs.DataError, "with 60 features"
+        lambda X, y: bs.permutations(X[:, :5], y, posterior=screened(X, y)), bs.DataError, "with 60 features"
     ),
     "calibrated": (
         lambda X, y: bs.permutations(X, y, posterior=bs.screen(X, y)),
@@ -446,7 +448,7 @@ ERRORS = {
         "under a GaussianModel only",
     ),
     "blocks": (
-        lambda X, y: bs.permutations(X, y, posterior=jeffreys.screen(X, y, blocks=["p", "q"] * 12)),
+        lambda X, y: bs.permutations(X, y, posterior=screened(X, y, blocks=["p", "q"] * 12)),
         bs.OptionError, "not exchangeable",
     ),
     "none": (lambda X, y: bs.permutations(X, y, n_permutations=0), bs.OptionError, "whole number"),
@@ -454,7 +456,7 @@ ERRORS = {
     "cut": (lambda X, y: bs.permutations(X, y, cut="high"), bs.OptionError, "cut must be a number"),
     "target": (lambda X, y: bs.permutations(X, y, target=np.nan), bs.OptionError, "target must be a number"),
     "policy": (
-        lambda X, y: bs.permutations(X, y, posterior=jeffreys.screen(X, y), degenerate="drop"), bs.DataError, "drop"
+        lambda X, y: bs.permutations(X, y, posterior=screened(X, y), degenerate="drop"), bs.DataError, "drop"
     ),
     "endless": (lambda X, y: bs.permutations(X, y, target=np.inf), bs.OptionError, "positive number"),
     "seed": (lambda X, y: bs.permutations(X, y, seed="a"), bs.OptionError, "seed must be a whole number"),
