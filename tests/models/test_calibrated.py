@@ -69,10 +69,9 @@ def test_evidence_of_means_by_quadrature(prior):
 def test_evidence_of_variances_by_quadrature():
     """Log variance ratio and log of the common variance on a grid, means integrated out in each class."""
     rng = np.random.default_rng(3)
-    X, y = (
-        np.cos(rng.uniform(0, math.pi, size=(20, 3))) * np.where(np.arange(20) < 12, 1.0, 2.5)[:, None],
-        np.repeat([0, 1], [12, 8]),
-    )
+    y = np.repeat([0, 1], [12, 8])
+    X = np.where(np.arange(20) % 2, 1.0, -1.0)[:, None] * rng.uniform(0.8, 1.2, size=(20, 3))
+    X[y == 1] *= 2.5
     found = moments(X, y)
     assert tempering(found) == pytest.approx(1.0)  # light tails leave all of the evidence
     omega = 0.9
@@ -126,6 +125,25 @@ def test_origin_and_unit_do_not_matter(n):
 def test_powers_of_extreme_values_stay_in_range(scale):
     X, y = table()
     np.testing.assert_allclose(bs.screen(X * scale, y).log_odds, bs.screen(X, y).log_odds, rtol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e120])
+def test_fourth_powers_out_of_range_leave_the_means(scale):
+    X, y = table()
+    posterior = bs.screen(X * scale, y)
+    assert posterior.model.variance_weight == 0.0
+    plain = bs.screen(moments(X, y, shape=False))
+    np.testing.assert_allclose(posterior.log_odds, plain.log_odds, rtol=1e-8)
+
+
+def test_values_out_of_range_are_refused():
+    X, y = table()
+    with pytest.raises(bs.DataError, match="overflow"):
+        bs.screen(X * 1e160, y)
+    with pytest.raises(bs.DataError, match="64-bit"):  # spread fits, the difference does not
+        bs.screen(X * 1e140 + np.where(y == "c0", 1e160, -1e160)[:, None], y)
+    with pytest.raises(bs.DataError, match="vanish"):
+        bs.screen(X * 1e-200, y)
 
 
 @pytest.mark.parametrize("n", SIZES)

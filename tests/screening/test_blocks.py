@@ -197,7 +197,7 @@ def test_block_options_that_do_not_fit():
         jeffreys.screen(X, y, blocks=[None, *batch[1:]])
     with pytest.raises(bs.OptionError, match="'own' or 'shift'"):
         jeffreys.screen(X, y, blocks=batch, block_model="none")
-    with pytest.raises(bs.OptionError, match="two classes of Gaussian data under Jeffreys"):
+    with pytest.raises(bs.OptionError, match="two classes of Gaussian data under the calibrated or Jeffreys'"):
         jeffreys.screen(X, y, blocks=batch, block_model="shift", model=bs.GaussianModel.proper())
     with pytest.raises(bs.LabelError, match="mapping"):
         jeffreys.screen(bs.Moments.from_matrix(X, y), blocks=batch)

@@ -199,8 +199,10 @@ def test_models_of_counts_and_categories_are_not_lectured():
 def test_a_selector_says_it_and_what_screens_again_does_not():
     X = raw_intensities(rng())
     with pytest.warns(DataWarning, match="raw intensities") as caught:
-        posterior = bs.OBFSelector().fit(X, Y).posterior_
+        bs.OBFSelector().fit(X, Y)
     assert [each.filename for each in caught] == [__file__]
+    with pytest.warns(DataWarning, match="raw intensities"):
+        posterior = bs.OBFSelector(bs.GaussianModel.jeffreys()).fit(X, Y).posterior_
     bs.permutations(X, Y, n_permutations=20)
     bs.permutations(X, Y, n_permutations=20, posterior=posterior)
     bs.fragility(X, Y)

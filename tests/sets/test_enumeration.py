@@ -234,7 +234,7 @@ def test_other_models_and_more_classes_when_features_are_independent(rng):
     moments = bs.Moments.from_matrix(X.astype(float), y)
     np.testing.assert_allclose(
         bs.enumerate_sets(moments, prior=0.2).log_odds,
-        bs.screen(moments, prior_probability=0.2).log_odds,
+        jeffreys.screen(moments, prior_probability=0.2).log_odds,
         rtol=1e-12,
     )
 

@@ -269,3 +269,6 @@ class ScreenSpec:
             why = " gives p-values under the paper's priors; the calibrated prior is judged by "
             hint = ("Add ", option("prior", "jeffreys"), ".")
             raise OptionError(option("permutations"), why, option("shuffles"), ".", hint=hint)
+        if self.seed is not None and self.shuffles == 0 and self.permutations is None:
+            those = (option("shuffles"), " and ", option("permutations"))
+            raise OptionError(option("seed"), " is that of ", *those, "; there are none. Leave it out.")

@@ -378,7 +378,8 @@ def tempering(moments: Moments) -> FloatArray:
 
     With the excess kurtosis :math:`\gamma_y` of a class, a log variance has the sampling variance
     :math:`2/(n_y - 1) + \gamma_y / n_y`; :math:`g` is the share of the first part, summed over classes, and at
-    most 1. Without fourth powers, with fewer than three values or without spread in a class it is 0.
+    most 1. Without fourth powers (or beyond the range of numbers), with fewer than three values or without spread
+    in a class it is 0.
     """
     n = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
     fourths, squares = moments.centred_fourths, moments.centred_squares
@@ -389,5 +390,5 @@ def tempering(moments: Moments) -> FloatArray:
         ratio = np.sqrt(fourths) / squares  # squares of squares may leave the range of numbers
         excess = ((n * ratio * ratio * (n + 1.0) / (n - 1.0) - 3.0) / n).sum(axis=0)
         share = ideal / (ideal + np.maximum(excess, 0.0))
-    usable = ((n > 2) & (squares > 0)).all(axis=0) & np.isfinite(share)
+    usable = ((n > 2) & (squares > 0) & (fourths > 0)).all(axis=0) & np.isfinite(share)
     return np.where(usable, share, 0.0)

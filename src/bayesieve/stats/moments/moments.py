@@ -281,7 +281,7 @@ class Moments:
         parts = []
         for label in self.classes:
             whole, part = self._part(label), other._part(label)
-            left = remove_part(label, whole[:4], part[:4])
+            left: Part = remove_part(label, whole[:4], part[:4])
             if len(whole) == len(part) == 6:
                 left = (*left, *remove_powers(*(_powers(each, part[1]) for each in (whole, part, left))))
             parts.append(left)
