@@ -220,7 +220,7 @@ def least_without(
     n = codes.shape[0]
     found, whole = np.empty(n), np.empty((2, 5))
     for f in range(columns.shape[0]):
-        x, step, limit = columns[f], steps[f % steps.shape[0]], limits[f]
+        x, step, limit = columns[f] - np.nanmedian(columns[f]), steps[f], limits[f]  # large offsets cost digits
         for c in range(2):
             _sum_class(x, codes, c, -1, whole[c])
         smallest, close = np.inf, 2.0 * _COARSE_ERROR
