@@ -144,8 +144,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Add a batch of samples; the result equals :meth:`fit` on all of them, to rounding.
 
         No samples are kept, so that no labels are shuffled: expected errors are those of the model, and a list is
-        not tested for its length. Another exception: a feature that is constant within a class stays at its prior, because the values
-        that :meth:`fit` would take a floor from are gone. State ``resolution`` to have it judged.
+        not tested for its length. One more exception, under a :class:`GaussianModel`: a feature that is constant
+        within a class stays at its prior, because the values that :meth:`fit` would take a floor from are gone.
+        State ``resolution`` to have it judged.
 
         Parameters
         ----------

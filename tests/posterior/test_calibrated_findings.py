@@ -209,7 +209,9 @@ def test_p_values_and_permutations(rng):
     posterior = bs.screen(X, y)
     plain = bs.pearson_neyman(X, y)
     np.testing.assert_allclose(bs.pearson_neyman(posterior).log_p_value, plain.log_p_value, rtol=1e-10)
-    with pytest.raises(bs.OptionError, match=r"paper's priors.*GaussianModel\.jeffreys\(\).*posterior\.shuffled") as e:
+    with pytest.raises(
+        bs.OptionError, match=r"paper's priors.*GaussianModel\.jeffreys\(\).*posterior\.shuffled"
+    ) as e:
         bs.permutations(X, y)
     assert e.value.message.kind == "capability"
     with pytest.raises(bs.OptionError, match="CalibratedModel"):

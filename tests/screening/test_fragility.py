@@ -34,7 +34,6 @@ def fragility(X, *labels, **options):
     return bs.fragility(X, *labels, **model | options)
 
 
-
 @contextlib.contextmanager
 def quietly():
     """Without warnings and the simulations behind them, which take most of the time of a small screen."""
@@ -521,7 +520,7 @@ def test_calibrated_outliers_that_hide_everything_else_are_removed_exactly():
 
 
 def test_what_all_features_gave_is_held_fixed(rng):
-    """The constants of the whole table, not those of what is left; the screen of the rest with them is the same."""
+    """The constants of the whole table, not those of what is left; a screen of the rest with them is the same."""
     X, y = rng.normal(size=(30, 80)), np.repeat([0, 1], 15)
     X[15:, :10] += 1.2
     X[15:, 10:20] *= 3.0

@@ -33,7 +33,6 @@ def permutations(*data, **options):
     return bs.permutations(*data, **{"model": bs.GaussianModel.jeffreys()} | options)
 
 
-
 @contextlib.contextmanager
 def quietly():
     """Without warnings and the simulations behind them, which take most of the time of a small screen."""
@@ -141,9 +140,7 @@ def test_a_class_of_one_sample_and_a_class_of_none():
     X, y = table_of((1, 12))
     check(X, y, n_permutations=12, model=bs.GaussianModel.proper(mean_locations=(5.0, 5.0), pooled_location=5.0))
     with quietly():
-        found = permutations(
-            X, y, model=bs.GaussianModel.proper(mean_locations=(5.0,)), classes=["a", "b", "c"]
-        )
+        found = permutations(X, y, model=bs.GaussianModel.proper(mean_locations=(5.0,)), classes=["a", "b", "c"])
     assert found.n_permutations == 12
 
 
@@ -200,9 +197,7 @@ def test_all_labellings_of_a_tiny_study_by_enumeration():
     assert found.complete
     assert found.standard_error == 0.0
     with quietly():
-        every = [
-            screen(X, labels).log_bayes_factor for labels in sorted(set(itertools.permutations(y.tolist())))
-        ]
+        every = [screen(X, labels).log_bayes_factor for labels in sorted(set(itertools.permutations(y.tolist())))]
     reaching = (np.array(every) >= found.full.log_bayes_factor - TIE).mean(axis=0)
     np.testing.assert_allclose(found.feature_p_value, reaching, rtol=1e-14)
     assert found.feature_p_value.min() >= 1 / 35

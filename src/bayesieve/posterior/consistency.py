@@ -48,16 +48,17 @@ _SHARES = (0.1, 0.5, 0.9)
 _MOST_LISTED = 5
 _SAME_POWER = 2e-3
 _ABOUT_DIFFERENCES = (
-    "Theorem 3 is about priors of the mean and variance of each class, and this model has priors on differences only."
+    "Theorem 3 is about priors of the mean and variance of each class, and this model has priors on differences "
+    "only."
 )
 _SHRINKING_SIZES = (
-    "The odds of markers grow exponentially with n. The smallest effect size looked for shrinks like n ** -0.5, so "
-    "that effects can be found that are just visible, and the odds of non-markers fall only like 1 / log n, in "
+    "The odds of markers grow exponentially with n. The smallest effect size looked for shrinks like n ** -0.5, "
+    "so that effects can be found that are just visible, and the odds of non-markers fall only like 1 / log n, in "
     "probability. Given mean_sizes and ratio_sizes would let them fall like n ** -0.5."
 )
 _FIXED_SIZES = (
-    "The odds of markers grow exponentially with n. Effect sizes do not depend on n, and the odds of non-markers fall "
-    "like n ** -0.5, in probability."
+    "The odds of markers grow exponentially with n. Effect sizes do not depend on n, and the odds of non-markers "
+    "fall like n ** -0.5, in probability."
 )
 _VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
@@ -162,8 +163,8 @@ def consistency_report(
     Parameters
     ----------
     model
-        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default. The theorem does not speak of
-        a :class:`CalibratedModel`; the report says how fast its odds move.
+        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default. The theorem does not speak
+        of a :class:`CalibratedModel`; the report says how fast its odds move.
     prior_probability
         A number, one per feature, or a prior over sets such as :class:`bayesieve.SizePrior`.
     n_features

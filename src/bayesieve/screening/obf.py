@@ -21,15 +21,21 @@ from bayesieve.models import (
     compare,
     warn_unless_semi_proper,
 )
-from bayesieve.posterior import Differences, FeaturePosterior, Finding, check_log_odds, expected_under_null
+from bayesieve.posterior import (
+    ESTIMATE,
+    Differences,
+    FeaturePosterior,
+    Finding,
+    check_log_odds,
+    expected_under_null,
+    no_shuffles,
+)
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
 from bayesieve.screening.shuffles import (
-    ESTIMATE,
     Progress,
     believe_estimate,
-    no_shuffles,
     number_of_shuffles,
     shuffle_labels,
 )
@@ -164,8 +170,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         ``GaussianModel.jeffreys(prior_ratio=0.1)``.
     prior_probability
         Share of features believed to be markers beforehand, or one probability per feature. ``"estimate"``: the
-        share that the Bayes factors suggest, as far as it exceeds what shuffled labels suggest (the 95% point), one
-        feature at least and half of them at most; no feature is listed then whose own evidence speaks against it.
+        share that the Bayes factors suggest, as far as it exceeds what shuffled labels suggest (the 95% point),
+        one feature at least and half of them at most; no feature is listed then whose own evidence speaks
+        against it.
     classes
         Order of the classes; sorted by default. Differences are second minus first.
     feature_names

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models import Model
-from bayesieve.posterior import EstimatedShare, FeaturePosterior, ShuffledLabels, estimate_share
+from bayesieve.posterior import EstimatedShare, FeaturePosterior, ShuffledLabels, estimate_share, no_shuffles
 from bayesieve.screening.inputs import ScreenInput, Shufflable
-from bayesieve.utils import BayesieveWarning, Message, OptionError, check_whole, option
+from bayesieve.utils import BayesieveWarning, Message, OptionError, check_whole
 
 Progress = Callable[[int, int], None]
 Compare = Callable[[Model, ScreenInput], Any]
 
-ESTIMATE = "estimate"  # in the place of a prior probability
 FEWEST, MOST = 20, 100
 _WORK = 4e8  # values summed in all shuffles together, as far as there are more than the fewest
 
@@ -88,18 +87,8 @@ def believe_estimate(posterior: FeaturePosterior) -> FeaturePosterior:
         raise no_shuffles()
     note = (
         f"The prior probability is estimated: the data suggest that {shuffled.own_share:.2%} of the features are "
-        f"markers, shuffled labels suggest up to {shuffled.chance_share:.2%} in 95% of the cases, and {share:.2%} is "
-        "believed."
+        f"markers, shuffled labels suggest up to {shuffled.chance_share:.2%} in 95% of the cases, and {share:.2%} "
+        "is believed."
     )
     remark = EstimatedShare((Message.of(note, kind="estimated-share"),))
     return posterior.with_prior(share).with_finding(remark)
-
-
-def no_shuffles() -> OptionError:
-    """Return the error of an estimate that nothing can be held against."""
-    return OptionError(
-        option("prior_probability", ESTIMATE),
-        " holds the data's estimate against that of shuffled labels, and there are none here.",
-        hint=("Give a table of samples and leave ", option("shuffles"), " on, or give a probability."),
-        kind="options",
-    )

@@ -12,8 +12,8 @@ from typing import Any, Self
 
 from bayesieve.data import TRANSFORMS
 from bayesieve.models import Model
+from bayesieve.posterior import ESTIMATE, no_shuffles
 from bayesieve.screening import spec_text as read
-from bayesieve.screening.shuffles import ESTIMATE, no_shuffles
 from bayesieve.screening.spec_text import call_model, python_lines, spec_field
 from bayesieve.selection import CRITERIA, RULE_NUMBERS, Rule, make_rule
 from bayesieve.utils import OptionError, did_you_mean, option

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesieve import models
-from bayesieve.screening.shuffles import ESTIMATE
+from bayesieve.posterior import ESTIMATE
 from bayesieve.utils import OptionError, option
 
 if TYPE_CHECKING:

@@ -364,7 +364,7 @@ def _gaussian(stated: Model | None, missing: str) -> GaussianModel:
     model = GaussianModel.jeffreys(prior_ratio=0.1) if stated is None else cast("GaussianModel", stated)
     model.require(
         "joint",
-        f"Features can be distributed jointly under a GaussianModel; {type(model).__name__} knows them one by one.",
+        f"Features are distributed jointly under a GaussianModel; {type(model).__name__} knows them one by one.",
         hint="Use structure='diagonal', or a model such as GaussianModel.jeffreys().",
     )
     priors = (*model.class_priors, model.pooled_prior)

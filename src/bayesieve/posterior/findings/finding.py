@@ -108,7 +108,7 @@ class PriorRemark(Remark):
 
 @dataclass(frozen=True, slots=True)
 class EstimatedShare(PriorRemark):
-    """The prior probability was estimated from the data, so that a feature needs evidence of its own to be listed."""
+    """The prior probability was estimated from the data: a feature needs evidence of its own to be listed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

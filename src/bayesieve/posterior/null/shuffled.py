@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import FloatArray, IntArray, check_between
+from bayesieve.utils import FloatArray, IntArray, OptionError, check_between, option
 
+ESTIMATE = "estimate"  # in the place of a prior probability
 _TIE = 1e-9
 _RARELY = 0.05  # how often shuffled labels may suggest more markers than are believed in for that
 _MOST_SHARE = 0.5  # so that no feature is believed in against its own evidence
@@ -23,9 +24,9 @@ def estimate_share(log_bayes_factor: FloatArray) -> float:
 
     The maximum of :math:`\sum_f \log(1 - \pi + \pi BF_f) + \log(1 - \pi)`, to which the EM algorithm
     :math:`\pi \leftarrow \sum_f q_f / (p + 1)` with the posterior probabilities :math:`q_f` would climb. It is
-    concave, so that Newton's method within bounds finds its only maximum; 0 if it falls from the start. Effect sizes
-    are those that the model believes in: where it expects many weak markers, weak ones are counted that cannot be
-    seen one by one.
+    concave, so that Newton's method within bounds finds its only maximum; 0 if it falls from the start. Effect
+    sizes are those that the model believes in: where it expects many weak markers, weak ones are counted that
+    cannot be seen one by one.
 
     Examples
     --------
@@ -51,6 +52,16 @@ def estimate_share(log_bayes_factor: FloatArray) -> float:
         if done:
             break
     return share
+
+
+def no_shuffles() -> OptionError:
+    """Return the error of an estimate that nothing can be held against."""
+    return OptionError(
+        option("prior_probability", ESTIMATE),
+        " holds the data's estimate against that of shuffled labels, and there are none here.",
+        hint=("Give a table of samples and leave ", option("shuffles"), " on, or give a probability."),
+        kind="options",
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
