@@ -235,9 +235,10 @@ def fragility(  # noqa: PLR0913 - what screen() takes
 
     Exact: equal to screening again without each sample in turn, with what the model took from all features
     together (the constants of a :class:`CalibratedModel`) held fixed. For two Gaussian classes it costs a few
-    reads of the table; for other models and more classes the table is summed again for every sample. Only samples that
-    hold a value of the feature count. A removal that would leave a class undefined under the prior (too few
-    values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and counted.
+    reads of the table; for other models and more classes the table is summed again for every sample. Only
+    samples that hold a value of the feature count. A removal that would leave a class undefined under the prior
+    (too few values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and
+    counted.
 
     Parameters
     ----------
