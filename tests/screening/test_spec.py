@@ -288,7 +288,9 @@ def test_contradictions_are_refused_in_the_words_of_the_reader(options, named):
 
 
 def test_numbers_may_be_written_as_texts():
-    spec = ScreenSpec(table="t.csv", criterion="cmnc", n_selected="3.0", prior_ratio="0.5", ignore="a")
+    spec = ScreenSpec(
+        table="t.csv", criterion="cmnc", n_selected="3.0", prior="jeffreys", prior_ratio="0.5", ignore="a"
+    )
     assert (spec.n_selected, spec.prior_ratio, spec.ignore) == (3, 0.5, ("a",))
     assert ScreenSpec(permutations=10, seed=2**60 + 1).seed == 2**60 + 1
 

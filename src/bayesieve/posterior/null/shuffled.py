@@ -27,13 +27,6 @@ def estimate_share(log_bayes_factor: FloatArray) -> float:
     concave, so that Newton's method within bounds finds its only maximum; 0 if it falls from the start. Effect
     sizes are those that the model believes in: where it expects many weak markers, weak ones are counted that
     cannot be seen one by one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.posterior.null.shuffled import estimate_share
-    >>> round(estimate_share(np.repeat([20.0, -3.0], [30, 970])), 3), estimate_share(np.full(100, -1.0))
-    (0.03, 0.0)
     """
     gain = np.expm1(np.minimum(log_bayes_factor, _LARGEST_LOG))
     if not gain.sum() > 1.0:
@@ -175,16 +168,7 @@ class ShuffledLabels:
         return float(np.clip(self.excess_share, self.least_share, max(_MOST_SHARE, self.least_share)))
 
     def with_shares(self, own: float, shuffled: Sequence[float], n_features: int) -> ShuffledLabels:
-        """Add the shares of markers that the Bayes factors suggest.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> found = ShuffledLabels.collect(np.zeros(100), [np.ones(100)] * 2).with_shares(0.3, [0.0, 0.1], 100)
-        >>> round(found.suggested_share, 3)
-        0.2
-        """
+        """Add the shares of markers that the Bayes factors suggest."""
         return replace(self, own_share=own, shares=np.array(shuffled, dtype=float), least_share=1 / n_features)
 
     def counts(self, cut: float, prior_log_odds: float | FloatArray) -> IntArray:
