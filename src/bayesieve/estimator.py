@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import ClassifierTags
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -33,7 +33,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     patterns
         For more than two classes, in which ways they may differ; as in :func:`bayesieve.screen`.
     prior_probability
-        Share of features believed to be markers beforehand, or one probability per feature.
+        Share of features believed to be markers beforehand, one probability per feature, or ``"estimate"``.
     rule
         A rule object such as ``FixedSize(100)``, or the paper's acronym with its numbers: ``"MNC"``, ``"NP:5"``.
     missing, informative_missing, degenerate, resolution, block_model, n_threads
@@ -46,6 +46,11 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     fragility
         ``"report"``: also find out what leaving out any one sample would do: ``fragility_``.
         ``"select"``: select on the least log-odds over leaving any one sample out.
+    shuffles
+        How often to screen with shuffled labels, as in :func:`bayesieve.screen`; :meth:`partial_fit` keeps no
+        samples whose labels it could shuffle.
+    random_state
+        Of the shuffles: a whole number, None for another result every time, or a generator of scikit-learn's kind.
 
     Attributes
     ----------
@@ -94,7 +99,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         fragility: str | None = None,
         n_threads: int | None = None,
         shuffles: int | str | None = "auto",
-        seed: Any = 0,
+        random_state: Any = 0,
     ) -> None:
         self.model = model
         self.patterns = patterns
@@ -109,7 +114,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.fragility = fragility
         self.n_threads = n_threads
         self.shuffles = shuffles
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None) -> Self:
         """Screen the data and select features.
@@ -134,7 +139,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         posterior = screen(
             X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
             pairs=pairs, exposures=exposures, block_model=self.block_model,
-            informative_missing=self.informative_missing, shuffles=self.shuffles, seed=self.seed,
+            informative_missing=self.informative_missing, shuffles=self.shuffles, seed=self._seed(),
         )  # fmt: skip
         self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut, exposures))
         return self
@@ -244,6 +249,13 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self._names = names
         return X, y
+
+    def _seed(self) -> int:
+        """Return the seed of the shuffles."""
+        state = self.random_state
+        if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
+            return int(state)
+        return int(check_random_state(state).randint(2**31 - 1))
 
     def _screen_options(self) -> dict[str, Any]:
         return {

@@ -103,7 +103,7 @@ def test_what_is_not_defined_is_nan(values):
 def test_terms_add_up_to_the_log_odds(values, options):
     if "missing" in options:
         values[3:9, 1] = np.nan
-    posterior = bs.screen(values, Y, **options)
+    posterior = bs.screen(values, Y, model=bs.GaussianModel.jeffreys(), **options)
     found = composition_of(posterior)
     assert found.kind == "jeffreys"
     np.testing.assert_allclose(found.terms.sum(axis=0), posterior.log_bayes_factor, rtol=1e-9, atol=1e-9)
@@ -131,7 +131,7 @@ def test_other_screens_are_taken_apart_as_far_as_they_go(values):
     assert terms[-1][0] == "blocks together"
     assert sum(value for _, value in terms) == pytest.approx(shift.log_odds[0])
     values[:, 2] = 4.0
-    flat = bs.screen(values, Y)
+    flat = bs.screen(values, Y, model=bs.GaussianModel.jeffreys())
     assert [name for name, _ in composition_of(flat).of(flat, 2)] == ["prior odds", "data"]
     assert len(composition_of(flat).of(flat, 0)) == 5
     proper = bs.screen(values, Y, model=bs.GaussianModel.proper())

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from unittest import mock
 
 import exact
-import jeffreys
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -22,6 +21,17 @@ from bayesieve.screening.leave_one_out import one_by_one
 
 SCREEN = sys.modules["bayesieve.screening.obf"]  # the module; the package gives the function
 RNG = np.random.default_rng(20240611)
+
+
+def screen(*data, **options):
+    """Screen under Jeffreys' prior, unless another model is given."""
+    return bs.screen(*data, **{"model": bs.GaussianModel.jeffreys(), "shuffles": 0} | options)
+
+
+def fragility(X, *labels, **options):
+    """Leave samples out under Jeffreys' prior, unless another model or a screen is given."""
+    model = {} if len(labels) > 1 or "posterior" in options else {"model": bs.GaussianModel.jeffreys()}
+    return bs.fragility(X, *labels, **model | options)
 
 
 @contextlib.contextmanager
@@ -50,13 +60,13 @@ def brute_force(X, y, *, missing="raise", **options):
     without = np.full(X.shape, np.nan)
     classes = tuple(np.unique(y).tolist())
     with quietly():
-        full = jeffreys.screen(X, y, classes=classes, missing=missing, **options)
+        full = screen(X, y, classes=classes, missing=missing, **options)
     floored = full.degenerate & (full.log_bayes_factor != 0)
     for i in range(len(y)):
         kept = np.arange(len(y)) != i
         try:
             with quietly():
-                shorter = jeffreys.screen(X[kept], y[kept], classes=classes, missing=missing, **options)
+                shorter = screen(X[kept], y[kept], classes=classes, missing=missing, **options)
         except bs.PriorError:  # a class has become too small for its prior, whatever the feature
             continue
         without[i] = np.where(shorter.degenerate & ~floored, np.nan, shorter.log_odds)
@@ -68,7 +78,7 @@ def check(X, y, cut=0.0, table=None, **options):
     """Compare fragility with brute force; return it."""
     labels = () if table is not None else (y,)
     with quietly():
-        found = jeffreys.fragility(X if table is None else table, *labels, cut=cut, **options)
+        found = fragility(X if table is None else table, *labels, cut=cut, **options)
     wrong = {"n_threads": None} if table is None else {"missing": "omit"}
     expected = brute_force(X, y, **{k: v for k, v in {**wrong, **options}.items() if k != "n_threads"})
     compare(found, expected, cut)
@@ -114,6 +124,9 @@ PRIORS = {
     "no scale but a mean": bs.GaussianModel(
         (bs.NormalInverseGamma(0.0, 0.0, 0.5, 0.1),), bs.NormalInverseGamma(0.0, 0.0, 0.5, -0.2), 0.2
     ),
+    "calibrated": bs.CalibratedModel(0.3, 3.0, 1.2, (0.5, 1.0, 2.0), (0.4, 0.8, 1.6)),
+    "calibrated, variances not moderated": bs.CalibratedModel(0.5, 0.0, 0.0, (0.3, 3.0), (0.3, 2.0)),
+    "calibrated, means only": bs.CalibratedModel(0.0, 2.0, 0.5, (1.0,), ()),
     "many classes' degrees": bs.GaussianModel(
         (bs.NormalInverseGamma(40.0, 20.0, 1.0),), bs.NormalInverseGamma(1.0, 0.5, 1.0)
     ),
@@ -131,7 +144,7 @@ def test_equal_to_screening_again_without_each_sample(model, sizes):
 def test_a_class_of_one_sample_can_be_left_empty_under_a_proper_prior():
     X, y = table_of(1, 6)
     model = bs.GaussianModel.proper()
-    found = jeffreys.fragility(X, y, model)
+    found = fragility(X, y, model)
     alone = exact.log_odds([], X[y == "b", 3], exact.PROPER)
     if found.culprit[3] == np.flatnonzero(y == "a")[0]:
         assert found.least_log_odds[3] == pytest.approx(float(alone), rel=1e-10)
@@ -147,7 +160,8 @@ def test_missing_values_are_no_removals(name):
     check(X, y, model=PRIORS[name], missing="omit", prior_probability=0.2)
 
 
-def test_ties_equal_values_and_skipped_removals():
+@pytest.mark.parametrize("name", ["jeffreys", "calibrated", "calibrated, variances not moderated"])
+def test_ties_equal_values_and_skipped_removals(name):
     X = np.round(RNG.normal(size=(16, 200)) * 0.7)  # few different values, many of them equal
     y = np.repeat([0, 1], 8)
     X[:, 0], X[:, 1], X[:8, 2] = 0.0, np.arange(16), 3.0
@@ -155,7 +169,7 @@ def test_ties_equal_values_and_skipped_removals():
     X[:8, 3] = np.arange(8)
     X[:8, 4] = [4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     X[8:, 4] = np.arange(8)
-    found = check(X, y, prior_probability=0.3)
+    found = check(X, y, model=PRIORS[name], prior_probability=0.3)
     assert found.n_skipped[3] == found.n_skipped[4] == 1
     assert found.n_removals[3] == 15
     assert found.culprit[3] != 12
@@ -177,12 +191,12 @@ def test_a_floor_does_not_hide_an_outlier():
 def test_samples_in_another_order_are_noticed():
     X, y = table_of(12, 12)
     with pytest.raises(bs.DataError, match="not the one that was screened"):
-        jeffreys.fragility(X, y[::-1], posterior=jeffreys.screen(X, y))
+        fragility(X, y[::-1], posterior=screen(X, y))
 
 
 @pytest.mark.parametrize("step", [0.5, np.linspace(0.0, 2.0, 60)], ids=["one", "per feature"])
 @pytest.mark.parametrize("sizes", [(9, 7), (2, 6)])
-@pytest.mark.parametrize("name", ["jeffreys", "proper", "no scale but a mean"])
+@pytest.mark.parametrize("name", ["jeffreys", "proper", "no scale but a mean", "calibrated"])
 def test_rounding_variance_leaves_with_the_sample(step, sizes, name):
     X, y = table_of(*sizes)
     X = np.round(X)
@@ -194,9 +208,10 @@ def test_large_offsets_cost_no_digits():
     X = np.round(X, 3)
     shifted = X + 2.0**27  # all digits survive up to 2**-25
     X = shifted - 2.0**27
-    near, far = (jeffreys.fragility(Z, y).least_log_odds for Z in (X, shifted))
-    np.testing.assert_allclose(far, near, rtol=1e-9, atol=1e-9)
-    check(shifted, y)
+    for name in ("jeffreys", "calibrated"):
+        near, far = (fragility(Z, y, PRIORS[name]).least_log_odds for Z in (X, shifted))
+        np.testing.assert_allclose(far, near, rtol=1e-9, atol=1e-9)
+        check(shifted, y, model=PRIORS[name])
 
 
 def test_outliers_that_hide_everything_else_are_removed_exactly():
@@ -204,7 +219,7 @@ def test_outliers_that_hide_everything_else_are_removed_exactly():
     X = RNG.normal(size=(20, 5))
     y = np.repeat([0, 1], 10)
     X[3, :] = [1e6, 1e7, 1e8, 1e9, 1e12]
-    found = jeffreys.fragility(X, y)
+    found = fragility(X, y)
     kept = np.arange(20) != 3
     for j in range(5):
         expected = exact.log_odds(X[:10, j][kept[:10]], X[10:, j])
@@ -226,7 +241,7 @@ def test_negative_hyperparameters_are_evaluated_sample_by_sample():
         prior = bs.NormalInverseGamma(-1.0, -0.05, 0.0, allow_negative=True)
     model = bs.GaussianModel((prior,), prior, 0.1)
     X, y = table_of(9, 8, 30)
-    found = jeffreys.fragility(X, y, model)
+    found = fragility(X, y, model)
     for i in range(17):
         kept = np.arange(17) != i
         shorter = model.log_bayes_factor(bs.Moments.from_matrix(X[kept], y[kept]))
@@ -236,7 +251,7 @@ def test_negative_hyperparameters_are_evaluated_sample_by_sample():
 def test_the_extremes_do_not_hold_the_least():
     """A shifted class: taking out a value near the middle hurts most."""
     X, y = table_of(25, 25, 400)
-    found, expected = jeffreys.fragility(X, y), brute_force(X, y)
+    found, expected = fragility(X, y), brute_force(X, y)
     compare(found, expected)
     extreme = np.zeros(X.shape, bool)
     for label in "ab":
@@ -283,9 +298,9 @@ CONTAINERS = {
 def test_the_same_whatever_holds_the_values(container):
     X, y = table_of(13, 12)
     X[np.abs(X) < 0.4] = 0.0
-    expected = jeffreys.fragility(X, y, prior_probability=0.3)
+    expected = fragility(X, y, prior_probability=0.3)
     for n_threads in (1, 3):
-        found = jeffreys.fragility(container(X), y, prior_probability=0.3, n_threads=n_threads)
+        found = fragility(container(X), y, prior_probability=0.3, n_threads=n_threads)
         np.testing.assert_allclose(found.least_log_odds, expected.least_log_odds, rtol=1e-10, atol=1e-11)
         assert (found.culprit == expected.culprit).all()
         assert (found.n_below == expected.n_below).all()
@@ -299,7 +314,7 @@ def test_other_number_types(dtype):
 
 def test_many_features_in_tiles_and_threads():
     X, y = table_of(7, 9, 2600)
-    one, three = (jeffreys.fragility(X, y, prior_probability=0.3, n_threads=n) for n in (1, 3))
+    one, three = (fragility(X, y, prior_probability=0.3, n_threads=n) for n in (1, 3))
     for name in ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals"):
         assert (getattr(one, name) == getattr(three, name)).all()
     compare(one, brute_force(X, y, prior_probability=0.3))
@@ -325,7 +340,7 @@ def test_files(tmp_path, samples_in, missing):
     path.write_text("\n".join(",".join(row) for row in rows) + "\n")
     table = bs.read_table(path, labels=labels, samples_in=samples_in, missing="omit")
     found = check(X, y, table=table, prior_probability=0.2)
-    given = jeffreys.fragility(table, posterior=found.full)
+    given = fragility(table, posterior=found.full)
     assert (given.culprit == found.culprit).all()
 
 
@@ -360,7 +375,7 @@ def test_any_table(X, n0, name):
 def test_one_by_one_agrees():
     X, y = table_of(8, 9, 30)
     X[2, 3] = np.nan
-    fast = jeffreys.fragility(X, y, prior_probability=0.2, missing="omit")
+    fast = fragility(X, y, prior_probability=0.2, missing="omit")
     singles = (bs.Moments.from_matrix(X[i : i + 1], y[i : i + 1], missing="omit") for i in range(17))
     reduced = (fast.full.moments.remove(single) for single in singles)
     slow = one_by_one(fast.full, reduced, fast.full.model.log_bayes_factor)
@@ -375,19 +390,17 @@ def test_more_classes_and_other_models():
     X, y = rng.normal(size=(24, 6)), np.repeat(["a", "b", "c"], 8)
     X[y == "c", 0] += 4.0
     X[3, 1] = 15.0
-    compare(jeffreys.fragility(X, y), brute_force(X, y))
+    compare(fragility(X, y), brute_force(X, y))
     options = {"resolution": 0.1, "patterns": "distinct"}
-    compare(jeffreys.fragility(X, y, **options), brute_force(X, y, **options))
+    compare(fragility(X, y, **options), brute_force(X, y, **options))
     counts = rng.poisson(5.0, size=(16, 6)).astype(float)
     counts[2, 1] = 60
     labels, exposures = np.repeat([0, 1], 8), rng.uniform(0.5, 2.0, 16)
     model = bs.PoissonModel(1.0, 0.5)
-    found = jeffreys.fragility(counts, labels, model, exposures=exposures)
+    found = fragility(counts, labels, model, exposures=exposures)
     assert found.culprit[1] == 2
     shorter = [
-        jeffreys.screen(
-            np.delete(counts, i, 0), np.delete(labels, i), model=model, exposures=np.delete(exposures, i)
-        )
+        screen(np.delete(counts, i, 0), np.delete(labels, i), model=model, exposures=np.delete(exposures, i))
         for i in range(16)
     ]
     np.testing.assert_allclose(found.least_log_odds, np.min([s.log_odds for s in shorter], axis=0), rtol=1e-12)
@@ -397,13 +410,13 @@ def test_files_of_other_models_are_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("y,g\n" + "".join(f"{'abc'[i % 3]},{i * i % 7}\n" for i in range(18)))
     with pytest.raises(bs.OptionError, match="read the table into memory"):
-        jeffreys.fragility(bs.read_table(path, labels="y", model=bs.PoissonModel()), model=bs.PoissonModel())
+        fragility(bs.read_table(path, labels="y", model=bs.PoissonModel()), model=bs.PoissonModel())
 
 
 def test_a_ready_posterior_is_used():
     X, y = table_of(12, 12)
-    posterior = jeffreys.screen(X, y, model=bs.GaussianModel.proper(), prior_probability=0.3, classes=("b", "a"))
-    found = jeffreys.fragility(X, y, posterior=posterior)
+    posterior = screen(X, y, model=bs.GaussianModel.proper(), prior_probability=0.3, classes=("b", "a"))
+    found = fragility(X, y, posterior=posterior)
     assert found.full is posterior
     compare(found, brute_force_of(posterior, X, y))
 
@@ -423,7 +436,7 @@ def test_the_result_as_a_posterior_table_and_sentences():
     X[:10, 0] += 8.0
     X[4, 1] = 40.0
     y = np.repeat(["a", "b"], 10)
-    found = jeffreys.fragility(X, y, prior_probability=0.1)
+    found = fragility(X, y, prior_probability=0.1)
     assert bs.MinimalRisk(0.5).select(found.full).mask.tolist() == [True, True, False]
     cautious = found.posterior()
     assert bs.MinimalRisk(0.5).select(cautious).mask.tolist() == [True, False, False]
@@ -448,18 +461,18 @@ def test_names_of_samples_from_a_frame():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"g": [0.1, -0.2, 0.3, 0.0, 0.1, 9.0, 0.2, -0.1, 0.1, 0.4]}, index=list("abcdefghij"))
     labels = np.repeat([0, 1], 5)
-    assert jeffreys.fragility(frame, labels).culprit_names() == ["f"]
-    assert jeffreys.fragility(frame.reset_index(drop=True), labels).culprit_names() == ["5"]
+    assert fragility(frame, labels).culprit_names() == ["f"]
+    assert fragility(frame.reset_index(drop=True), labels).culprit_names() == ["5"]
 
 
 def test_skipped_removals_are_told():
     X = np.array([[0.0], [1.0], [5.0], [7.0], [6.0]])
     with pytest.warns(bs.CalibrationWarning):
-        found = jeffreys.fragility(X, [0, 0, 1, 1, 1])
+        found = fragility(X, [0, 0, 1, 1, 1])
     assert found.n_skipped.tolist() == [2]
     assert str(found.notes()[1]).startswith("2 removals were skipped in 1 feature, because")
     with pytest.warns(bs.CalibrationWarning):
-        nothing = jeffreys.fragility(X[:4], [0, 0, 1, 1])
+        nothing = fragility(X[:4], [0, 0, 1, 1])
     assert nothing.culprit.tolist() == [-1]
     assert nothing.culprit_names() == [""]
     assert nothing.least_log_odds.tolist() == nothing.full.log_odds.tolist()
@@ -467,7 +480,7 @@ def test_skipped_removals_are_told():
 
 def test_certain_priors_stay_certain():
     X, y = table_of(8, 8, 3)
-    found = jeffreys.fragility(X, y, prior_probability=[0.0, 1.0, 0.5])
+    found = fragility(X, y, prior_probability=[0.0, 1.0, 0.5])
     assert found.least_log_odds[:2].tolist() == [-np.inf, np.inf]
     assert np.isfinite(found.posterior().log_bayes_factor).all()
 
@@ -475,17 +488,70 @@ def test_certain_priors_stay_certain():
 def test_errors_say_what_to_do():
     X, y = table_of(8, 8, 3)
     with pytest.raises(bs.DataError, match=r"Moments hold sums.*fragility\(X, y\)"):
-        jeffreys.fragility(bs.Moments.from_matrix(X, y))
-    posterior = jeffreys.screen(X, y)
+        fragility(bs.Moments.from_matrix(X, y))
+    posterior = screen(X, y)
     with pytest.raises(bs.LabelError, match="class of every sample"):
-        jeffreys.fragility(X, posterior=posterior)
+        fragility(X, posterior=posterior)
     with pytest.raises(bs.DataError, match=r"2 features and \[8, 8\] samples"):
-        jeffreys.fragility(X[:, :2], y, posterior=posterior)
+        fragility(X[:, :2], y, posterior=posterior)
     with pytest.raises(bs.DataError, match=r"\[8, 8\] samples were screened"):
-        jeffreys.fragility(X[:-1], y[:-1], posterior=posterior)
+        fragility(X[:-1], y[:-1], posterior=posterior)
     with quietly():
-        blocked = jeffreys.screen(X, y, blocks=np.arange(16) % 2)
+        blocked = screen(X, y, blocks=np.arange(16) % 2)
     with pytest.raises(bs.OptionError, match="not for blocks"):
-        jeffreys.fragility(X, y, posterior=blocked)
+        fragility(X, y, posterior=blocked)
     with pytest.raises(bs.OptionError, match="cut must be a number"):
-        jeffreys.fragility(X, y, cut="high")
+        fragility(X, y, cut="high")
+
+
+def test_calibrated_outliers_that_hide_everything_else_are_removed_exactly():
+    """The downdate of the sums has no digit left; the screen of what is left is the reference."""
+    X = RNG.normal(size=(20, 5))
+    y = np.repeat([0, 1], 10)
+    X[10:] += 3.0
+    X[3, :] = [1e3, 1e5, 1e7, 1e9, 1e12]
+    model = PRIORS["calibrated"]
+    with quietly():
+        found = bs.fragility(X, y, model)
+        rest = bs.screen(np.delete(X, 3, axis=0), np.delete(y, 3), model=model)
+        every = brute_force(X, y, model=model)
+    np.testing.assert_allclose(every.without[3], rest.log_odds, rtol=1e-9, atol=1e-9)
+    compare(found, every)
+
+
+def test_what_all_features_gave_is_held_fixed(rng):
+    """The constants of the whole table, not those of what is left; a screen of the rest with them is the same."""
+    X, y = rng.normal(size=(30, 80)), np.repeat([0, 1], 15)
+    X[15:, :10] += 1.2
+    X[15:, 10:20] *= 3.0
+    posterior = bs.screen(X, y, shuffles=20)
+    found = bs.fragility(X, y, posterior=posterior, cut=1.0)
+    assert found.full is posterior
+    assert posterior.shuffled is not None
+    assert found.posterior().shuffled is None
+    assert posterior.model.variance_dof is not None
+    expected = brute_force(X, y, model=posterior.model, shuffles=0)
+    compare(found, expected, cut=1.0)
+    with quietly():
+        anew = bs.screen(np.delete(X, 0, axis=0), np.delete(y, 0), shuffles=0)
+    assert np.abs(anew.log_odds - expected.without[0]).max() > 1e-6
+
+
+def test_calibrated_fragility_of_three_classes_files_and_threads(rng, tmp_path):
+    X, y = rng.normal(size=(24, 40)), np.repeat(["a", "b", "c"], 8)
+    X[y == "c", 0] += 4.0
+    with quietly():
+        posterior = bs.screen(X, y, shuffles=0)
+        compare(bs.fragility(X, y, posterior=posterior), brute_force(X, y, model=posterior.model, shuffles=0))
+    path = tmp_path / "t.csv"
+    lines = [",".join(["y", *(f"g{j}" for j in range(40))])]
+    lines += [",".join([label, *map(repr, row.tolist())]) for label, row in zip(y[:16], X[:16], strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    table = bs.read_table(path, labels="y")
+    with quietly():
+        posterior = bs.screen(table, shuffles=0)
+        one, all_cores = (bs.fragility(X[:16], y[:16], posterior=posterior, n_threads=n) for n in (1, None))
+        of_file = bs.fragility(table, posterior=posterior)
+    for other in (all_cores, of_file):
+        for name in ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

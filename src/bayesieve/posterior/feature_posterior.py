@@ -12,7 +12,13 @@ import numpy.typing as npt
 
 from bayesieve.data import disambiguate
 from bayesieve.models import Compared, Degeneracy, Model
-from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
+from bayesieve.posterior.findings.finding import (
+    BlockEvidence,
+    Differences,
+    EstimatedShare,
+    Finding,
+    OfThePrior,
+)
 from bayesieve.posterior.marginals import Marginals, check_log_odds, expit, log_expit
 from bayesieve.posterior.null.shuffled import ShuffledLabels
 from bayesieve.stats import ClassStatistics, Moments, as_moments
@@ -176,6 +182,21 @@ class FeaturePosterior(Marginals):
     def null_share(self) -> float:
         """Share of non-markers believed in beforehand."""
         return float(np.mean(expit(-np.asarray(self.prior_log_odds, dtype=np.float64))))
+
+    @property
+    def estimated_share(self) -> float | None:
+        """Share of markers that the data suggest, as far as it exceeds what shuffled labels do; None without any.
+
+        The estimate with the true labels less its 95% point over the shuffles, one feature at least and half of
+        them at most.
+        """
+        share = np.nan if self.shuffled is None else self.shuffled.suggested_share
+        return None if np.isnan(share) else share
+
+    @property
+    def needs_own_evidence(self) -> bool:
+        """Whether a list holds no feature whose own evidence speaks against it: the prior was estimated."""
+        return any(isinstance(finding, EstimatedShare) for finding in self.findings)
 
     @property
     def degenerate(self) -> BoolArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +24,7 @@ from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.screening.inputs import SummarisedTable, check_same_data, values_of
 from bayesieve.screening.obf import rescreen
+from bayesieve.screening.removals import VALUES_AT_ONCE, Removals, feature_chunks, leave_effects_out
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, check_exposures, whole_plan
 from bayesieve.utils import (
     DataError,
@@ -36,33 +37,6 @@ from bayesieve.utils import (
     for_each,
     n_threads_for,
 )
-
-_VALUES_AT_ONCE = 2**23  # held in memory when all samples of some features are looked at
-_COLUMNS_AT_ONCE = 256
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Removals:
-    """What was found out, feature by feature; see :class:`~bayesieve.posterior.findings.fragility.Fragility`."""
-
-    least: FloatArray
-    culprit: IntArray
-    n_below: IntArray
-    n_skipped: IntArray
-    n_removals: IntArray
-
-    @classmethod
-    def none(cls, n_features: int) -> Removals:
-        """Before any removal."""
-        numbers = (np.zeros(n_features, np.int64) for _ in range(3))
-        return cls(np.full(n_features, np.inf), np.full(n_features, -1, np.int64), *numbers)
-
-    def fragility(self, full: FeaturePosterior, cut: float, sample_names: tuple[str, ...] | None) -> Fragility:
-        """Return the result; where nothing could be removed, the full data's log Bayes factor stands."""
-        least = np.where(self.culprit < 0, full.log_bayes_factor, self.least)
-        return Fragility(
-            full, least, self.culprit, self.n_below, self.n_skipped, self.n_removals, cut, sample_names
-        )
 
 
 def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n_threads: int | None) -> Removals:
@@ -84,7 +58,7 @@ def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n
     def work(which: IntArray) -> None:
         _at_every_sample(table, model, posterior, parts.take(which), which, cut, found)
 
-    for_each(work, _chunks(again, counts, in_memory), threads)
+    for_each(work, feature_chunks(again, counts, in_memory), threads)
     return found
 
 
@@ -128,13 +102,6 @@ def _look_again(table: ValueBlocks, near: Neighbours, thresholds: FloatArray) ->
         seen[first : first + block.values.shape[1]] += block.codes.size
 
 
-def _chunks(which: IntArray, counts: IntArray, in_memory: bool) -> list[IntArray]:
-    """Cut features into pieces; a file is read again for each, so they are as large as memory allows."""
-    width = max(1, _VALUES_AT_ONCE // max(1, int(counts.sum(axis=0).max())))
-    width = min(width, _COLUMNS_AT_ONCE) if in_memory else width
-    return [which[lo : lo + width] for lo in range(0, which.size, width)]
-
-
 def _at_every_sample(
     table: ValueBlocks, model: GaussianModel, posterior: FeaturePosterior, parts: Downdates, which: IntArray,
     cut: float, found: Removals,
@@ -145,7 +112,7 @@ def _at_every_sample(
     terms = parts.terms(0, which.size)
     evaluate_all(values, codes, *parts.places, *terms, parts.direct, without, awkward)
     samples, places = np.nonzero(awkward)
-    width, labels = max(1, _VALUES_AT_ONCE // codes.size), Labels(posterior.classes, codes)
+    width, labels = max(1, VALUES_AT_ONCE // codes.size), Labels(posterior.classes, codes)
     step = np.broadcast_to(posterior.resolution, (posterior.n_features,))
     for lo in range(0, samples.size, width):
         rows, columns = samples[lo : lo + width], places[lo : lo + width]
@@ -198,10 +165,12 @@ def fragility(  # noqa: PLR0913 - what screen() takes
 ) -> Fragility:
     r"""Leave-one-out influence: the least log-odds of every feature without any one sample, and the culprit.
 
-    Exact: equal to screening again without each sample in turn. For two Gaussian classes it costs a few reads of
-    the table; for other models and more classes the table is summed again for every sample. Only samples that
-    hold a value of the feature count. A removal that would leave a class undefined under the prior (too few
-    values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and counted.
+    Exact: equal to screening again without each sample in turn, with what the model took from all features
+    together (the constants of a :class:`CalibratedModel`) held fixed. For two Gaussian classes it costs a few
+    reads of the table; for other models and more classes the table is summed again for every sample. Only
+    samples that hold a value of the feature count. A removal that would leave a class undefined under the prior
+    (too few values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and
+    counted.
 
     Parameters
     ----------
@@ -254,6 +223,8 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     if ready and isinstance(table, LabelledMatrix):
         check_same_data(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)
     names = _sample_names(X, table)
+    if posterior.model.supports("effect-sizes") and len(posterior.classes) == 2:
+        return leave_effects_out(table, posterior, limit, n_threads).fragility(posterior, limit, names)
     if posterior.model.supports("leave-one-out") and len(posterior.classes) == 2:
         found = leave_one_out(table, posterior, limit, n_threads)
         _add_degenerate(found, table, posterior, limit)
@@ -290,7 +261,7 @@ def one_by_one(
 def _in_memory(table: ValueBlocks, posterior: FeaturePosterior) -> LabelledMatrix:
     """Hold the values of a file: the slow route sums them once for every sample."""
     posterior.model.require(
-        "leave-one-out",
+        "moments",
         "The fragility of a file is found for the Gaussian model only.",
         hint="For others read the table into memory, for example with pandas or polars, and call fragility(X, y, "
         "model).",

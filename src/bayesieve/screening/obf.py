@@ -23,17 +23,19 @@ from bayesieve.models import (
     warn_unless_semi_proper,
 )
 from bayesieve.posterior import (
+    ESTIMATE,
     Differences,
     FeaturePosterior,
     Finding,
     Remark,
     check_log_odds,
     expected_under_null,
+    no_shuffles,
 )
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, check_model, given_factors, screen_input, values_of
-from bayesieve.screening.shuffles import Progress, number_of_shuffles, shuffle_labels
+from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles, shuffle_labels
 from bayesieve.screening.value_advice import values_unjudged, warn_about_values
 from bayesieve.stats import Moments, check_resolution, first_factor_share, largest_counts
 from bayesieve.utils import (
@@ -50,6 +52,7 @@ from bayesieve.utils import (
 )
 
 _FEW_SAMPLES = 5
+_UNTIL_ESTIMATED = 0.01  # prior probability before it is estimated
 _FEW_IN_A_BLOCK, _MANY_UNDER_NULL = 15, 0.005
 _STRONGEST, _FEW_STRONG, _MOST_FACTOR = 200, 10, 0.5  # features looked at, and the share of one factor
 _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which PP-like priors mislead
@@ -131,7 +134,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     y: Any = None,
     *,
     model: Model | None = None,
-    prior_probability: npt.ArrayLike = 0.01,
+    prior_probability: npt.ArrayLike | str = 0.01,
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
     patterns: Any = "any",
@@ -167,7 +170,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         Likelihood and priors; :class:`CalibratedModel` by default, the paper's is
         ``GaussianModel.jeffreys(prior_ratio=0.1)``.
     prior_probability
-        Share of features believed to be markers beforehand, or one probability per feature.
+        Share of features believed to be markers beforehand, or one probability per feature. ``"estimate"``: the
+        share that the Bayes factors suggest, as far as it exceeds what shuffled labels suggest (the 95% point),
+        one feature at least and half of them at most; no feature is listed then whose own evidence speaks
+        against it.
     classes
         Order of the classes; sorted by default. Differences are second minus first.
     feature_names
@@ -236,7 +242,11 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     """
     model = check_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
-    prior_log_odds = check_log_odds(prior_probability, found.statistics.n_features)
+    estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
+    if estimated and (found.shufflable is None or shuffles in (0, None, False)):
+        raise no_shuffles()
+    believed_share = _UNTIL_ESTIMATED if estimated else prior_probability
+    prior_log_odds = check_log_odds(believed_share, found.statistics.n_features)
     if factors is not None:
         found = given_factors(found, model, factors, seed)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
@@ -274,7 +284,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         progress,
     )
     findings = (*posterior.findings, *_common_factor(found, posterior))
-    return replace(posterior, shuffled=shuffled, findings=findings)
+    posterior = replace(posterior, shuffled=shuffled, findings=findings)
+    return believe_estimate(posterior) if estimated else posterior
 
 
 def rescreen(*data: Any, **options: Any) -> FeaturePosterior:

@@ -365,8 +365,8 @@ def _gaussian(stated: Model, missing: str) -> GaussianModel:
     model = cast("GaussianModel", stated)
     model.require(
         "joint",
-        f"Only Gaussian features can be distributed jointly; {type(model).__name__} knows them one by one: "
-        "structure='diagonal'.",
+        f"Features are distributed jointly under a GaussianModel; {type(model).__name__} knows them one by one.",
+        hint="Use structure='diagonal', or a model such as GaussianModel.jeffreys().",
     )
     priors = (*model.class_priors, model.pooled_prior)
     if not (model.is_proper or all(prior.is_jeffreys for prior in priors)):

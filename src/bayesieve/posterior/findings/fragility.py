@@ -88,7 +88,8 @@ class Fragility:
         """Return the screen with the least log-odds in place of the log-odds; any rule takes it.
 
         It is a cautious ranking and not a posterior: what is expected of it (markers, false
-        discoveries) is not calibrated.
+        discoveries) is not calibrated, and shuffled labels of the screen, whose log-odds are not the least of
+        several, say nothing about it.
 
         Examples
         --------
