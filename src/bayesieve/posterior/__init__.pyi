@@ -59,5 +59,5 @@ from .null.expected import (
     null_resolution as null_resolution,
 )
 from .null.permutation_null import PermutationNull as PermutationNull, benjamini_hochberg as benjamini_hochberg
-from .null.shuffled import ShuffledLabels as ShuffledLabels
+from .null.shuffled import ShuffledLabels as ShuffledLabels, share_of as share_of
 from .predictive import predictive as predictive

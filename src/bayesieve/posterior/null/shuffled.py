@@ -77,17 +77,13 @@ class ShuffledLabels:
         >>> found.share.round(3).tolist()
         [0.0, 0.25, 0.5]
         """
-        order = np.argsort(-own, kind="stable")
-        falling = -own[order]
-        ties = falling + _TIE * (1.0 + np.abs(falling))  # equal but for rounding counts as reaching
-        reaching, share = np.zeros(own.size), np.empty(own.size)
+        order, falling, ties = _in_order(own)
+        reaching = np.zeros(own.size)
         for each in shuffled:
             reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
         reaching /= len(shuffled)
-        rate = reaching[order] / np.maximum(np.searchsorted(falling, ties, side="right"), 1)
-        share[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
         values = tuple(np.sort(each[each > least])[::-1].copy() for each in shuffled)
-        return cls(values, reaching, share, scheme, complete, by_feature)
+        return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature)
 
     def __post_init__(self) -> None:
         for array in (*self.values, self.reaching, self.share):
@@ -139,6 +135,18 @@ class ShuffledLabels:
         low, high = np.quantile(self.counts(cut, prior_log_odds), ends, method="inverted_cdf")
         return float(low), float(high)
 
+    def moved(self, by: float) -> ShuffledLabels:
+        """The same after a number was added to every log Bayes factor, with the true labels and with shuffled ones.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
+        >>> ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0])]).moved(0.5).values[0].tolist()
+        [2.5, 1.5]
+        """
+        return replace(self, values=tuple(each + by for each in self.values))
+
     def take(self, places: npt.NDArray[np.int64] | Any) -> ShuffledLabels:
         """Some of the features; counts remain those of all.
 
@@ -150,3 +158,19 @@ class ShuffledLabels:
         1
         """
         return replace(self, reaching=self.reaching[places].copy(), share=self.share[places].copy())
+
+
+def share_of(own: FloatArray, reaching: FloatArray) -> FloatArray:
+    """False discovery rate without markers: features that come as far with shuffled labels, over own ones."""
+    order, falling, ties = _in_order(own)
+    share = np.empty(own.size)
+    rate = reaching[order] / np.maximum(np.searchsorted(falling, ties, side="right"), 1)
+    share[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
+    return share
+
+
+def _in_order(own: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Order from the strongest, negative values in it, and up to where others are equal but for rounding."""
+    order = np.argsort(-own, kind="stable")
+    falling = -own[order]
+    return order, falling, falling + _TIE * (1.0 + np.abs(falling))
