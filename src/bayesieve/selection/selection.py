@@ -103,8 +103,15 @@ def _shuffles(selection: Selection) -> str:
 
 
 def flag_lines(selection: Selection) -> list[str]:
-    """Features that are degenerate, or left out although they lie at the cut."""
-    lines, n_degenerate = [], int(selection.posterior.degenerate.sum())
+    """Features that are degenerate, or left out although they lie at the cut; variances that were not compared."""
+    posterior = selection.posterior
+    lines, n_degenerate = [], int(posterior.degenerate.sum())
+    model: Any = posterior.model
+    if model.supports("effect-sizes") and len(posterior.classes) > 1 and not model.variance_weight:
+        lines.append(
+            "Only means were compared: without fourth powers of the values, or with fewer than three values in a "
+            "class, heavy tails cannot be told from a difference in variance."
+        )
     if n_degenerate:
         features = "feature" if n_degenerate == 1 else "features"
         are = "is" if n_degenerate == 1 else "are"
