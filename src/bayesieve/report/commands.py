@@ -133,6 +133,8 @@ def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) 
 def _model_words(posterior: FeaturePosterior) -> str:
     """Return the model in Python, as far as it can be told: ``{model}`` where the page may set its prior ratio."""
     model = posterior.model
+    if model.supports("effect-sizes"):
+        return "bs.CalibratedModel()"
     if model.supports("moments"):
         if not model.is_jeffreys:
             return "model"
@@ -148,7 +150,10 @@ def _model_options(posterior: FeaturePosterior) -> dict[str, Any]:
     model = posterior.model
     if type(model).__name__ in _NAMED:
         return {"model": _NAMED[type(model).__name__]}
+    if model.supports("effect-sizes"):
+        return {}
     if model.is_jeffreys:
         ratio = model.prior_ratio if isinstance(model.prior_ratio, (int, float, str)) else "RATIO"
-        return {} if ratio_state(posterior).value is not None or ratio == 0.1 else {"prior_ratio": ratio}
+        known = ratio_state(posterior).value is not None or ratio == 0.1
+        return {"prior": "jeffreys"} if known else {"prior": "jeffreys", "prior_ratio": ratio}
     return {"prior": "PRIORS.toml"}

@@ -1,0 +1,22 @@
+"""The paper's prior by name: what the package does unless told otherwise, under Jeffreys' prior unless told otherwise."""
+
+from __future__ import annotations
+
+import functools
+
+import bayesieve as bs
+
+
+def _under(function):
+    @functools.wraps(function)
+    def call(*data, **options):
+        if len(data) < 3 and options.get("model") is None and options.get("posterior") is None:
+            options["model"] = bs.GaussianModel.jeffreys()
+        return function(*data, **options)
+
+    return call
+
+
+screen = _under(bs.screen)
+permutations = _under(bs.permutations)
+fragility = _under(bs.fragility)
