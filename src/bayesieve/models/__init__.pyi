@@ -13,9 +13,14 @@ from .evidences import (
     compare as compare,
     pairs_of as pairs_of,
 )
-from .gaussian.calibrated import CalibratedModel as CalibratedModel, EffectEvidences as EffectEvidences
+from .gaussian.calibrated import (
+    CalibratedModel as CalibratedModel,
+    EffectEvidences as EffectEvidences,
+    model_of_classes as model_of_classes,
+)
 from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as find_degenerate, repair as repair
 from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
+from .gaussian.effect_mixture import least_without as least_without
 from .gaussian.gaussian import GaussianModel as GaussianModel
 from .gaussian.kinds import (
     MEAN_CONSTANT as MEAN_CONSTANT,

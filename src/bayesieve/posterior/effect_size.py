@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import disambiguate
-from bayesieve.models import Comparison
+from bayesieve.models import Comparison, EffectShift
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.stats import CategoryCounts, EventTotals, Moments
 from bayesieve.utils import FloatArray
@@ -157,7 +157,12 @@ def _blocks(posterior: FeaturePosterior) -> list[tuple[Moments, Any]]:
     if isinstance(compared, Comparison):
         parts = [(part.before or part.statistics, part.kept) for part in compared.parts]
         return [(block, True if kept is None else kept) for block, kept in parts if isinstance(block, Moments)]
-    return [(block, True) for block in getattr(compared, "blocks", ())]
+    return [(block, True) for block in _shifted(compared)]
+
+
+def _shifted(compared: Any) -> Sequence[Moments]:
+    """Moments of blocks that share the class difference."""
+    return compared.parts if isinstance(compared, EffectShift) else getattr(compared, "blocks", ())
 
 
 def _column(posterior: FeaturePosterior, name: str) -> FloatArray | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models import PairedComparison
+from bayesieve.models import EffectPairs, PairedComparison, model_of_classes
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, PriorError
@@ -42,7 +42,8 @@ class Predictive:
 def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive | None:
     """Work out the distributions of a new value, for some features of a Gaussian screen; None for other models.
 
-    Blocks are thrown together, and the resolution of rounded values is taken into account.
+    Blocks are thrown together, and the resolution of rounded values is taken into account. A model with priors on
+    differences has none on a class; its classes have Jeffreys' prior here.
     """
     model: Any = posterior.model
     if not model.supports("moments") or not posterior.has_moments:
@@ -50,11 +51,11 @@ def predictive(posterior: FeaturePosterior, places: npt.ArrayLike) -> Predictive
     where = np.asarray(places, dtype=np.int64)
     moments, resolution = posterior.moments.take(where), np.asarray(posterior.resolution, dtype=np.float64)
     step = resolution[where] if resolution.ndim else resolution
-    if isinstance(posterior.comparison, PairedComparison):
+    if isinstance(posterior.comparison, PairedComparison | EffectPairs):
         return _of_pairs(moments)
     if np.any(step):
         moments = moments.with_resolution(step)
-    few, k = model.take(where, posterior.n_features), len(moments.classes)
+    few, k = model_of_classes(model).take(where, posterior.n_features), len(moments.classes)
     try:
         groups = [(few.prior_of(j, k), moments.group(label)) for j, label in enumerate(moments.classes)]
     except PriorError:  # priors of groups of classes, not of classes

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks, is_sparse
 from bayesieve.models import (
     CONSTANT,
+    CalibratedModel,
     Comparison,
     Downdates,
     GaussianModel,
@@ -19,6 +20,7 @@ from bayesieve.models import (
     choose_least,
     evaluate_all,
     find_thresholds,
+    least_without,
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
@@ -85,6 +87,39 @@ def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n
         _at_every_sample(table, model, posterior, parts.take(which), which, cut, found)
 
     for_each(work, _chunks(again, counts, in_memory), threads)
+    return found
+
+
+def leave_effects_out(
+    table: ValueBlocks, posterior: FeaturePosterior, cut: float, n_threads: int | None
+) -> Removals:
+    """Leave out any one sample of two classes under priors on differences, what all features gave held fixed."""
+    model, n = cast("CalibratedModel", posterior.model), posterior.n_features
+    grids, found = model.grids(posterior.moments), Removals.none(n)
+    dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
+    shaped = float(posterior.moments.has_shape)
+    constants = np.array([dof, dof * scale, model.variance_weight or 0.0, shaped])
+    steps = np.broadcast_to(np.asarray(posterior.resolution, dtype=np.float64), (n,))
+    limits = np.where(posterior.log_odds > cut, cut - np.asarray(posterior.prior_log_odds), -np.inf)
+    floored = posterior.degenerate
+    counts = np.broadcast_to(posterior.moments.counts, posterior.moments.mean.shape)
+    in_memory = isinstance(table, LabelledMatrix)
+
+    def work(which: IntArray) -> None:
+        codes, values = values_of(table, which)
+        least, numbers = np.empty(which.size), np.zeros((4, which.size), np.int64)
+        least_without(
+            np.ascontiguousarray(values.T), codes, steps[which], floored[which], limits[which], constants, *grids,
+            model.nodes, least, numbers,
+        )  # fmt: skip
+        found.least[which] = least
+        found.culprit[which], found.n_below[which], found.n_skipped[which], found.n_removals[which] = numbers
+
+    dumb = floored & (posterior.log_bayes_factor == 0.0)
+    chunks = _chunks(np.flatnonzero(~dumb), counts, in_memory)
+    work_per_value = 64  # next to reading it
+    threads = n_threads_for(n_threads, int(counts.sum(axis=0).max()) * n * work_per_value) if in_memory else 1
+    for_each(work, chunks, threads)
     return found
 
 
@@ -198,8 +233,9 @@ def fragility(  # noqa: PLR0913 - what screen() takes
 ) -> Fragility:
     r"""Leave-one-out influence: the least log-odds of every feature without any one sample, and the culprit.
 
-    Exact: equal to screening again without each sample in turn. For two Gaussian classes it costs a few reads of
-    the table; for other models and more classes the table is summed again for every sample. Only samples that
+    Exact: equal to screening again without each sample in turn, with what the model took from all features
+    together (the constants of a :class:`CalibratedModel`) held fixed. For two Gaussian classes it costs a few reads
+    of the table; for other models and more classes the table is summed again for every sample. Only samples that
     hold a value of the feature count. A removal that would leave a class undefined under the prior (too few
     values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and counted.
 
@@ -254,6 +290,8 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     if ready and isinstance(table, LabelledMatrix):
         check_same_data(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)
     names = _sample_names(X, table)
+    if posterior.model.supports("effect-sizes") and len(posterior.classes) == 2:
+        return leave_effects_out(table, posterior, limit, n_threads).fragility(posterior, limit, names)
     if posterior.model.supports("leave-one-out") and len(posterior.classes) == 2:
         found = leave_one_out(table, posterior, limit, n_threads)
         _add_degenerate(found, table, posterior, limit)
@@ -290,7 +328,7 @@ def one_by_one(
 def _in_memory(table: ValueBlocks, posterior: FeaturePosterior) -> LabelledMatrix:
     """Hold the values of a file: the slow route sums them once for every sample."""
     posterior.model.require(
-        "leave-one-out",
+        "moments",
         "The fragility of a file is found for the Gaussian model only.",
         hint="For others read the table into memory, for example with pandas or polars, and call fragility(X, y, "
         "model).",

@@ -244,7 +244,8 @@ def with_size_prior(
     -----
     Under such a prior features are not independent: if many others are markers, one more is easier to
     believe. The ranking is still that of the Bayes factors. Intervals of a :class:`Selection` suppose
-    independence; :meth:`SizePosterior.false_positives` does not. ``expected_under_null`` of a selection asks
+    independence; :meth:`SizePosterior.false_positives` does not. What the screen knew from shuffled labels was
+    found under another prior and is dropped. ``expected_under_null`` of a selection asks
     of every feature in turn how probably it passes the cut if it is null, all others being as they are.
 
     Bayes factors under an improper prior contain its arbitrary ratio :math:`L`. A larger :math:`L` makes
@@ -288,5 +289,5 @@ def with_size_prior(
     before.flags.writeable = False
     kept = tuple(finding for finding in posterior.findings if not isinstance(finding, PriorRemark))
     findings = (*kept, about_size(prior, CountDistribution.of_masses(np.exp(log_sizes)), posterior.model))
-    marginal = replace(posterior, prior_log_odds=before, findings=findings)
+    marginal = replace(posterior, prior_log_odds=before, findings=findings, shuffled=None)  # as in with_prior()
     return SizePosterior(marginal, prior, log_sizes, sums, unknown, n_known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from bayesieve.models.gaussian.effect_mixture import (
     several_variances,
     two_group_evidence,
 )
+from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
 from bayesieve.models.model import Model
 from bayesieve.stats import Moments
@@ -248,6 +249,11 @@ class CalibratedModel(Model):
         return flags, constant | few
 
 
+def model_of_classes(model: Any) -> GaussianModel:
+    """Return the model that gives every class a posterior of its own: Jeffreys' where priors are on differences."""
+    return GaussianModel.jeffreys() if model.supports("effect-sizes") else cast("GaussianModel", model)
+
+
 def _variance_prior(parts: Sequence[Any]) -> tuple[float, float]:
     """Degrees of freedom and scale of the prior of variances, from variances within classes of all parts."""
     squares = sum(part.centred_squares.sum(axis=0) for part in parts)
@@ -310,10 +316,15 @@ class EffectEvidences(Evidences):
             self._share = tempering(self._moments)
         return self._share
 
+    @property
+    def variance_weight(self) -> float:
+        """Prior probability that a marker differs in variance."""
+        return self._model.variance_weight or 0.0
+
     def pattern(self, groups: Groups) -> FloatArray:
         """Log Bayes factor of groups of classes that differ in mean or in variance."""
         mean, ratio = self.kinds(groups)
-        weight = self._model.variance_weight or 0.0
+        weight = self.variance_weight
         if weight == 0.0:
             return mean
         return np.logaddexp(math.log1p(-weight) + mean, math.log(weight) + ratio)

@@ -33,6 +33,9 @@ _TILE = 2048  # features of one task
 _LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
 EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
 QUICK = (0.7, 8)  # 1e-6, for permuted labels
+_COARSE, _COARSE_ERROR = (1.2, 4), 5e-3  # to find out which samples matter: an error of 2e-3 at most
+_MOST_STEPS, _NEAR = 60, 1e-3  # of the search for a mode, and how near, in squared standard deviations
+_FEW_LEFT = 1e-3  # of the squares are left without a sample: what is left is summed again
 
 
 def effect_sizes(size: float, variance: float) -> tuple[FloatArray, FloatArray]:
@@ -157,20 +160,23 @@ def _variance_part(
 ) -> float:
     """Log of the mean Bayes factor over the grid; each by the trapezoidal rule around the mode.
 
-    The rule converges exponentially for smooth functions that vanish at both ends. Nodes are placed by three steps
-    of Newton's method from the mode of the normal approximation, and by the curvature there.
+    The rule converges exponentially for smooth functions that vanish at both ends. Nodes are placed by Newton's
+    method from the mode of the normal approximation (the function has one mode), and by the curvature there.
     """
-    variance = 2.0 / n0 + 2.0 / n1
+    variance, centre = 2.0 / n0 + 2.0 / n1, math.log(s1 / s0)
     largest, total = -np.inf, 0.0
     for k in range(omegas.shape[0]):
         precision = 1.0 / (omegas[k] * omegas[k])
         mode = theta * (g / variance) / (precision + g / variance)
         curvature = precision + g / variance
-        for _ in range(3):
-            share = _logistic(mode - math.log(s1 / s0))
+        for _ in range(_MOST_STEPS):
+            share = _logistic(mode - centre)
             slope = g * (0.25 * (n0 - n1) - 0.25 * (n0 + n1) * (2.0 * share - 1.0)) - precision * mode
             curvature = precision + g * 0.5 * (n0 + n1) * share * (1.0 - share)
-            mode += max(-2.0, min(2.0, slope / curvature))
+            change = max(-2.0, min(2.0, slope / curvature))
+            mode += change
+            if change * change * curvature < _NEAR:
+                break
         width = step / math.sqrt(max(curvature, precision))
         high = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode
         area = 0.0
@@ -183,6 +189,145 @@ def _variance_part(
         else:
             total += math.exp(term - largest)
     return largest + math.log(total / omegas.shape[0])
+
+
+@compiled()
+def least_without(
+    columns: Any, codes: Any, steps: Any, floored: Any, limits: Any, constants: Any, taus: Any, omegas: Any,
+    nodes: tuple[float, int], least: Any, numbers: Any,
+) -> None:  # fmt: skip
+    """Leave out every value of some features in turn, and keep the least log Bayes factor.
+
+    All samples are looked at with few nodes; those that may give the least, or may be on either side of the limit,
+    again with all of them.
+
+    Parameters
+    ----------
+    columns, codes
+        Values, features x samples, NaN where missing, and the class of each sample.
+    steps, floored, limits
+        Of each feature: the step to which values are rounded, whether the screen flagged it as degenerate, and the
+        log Bayes factor at or below which it does not pass (minus infinity to count nothing).
+    constants
+        Degrees of freedom and squares of the prior of variances, weight of variance differences, and 0 if fourth
+        powers are not to be used.
+    taus, omegas, nodes
+        Effect sizes and nodes of the screen.
+    least, numbers
+        Filled: the least log Bayes factor, and the sample (-1 if none), removals at or below the limit, removals
+        skipped and removals looked at, ``(4, n_features)``.
+    """
+    n = codes.shape[0]
+    found, whole = np.empty(n), np.empty((2, 5))
+    for f in range(columns.shape[0]):
+        x, step, limit = columns[f], steps[f % steps.shape[0]], limits[f]
+        for c in range(2):
+            _sum_class(x, codes, c, -1, whole[c])
+        smallest, close = np.inf, 2.0 * _COARSE_ERROR
+        for i in range(n):
+            found[i] = np.inf
+            if np.isnan(x[i]):
+                continue
+            found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, _COARSE)
+            if np.isnan(found[i]):
+                found[i] = np.inf
+                numbers[2, f] += 1
+            else:
+                numbers[3, f] += 1
+                smallest = min(smallest, found[i])
+        least[f], numbers[0, f] = np.inf, -1
+        for i in range(n):
+            if found[i] == np.inf:
+                continue
+            near = abs(found[i] - limit) <= _COARSE_ERROR
+            if near or found[i] <= smallest + close:
+                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, nodes)
+                if found[i] < least[f]:
+                    least[f], numbers[0, f] = found[i], i
+            if found[i] <= limit:
+                numbers[1, f] += 1
+
+
+@compiled()
+def _sum_class(x: Any, codes: Any, c: int, without: int, sums: Any) -> None:
+    """Count, mean and centred second to fourth powers of a class, one sample left out; 0 if values are equal."""
+    first, count, total, equal = 0.0, 0.0, 0.0, True
+    for i in range(x.shape[0]):
+        if codes[i] == c and i != without and not np.isnan(x[i]):
+            if count == 0.0:
+                first = x[i]
+            equal = equal and x[i] == first
+            count += 1.0
+            total += x[i] - first
+    sums[:] = 0.0
+    sums[0], sums[1] = count, first + (total / count if count > 0.0 else 0.0)
+    if equal:
+        return
+    one = 0.0
+    for i in range(x.shape[0]):
+        if codes[i] == c and i != without and not np.isnan(x[i]):
+            d = x[i] - sums[1]
+            one += d
+            sums[2] += d * d
+            sums[3] += d * d * d
+            sums[4] += d * d * d * d
+    sums[1] += one / count
+    sums[2] -= one * one / count
+
+
+@compiled()
+def _without(
+    x: Any, codes: Any, i: int, whole: Any, step: float, floored: bool, constants: Any, taus: Any, omegas: Any,
+    nodes: Any,
+) -> float:  # fmt: skip
+    """Log Bayes factor without a sample; NaN where a class is left undefined, 0 if it was so before."""
+    c = codes[i]
+    n, d = whole[c, 0] - 1.0, x[i] - whole[c, 1]
+    if n < 1.0:
+        return np.nan
+    shift = -d / n  # of the mean
+    mean, squares = whole[c, 1] + shift, whole[c, 2] - d * d * (1.0 + 1.0 / n)
+    cubes, rest = whole[c, 3] - d * d * d, whole[c, 2] - d * d
+    fourths = whole[c, 4] - d**4 - 4.0 * shift * cubes + 6.0 * shift**2 * rest - 3.0 * n * shift**4
+    if not (squares > _FEW_LEFT * whole[c, 2] and fourths > 0.01 * _FEW_LEFT * whole[c, 4]):
+        again = np.empty(5)
+        _sum_class(x, codes, c, i, again)
+        mean, squares, fourths = again[1], again[2], again[4]
+    m, other_squares, other_fourths = whole[1 - c, 0], whole[1 - c, 2], whole[1 - c, 4]
+    apart = mean - whole[1 - c, 1]
+    if step > 0.0:
+        rounding = step * step / 12.0
+        fourths += 6.0 * rounding * squares + n * step**4 / 80.0
+        other_fourths += 6.0 * rounding * other_squares + m * step**4 / 80.0
+        squares, other_squares = squares + n * rounding, other_squares + m * rounding
+    size, within = n * m / (n + m), squares + other_squares
+    flat = (squares <= 0.0 and n > 1.0) or (other_squares <= 0.0 and m > 1.0)
+    nothing = n + m < 3.0 or (within <= 0.0 and (constants[0] == 0.0 or apart == 0.0))
+    if m < 1.0 or ((flat or nothing) and not floored):
+        return np.nan
+    if nothing:
+        return 0.0
+    share = 0.0
+    if n > 2.0 and m > 2.0 and squares > 0.0 and other_squares > 0.0 and constants[3] > 0.0:
+        ideal = 2.0 / (n - 1.0) + 2.0 / (m - 1.0)
+        tails, other_tails = math.sqrt(fourths) / squares, math.sqrt(other_fourths) / other_squares
+        excess = tails * tails * (n + 1.0) / (n - 1.0) - 3.0 / n
+        excess += other_tails * other_tails * (m + 1.0) / (m - 1.0) - 3.0 / m
+        share = ideal / (ideal + max(excess, 0.0))
+    b, dof = size * apart * apart / (within + constants[1]), 0.5 * (n + m - 1.0 + constants[0])
+    of_mean = _mean_part(b, size, dof, dof * math.log1p(b), taus)
+    weight = constants[2]
+    if weight == 0.0:
+        return of_mean
+    of_ratio = 0.0
+    if share > 0.0 and omegas.shape[0] > 0:
+        theta = math.log(other_squares / (m - 1.0)) - math.log(squares / (n - 1.0))
+        of_ratio = _variance_part(
+            theta, squares, other_squares, n - 1.0, m - 1.0, share, omegas, nodes[0], nodes[1]
+        )
+    of_mean, of_ratio = of_mean + math.log1p(-weight), of_ratio + math.log(weight)
+    high = max(of_mean, of_ratio)
+    return high + math.log1p(math.exp(min(of_mean, of_ratio) - high))
 
 
 def several_means(

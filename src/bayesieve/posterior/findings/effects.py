@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass, fields
-from typing import Any, cast
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models import GaussianModel, any_nonzero
+from bayesieve.models import GaussianModel, any_nonzero, model_of_classes
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.findings.kinds import gaussian_moments
 from bayesieve.stats import Moments
@@ -180,6 +180,8 @@ class Effects:
     standardised_difference
         ``mean_difference`` over the root of the mean of the two class variances, each taken at the
         inverse of its expected precision: ``scale / dof``, under Jeffreys' prior the squares over n.
+    under_jeffreys
+        Whether the classes have Jeffreys' prior here, because the screen puts none on each class.
 
     Examples
     --------
@@ -202,6 +204,7 @@ class Effects:
     probability_variance_higher: FloatArray
     probability_variance_lower: FloatArray
     standardised_difference: FloatArray
+    under_jeffreys: bool = False
 
     def __post_init__(self) -> None:
         for array in self._arrays().values():
@@ -240,7 +243,7 @@ class Effects:
         1
         """
         where = np.asarray(places)
-        return Effects(level=self.level, **{name: array[where] for name, array in self._arrays().items()})
+        return replace(self, **{name: array[where] for name, array in self._arrays().items()})
 
     def notes(self) -> list[Message]:
         """Sentences that belong below a table with these columns.
@@ -258,10 +261,13 @@ class Effects:
             f"Intervals hold {100 * self.level:g}% of the posterior of a feature whose classes differ; they are "
             "not adjusted for having been selected. Differences are second class minus first."
         )
+        if self.under_jeffreys:
+            text += " Each class has Jeffreys' prior here, so that the data alone speak."
         return [Message.of(text, kind="effects")]
 
     def _arrays(self) -> dict[str, FloatArray]:
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "level"}
+        plain = ("level", "under_jeffreys")
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in plain}
 
 
 def effects(
@@ -274,12 +280,14 @@ def effects(
     """Directions and effect sizes with credible intervals, from each class's own posterior.
 
     They describe a feature supposed to be a marker: each class has its own mean and variance. A
-    feature that is degenerate in the screen has none (NaN).
+    feature that is degenerate in the screen has none (NaN). A :class:`CalibratedModel` has priors on differences
+    and none on a class, so that the classes have Jeffreys' prior here: the intervals are those of a screen under
+    ``GaussianModel.jeffreys()``.
 
     Parameters
     ----------
     posterior
-        The result of a screen of two classes under a :class:`GaussianModel`.
+        The result of a screen of two classes of Gaussian data.
     level
         Probability of the intervals.
     which
@@ -297,8 +305,10 @@ def effects(
     (0.403, 1.9)
     """
     tail = _check_tail(level)
-    moments, model = gaussian_moments(posterior), cast("GaussianModel", posterior.model)
-    model.require("moments", f"Effects need a GaussianModel; this screen used {type(model).__name__}.")
+    moments = gaussian_moments(posterior)
+    name = type(posterior.model).__name__
+    posterior.model.require("moments", f"Effects need a GaussianModel; this screen used {name}.")
+    model = model_of_classes(posterior.model)
     distributions = _class_distributions(model, moments)
     chosen = np.zeros(moments.n_features, dtype=bool)
     try:
@@ -320,7 +330,7 @@ def effects(
     spread: dict[str, FloatArray] = {name: np.full(moments.n_features, np.nan) for name in found}
     for name, values in found.items():
         spread[name][places] = values
-    return Effects(level=1.0 - 2.0 * tail, **spread)
+    return Effects(level=1.0 - 2.0 * tail, under_jeffreys=model is not posterior.model, **spread)
 
 
 def _check_tail(level: Any) -> float:

@@ -88,7 +88,8 @@ class Fragility:
         """Return the screen with the least log-odds in place of the log-odds; any rule takes it.
 
         It is a cautious ranking and not a posterior: what is expected of it (markers, false
-        discoveries) is not calibrated.
+        discoveries) is not calibrated, and shuffled labels of the screen, whose log-odds are not the least of
+        several, say nothing about it.
 
         Examples
         --------
@@ -99,7 +100,9 @@ class Fragility:
         >>> bs.MinimalRisk(0.5).select(found.posterior()).names
         ('x0',)
         """
-        return replace(self.full, log_bayes_factor=self.least_log_bayes_factor, calibrated=False)
+        return replace(
+            self.full, log_bayes_factor=self.least_log_bayes_factor, calibrated=False, shuffled=None
+        )
 
     def culprit_names(self) -> list[str]:
         """Name of the culprit of every feature, its number if samples have no names, empty if there is none.

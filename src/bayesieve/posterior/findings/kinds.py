@@ -16,6 +16,14 @@ from bayesieve.utils import FloatArray, Message, OptionError, PriorError
 
 KINDS = ("same", "mean", "variance", "mean and variance")
 UNDEFINED = "undefined"
+_OF_ITS_OWN = (
+    "Kinds of difference come from a model of their own with four hypotheses (same, mean only, variance only, both); "
+    "'probability' and the ranking remain those of the two-way screen."
+)
+_OF_SCREEN = (
+    "Kinds of difference are the two parts of the screen's own Bayes factor, mean and variance; it has no part for "
+    "both at once, so that a feature that differs in both is of the kind with more evidence."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +31,8 @@ class Kinds:
     """Probabilities of the four kinds of difference between two classes, feature by feature.
 
     They belong to a model of their own with four hypotheses: ``1 - same`` is not the ``probability``
-    of the screen, which compares two.
+    of the screen, which compares two. Under a :class:`CalibratedModel` they are the two parts of the screen's own
+    Bayes factor: ``1 - same`` is its ``probability``, and there is no part for both, whose probability is 0.
 
     Parameters
     ----------
@@ -36,6 +45,8 @@ class Kinds:
         How the prior probability is shared among mean only, variance only and both; adds up to 1.
     fixed_prior
         Whether the prior is this model's own and does not follow that of the screen.
+    of_screen
+        Whether they are parts of the screen's own Bayes factor.
 
     Examples
     --------
@@ -50,6 +61,7 @@ class Kinds:
     prior_log_odds: float | FloatArray
     weights: tuple[float, float, float] = (1 / 3, 1 / 3, 1 / 3)
     fixed_prior: bool = False
+    of_screen: bool = False
 
     def __post_init__(self) -> None:
         self.log_evidence.flags.writeable = False
@@ -173,10 +185,7 @@ class Kinds:
         >>> len(Kinds(np.zeros((4, 1)), 0.0).notes())
         1
         """
-        notes = [
-            "Kinds of difference come from a model of their own with four hypotheses (same, mean only, variance "
-            "only, both); 'probability' and the ranking remain those of the two-way screen."
-        ]
+        notes = [_OF_SCREEN if self.of_screen else _OF_ITS_OWN]
         undefined = int((~self.defined).sum())
         if undefined:
             notes.append(
@@ -197,7 +206,12 @@ def kinds(
 ) -> Kinds:
     r"""Tell apart differences in mean, in variance, and in both.
 
-    A four-way model of its own, under Jeffreys' prior whatever the model of the screen; see
+    For a screen under a :class:`CalibratedModel`, the parts of its own Bayes factor: given that a feature is a
+    marker, :math:`(1-w) BF_M` and :math:`w BF_V` over their sum, with the weight :math:`w` of variance
+    differences. There is no part for both: its probability is 0, and a feature that differs in both is of the kind
+    with more evidence.
+
+    For other models and for moments, a four-way model of its own under Jeffreys' prior; see
     :func:`~bayesieve.models.gaussian.kinds.log_evidence_of_kinds` for its formulas and constants.
 
     Parameters
@@ -208,7 +222,7 @@ def kinds(
         Prior probability of any difference; that of the screen by default. Needed with moments.
     weights
         How it is shared among mean only, variance only and both: three shares that add up to 1,
-        thirds by default.
+        thirds by default. Of the four-way model only, as the constants.
     mean_constant, variance_constant
         Factors of a second mean and of a second variance: :math:`(2\pi)^{-1/2}` and 1/4.
     n_threads
@@ -229,6 +243,14 @@ def kinds(
         log_odds = found.prior_log_odds
     else:
         raise PriorError("With moments, prior_probability must be given, for example prior_probability=0.01.")
+    if isinstance(found, FeaturePosterior) and found.model.supports("effect-sizes"):
+        if weights is not None or (mean_constant, variance_constant) != (MEAN_CONSTANT, VARIANCE_CONSTANT):
+            raise OptionError(
+                "weights and constants belong to the four-way model, and this screen has parts of its own.",
+                hint="Leave them out, or call kinds(posterior.moments, prior_probability=0.01, ...).",
+                kind="capability",
+            )
+        return _parts(found, moments, log_odds, fixed=prior_probability is not None)
     shares = (1 / 3, 1 / 3, 1 / 3) if weights is None else _check_shares(weights)
     evidence = log_evidence_of_kinds(
         moments, mean_constant=mean_constant, variance_constant=variance_constant, n_threads=n_threads
@@ -236,6 +258,18 @@ def kinds(
     if isinstance(found, FeaturePosterior):
         evidence[:, found.degenerate] = np.nan
     return Kinds(evidence, log_odds, shares, prior_probability is not None)
+
+
+def _parts(posterior: FeaturePosterior, moments: Moments, log_odds: Any, *, fixed: bool) -> Kinds:
+    """Take the log Bayes factor of a screen apart; what else it holds (absent values) goes to both parts."""
+    model: Any = posterior.model
+    evidences = model.evidences(moments)
+    weight, groups = float(evidences.variance_weight), [(0,), (1,)]
+    rest = posterior.log_bayes_factor - evidences.pattern(groups)
+    mean, variance = (part + rest for part in evidences.kinds(groups))
+    evidence = np.array([np.zeros(mean.size), mean, variance, np.full(mean.size, -np.inf)])
+    evidence[:, posterior.degenerate] = np.nan
+    return Kinds(evidence, log_odds, (1.0 - weight, weight, 0.0), fixed, of_screen=True)
 
 
 def gaussian_moments(posterior: FeaturePosterior) -> Moments:
