@@ -156,8 +156,8 @@ def encode_design(posterior: FeaturePosterior) -> dict[str, Any]:
         "comparison": "other",
         "cost": 1 if compared is None else int(compared.cost),
     }
-    if isinstance(compared, PairedComparison) and len(compared.parts) == 1:
-        found["comparison"] = "pairs"
+    if isinstance(compared, PairedComparison | models.EffectPairs) and len(compared.parts) == 1:
+        found["comparison"] = "pairs" if isinstance(compared, PairedComparison) else "effect-pairs"
     plain = isinstance(compared, Comparison) and len(compared.parts) == 1 and compared.parts[0].kept is None
     if posterior.has_moments and posterior.block_evidence is None and (compared is None or plain):
         patterns = getattr(compared, "patterns", Patterns.of("any", posterior.classes))
@@ -182,6 +182,8 @@ def decode_comparison(
         squares = np.where(usable, used.centred_squares, 1.0)
         part = Moments.trusted(used.classes, count, used.mean, squares, np.asarray(used.residual))
         return PairedComparison((part,), (usable,), width)
+    if kind == "effect-pairs" and isinstance(model, models.CalibratedModel):
+        return models.EffectPairs((statistics,), (usable,), model)
     if len(statistics.classes) == 2:
         return None
     patterns = _patterns(design, statistics.classes)

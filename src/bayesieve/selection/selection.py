@@ -164,7 +164,8 @@ def describe_null(posterior: FeaturePosterior, under_null: float, digits: str = 
 
 def explain_unknown_null(posterior: FeaturePosterior) -> str:
     """Say why the number expected under the global null is not known, where it is not."""
-    why = getattr(posterior.comparison, "unknown_because", "")
+    nobody = posterior.model.supports("effect-sizes")  # knows it, however much is at hand
+    why = "" if nobody else getattr(posterior.comparison, "unknown_because", "")
     return f"not known: {why}" if why else "not known for this model"
 
 
