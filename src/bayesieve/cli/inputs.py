@@ -176,7 +176,11 @@ def _without_shape(spec: ScreenSpec, sites: Sequence[str]) -> tuple[Message, ...
     return (
         Message.of(
             f"The statistics of {_few(sites, 5)} hold no fourth powers, so that variances are not compared{alone}.",
-            hint=("Have them written anew by this version of bayesieve, or say ", option("prior", "jeffreys"), "."),
+            hint=(
+                "Have them written anew by this version of bayesieve, or say ",
+                option("prior", "jeffreys"),
+                ".",
+            ),
             kind="no-fourth-powers",
         ),
     )

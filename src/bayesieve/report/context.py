@@ -81,7 +81,9 @@ def _evidence(report: ReportData) -> dict[str, Any]:
 
 def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
     """The calibrated prior, with the numbers that it took from the data."""
-    sizes, ratios = (", ".join(f"{size:.3g}" for size in grid or ()) for grid in (model.mean_sizes, model.ratio_sizes))
+    sizes, ratios = (
+        ", ".join(f"{size:.3g}" for size in grid or ()) for grid in (model.mean_sizes, model.ratio_sizes)
+    )
     dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
     paired = is_paired(report.posterior)
     paragraphs = [
@@ -97,7 +99,9 @@ def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
         "b = N d^2 / (d0 s0^2 + W),   N = n0 n1 / n,   W: squares within classes"
     )
     if paired:
-        formula = formula.replace("N = n0 n1 / n,   W: squares within classes", "N = n,   W: squares of differences")
+        formula = formula.replace(
+            "N = n0 n1 / n,   W: squares within classes", "N = n,   W: squares of differences"
+        )
         formula = formula.replace("(n - 1 + d0)/2", "(n + d0)/2")
     elif model.variance_weight:
         paragraphs.append(
@@ -350,7 +354,9 @@ def _manifest(report: ReportData) -> str:
     if report.record.spec is None:
         return ""
     content = report.record.to_dict()
-    shown = {name: value for name, value in content.items() if name not in ("model", "design", "findings", "shuffled")}
+    shown = {
+        name: value for name, value in content.items() if name not in ("model", "design", "findings", "shuffled")
+    }
     return json.dumps(shown, indent=1, ensure_ascii=False)
 
 

@@ -112,7 +112,9 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
         under_null = describe_null(report.posterior, report.under_null) if known else "not known"
         judged = {"Expected under the global null": under_null}
     elif selection.count_test is not None and selection.count_test.lengths[0]:
-        judged["Shuffles with a list as long"] = f"{selection.count_test.n_as_long[0]:,} of {shuffled.n_shuffles:,}"
+        judged["Shuffles with a list as long"] = (
+            f"{selection.count_test.n_as_long[0]:,} of {shuffled.n_shuffles:,}"
+        )
     return {
         "List length": f"{n:,} of {report.posterior.n_features:,}",
         "Expected markers in it": f"{max(n - estimate.expected, 0.0):,.1f}",

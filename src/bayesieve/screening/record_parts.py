@@ -205,7 +205,11 @@ def _patterns(design: Mapping[str, Any], classes: Sequence[Any]) -> Patterns:
 
 def encode_judgement(selection: Selection) -> dict[str, Any]:
     """Return the number of false positives with its source, and what the count test says of a list."""
-    estimate, shuffled, test = selection.false_positive_estimate, selection.posterior.shuffled, selection.count_test
+    estimate, shuffled, test = (
+        selection.false_positive_estimate,
+        selection.posterior.shuffled,
+        selection.count_test,
+    )
     found: dict[str, Any] = {
         "false_positives": {
             "expected": encode_number(estimate.expected), "low": encode_number(estimate.low),

@@ -141,7 +141,7 @@ def advise_on_share(n_selected: int, n_features: int, prior_probability: npt.Arr
         f"expects {expected:,.0f}: either most features differ between the classes, or the values do not suit the "
         "model (scale, outliers, floors), or the classes differ in something else (batch, quality, mixture of "
         "cells).",
-        hint=("See what shuffled labels give: ", option("permutations", 100), "."),
+        hint=("See what shuffled labels give: ", option("shuffles", 100), "."),
         kind="share-selected",
         n_selected=n_selected,
         n_features=n_features,

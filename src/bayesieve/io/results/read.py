@@ -382,7 +382,12 @@ def _selection(table: StoredTable, posterior: FeaturePosterior, record: RunRecor
             results.get("expected_under_null", results.get("expected_by_chance"))
         )  # its former name
         return Selection(
-            posterior, mask, str(results["rule"]), float(results["cut"]), int(results["n_tied_out"]), under_null,
+            posterior,
+            mask,
+            str(results["rule"]),
+            float(results["cut"]),
+            int(results["n_tied_out"]),
+            under_null,
             **decode_judgement(results, posterior),
         )
     n = int(mask.sum())

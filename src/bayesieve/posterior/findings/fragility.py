@@ -100,9 +100,7 @@ class Fragility:
         >>> bs.MinimalRisk(0.5).select(found.posterior()).names
         ('x0',)
         """
-        return replace(
-            self.full, log_bayes_factor=self.least_log_bayes_factor, calibrated=False, shuffled=None
-        )
+        return replace(self.full, log_bayes_factor=self.least_log_bayes_factor, calibrated=False, shuffled=None)
 
     def culprit_names(self) -> list[str]:
         """Name of the culprit of every feature, its number if samples have no names, empty if there is none.

@@ -34,7 +34,7 @@ export function createHeadline(/** @type {Context} */ context) {
 
 /** Numbers that take the distribution of the model. */
 function waiting(/** @type {Context} */ { payload }) {
-  return payload.shuffled ? ["hit_rate"] : ["interval_low", "interval_high", "hit_rate"];
+  return payload.shuffled ? [] : ["interval_low", "interval_high", "hit_rate"];
 }
 
 /** The number of false positives of a list: from shuffled labels if there are any, else from the model. */
@@ -43,7 +43,7 @@ function falsePositivesOf(/** @type {View} */ { solution, distribution }) {
     return solution.estimate;
   }
   const { low, high } = distribution();
-  return { expected: solution.expectedFalse, low, high, step: 0, asLong: 0 };
+  return { expected: solution.expectedFalse, low, high, step: 0 };
 }
 
 /** A number of false positives; one below what the shuffles can tell is said to be less than that. */
@@ -63,8 +63,9 @@ function updateShuffled(/** @type {Context} */ context, places, /** @type {Solut
   if (!estimate) {
     return;
   }
-  showResult(places, "interval_low", estimate.low, formatNumber(estimate.low));
-  showResult(places, "interval_high", estimate.high, formatNumber(estimate.high));
+  showResult(places, "interval_low", estimate.low, formatCount(Math.round(estimate.low)));
+  showResult(places, "interval_high", estimate.high, formatCount(Math.round(estimate.high)));
+  showResult(places, "hit_rate", estimate.hitRate, size ? formatChance(estimate.hitRate) : ABSENT);
   showResult(places, "n_as_long", estimate.asLong, size ? formatCount(estimate.asLong) : ABSENT);
   const judged = context.store.isStored();
   byId("judgement").textContent = judged
@@ -137,13 +138,13 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
 
 /** Fill the numbers that need the distribution of the number of false positives. */
 function updateDistributionResults(places, /** @type {View} */ view) {
-  const { low, high, hitRate } = view.distribution();
-  const { estimate, underNull } = view.solution;
-  if (!estimate) {
-    showResult(places, "interval_low", low, formatCount(low));
-    showResult(places, "interval_high", high, formatCount(high));
+  if (view.solution.estimate) {
+    return;
   }
-  byId("hit-rate-note").hidden = !((estimate?.expected ?? underNull ?? 0) > high + 0.5);
+  const { low, high, hitRate } = view.distribution();
+  showResult(places, "interval_low", low, formatCount(low));
+  showResult(places, "interval_high", high, formatCount(high));
+  byId("hit-rate-note").hidden = !((view.solution.underNull ?? 0) > high + 0.5);
   showResult(places, "hit_rate", hitRate, view.solution.size ? formatChance(hitRate) : ABSENT);
 }
 
@@ -157,8 +158,7 @@ function verdictOf(/** @type {Context} */ context, /** @type {View} */ view) {
       + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
   }
   const found = falsePositivesOf(view);
-  const [low, high] = solution.estimate
-    ? [formatNumber(found.low), formatNumber(found.high)] : [formatCount(found.low), formatCount(found.high)];
+  const [low, high] = [found.low, found.high].map((end) => formatCount(Math.round(end)));
   const source = solution.estimate ? `, from ${shufflesOf(context.payload)}` : "";
   const doubt = (solution.underNull ?? 0) > found.high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
   const number = formatUnderNull(solution.underNull, context.payload, "fewer than ");

@@ -3,7 +3,7 @@
 
 import { decodedOnce, firstWhere } from "./numbers.js";
 
-/** @import { Payload, Shuffled } from "./types.js" */
+/** @import { Estimate, Payload, Shuffled } from "./types.js" */
 
 const TIE = 1e-9; // values that agree to this reach each other
 const ENDS = [(1 - 0.9) / 2, (1 + 0.9) / 2];
@@ -64,13 +64,24 @@ function quantile(sorted, probability) {
 /** False positives of a list cut at x: mean, 90% interval, and how many shuffles give a list as long. */
 export function estimateAt(/** @type {Shuffled} */ shuffled, x, nullShare, size) {
   if (x === Infinity) {
-    return { expected: 0, low: 0, high: 0, step: nullShare / shuffled.n, asLong: size ? 0 : shuffled.n };
+    return { expected: 0, low: 0, high: 0, step: nullShare / shuffled.n, asLong: shuffled.n, hitRate: 1, counts: [] };
   }
   const sorted = countsOver(shuffled, x);
   const sum = sorted.reduce((total, count) => total + count, 0);
   const [low, high] = ENDS.map((end) => nullShare * quantile(sorted, end));
   const asLong = shuffled.n - firstWhere(shuffled.n, (k) => sorted[k] >= size);
-  return { expected: (nullShare * sum) / shuffled.n, low, high, step: nullShare / shuffled.n, asLong };
+  const most = 0.1 * size * (1 + 1e-12);
+  const hitRate = firstWhere(shuffled.n, (k) => nullShare * sorted[k] > most) / shuffled.n;
+  const counts = Array.from(sorted, (count) => Math.round(nullShare * count));
+  return { expected: (nullShare * sum) / shuffled.n, low, high, step: nullShare / shuffled.n, asLong, hitRate, counts };
+}
+
+/** The numbers of false positives that shuffled labels give, as a distribution. */
+export function shuffledDistribution(/** @type {Estimate} */ { counts, low, high }) {
+  const lowest = counts[0] ?? 0;
+  const pmf = new Float64Array((counts[counts.length - 1] ?? 0) - lowest + 1);
+  counts.forEach((count) => { pmf[count - lowest] += 1 / counts.length; });
+  return { lowest, pmf, low: Math.round(low), high: Math.round(high) };
 }
 
 /** Expected false positives among the first features, for every number of them. */

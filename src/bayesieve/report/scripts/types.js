@@ -84,7 +84,9 @@
  *   n: number, byFeature: boolean, cut: Float64Array, counts: Int32Array, own: Float64Array, reached: Int32Array,
  *   share: Float64Array,
  * }} Shuffled
- * @typedef {{ expected: number, low: number, high: number, step: number, asLong: number }} Estimate
+ * @typedef {{
+ *   expected: number, low: number, high: number, step: number, asLong: number, hitRate: number, counts: number[],
+ * }} Estimate
  *
  * What the data say; `priors` where every feature has its own prior, else the shared one.
  * @typedef {{
@@ -104,6 +106,7 @@
  *
  * Probabilities of lowest, lowest + 1, ...
  * @typedef {{ lowest: number, pmf: Float64Array }} Distribution
+ * @typedef {{ low: number, high: number }} Ends
  * @typedef {Distribution & { key: string, low: number, high: number, hitRate: number }} ListDistribution
  */
 
