@@ -172,8 +172,9 @@ def _verdict(selection: Selection, data: SyntheticData) -> str:
 
 def _comparison(lists: dict[str, Selection], data: SyntheticData) -> Table:
     """The same data under the three priors, and what the lists hold in truth."""
-    table = Table(title="\nThe same under other priors", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("prior", "selected", "false expected", "by the model", "false in truth", "markers found"):
+    title = "\nThe same under other priors: false positives expected, by the model alone, and in truth"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("prior", "selected", "expected", "by model", "in truth", "markers found"):
         table.add_column(heading, justify="left" if heading == "prior" else "right", no_wrap=True)
     for name, selection in lists.items():
         found = selection.mask & data.true_markers
