@@ -297,10 +297,11 @@ def _pack(array: np.ndarray[Any, Any]) -> str:
 
 def _unpack(text: Any, n: int, kind: str) -> Any:
     """Return the numbers that :func:`_pack` wrote; raise unless there are as many as there should be."""
+    reader = zlib.decompressobj()
     try:
-        held = zlib.decompressobj().decompress(base64.b64decode(str(text), validate=True), 8 * n + 1)
+        held = reader.decompress(base64.b64decode(str(text), validate=True), 8 * n + 1)
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    if len(held) != 8 * n:
+    if len(held) != 8 * n or not reader.eof:
         raise ValueError(f"{n:,} numbers of shuffled labels were promised")
     return np.frombuffer(held, np.uint8).reshape(8, n).T.copy().view(kind).ravel()

@@ -269,6 +269,9 @@ class Selection(ErrorAnalysis, Tabular):
         share, prior = posterior.null_share, posterior.prior_log_odds
         least, most = shuffled.interval(self.cut, prior)
         expected, step = share * shuffled.expected(self.cut, prior), share / shuffled.n_shuffles
+        if self.n_selected and shuffled.weaker_than_kept(self.cut, prior):
+            expected = share * float(shuffled.reaching[self.mask].max())  # the interval ends with what was kept
+            return FalsePositiveEstimate(expected, share * least, max(expected, share * most), "shuffles", step)
         return FalsePositiveEstimate(expected, share * least, share * most, "shuffles", step)
 
     @property
@@ -385,7 +388,8 @@ def judge(selection: Selection, *, shorten: bool = True) -> Selection:
     log_odds, prior = posterior.log_odds, posterior.prior_log_odds
     stricter = [cut for cut in (float(logit(p)) for p in LADDER) if cut > selection.cut]
     cuts = [float(np.nextafter(selection.cut, -np.inf)), *stricter]  # some rules take what lies at the cut
-    lengths = [selection.n_selected, *(int((log_odds > cut).sum()) for cut in stricter)]
+    kept = selection.mask & (log_odds > np.min(prior))  # weaker ones were not kept of the shuffles either
+    lengths = [int(kept.sum()), *(int((log_odds > cut).sum()) for cut in stricter)]
     test = CountTest.of(cuts, lengths, np.array([shuffled.counts(cut, prior) for cut in cuts]))
     tested = replace(selection, count_test=test)
     if not shorten or not test.can_stand or test.stands_at == 0 or not selection.n_selected:

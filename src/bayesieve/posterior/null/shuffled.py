@@ -108,6 +108,20 @@ class ShuffledLabels:
         over = cut if self.by_feature else cut - float(np.asarray(prior_log_odds))
         return np.array([np.searchsorted(-each, -over, side="left") for each in self.values], dtype=np.int64)
 
+    def weaker_than_kept(self, cut: float, prior_log_odds: float | FloatArray) -> bool:
+        """Whether a cut lets features pass whose like was not kept of the shuffles.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
+        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
+        >>> found.weaker_than_kept(-2.0, -1.5), found.weaker_than_kept(0.0, -1.5)
+        (True, False)
+        """
+        prior = np.asarray(prior_log_odds, dtype=np.float64)
+        return bool(cut < prior.min())
+
     def expected(self, cut: float, prior_log_odds: float | FloatArray) -> float:
         """Mean number of features over the cut.
 

@@ -16,11 +16,12 @@ export function createShuffled(/** @type {Payload} */ { shuffled }, own) {
   if (!shuffled) {
     return null;
   }
-  const { n, by_feature: byFeature } = shuffled;
+  const { n, by_feature: byFeature, least } = shuffled;
   const reached = decodedOnce(shuffled.reached);
   return {
     n,
     byFeature,
+    least,
     cut: decodedOnce(shuffled.cut),
     counts: decodedOnce(shuffled.counts),
     own,
@@ -69,11 +70,15 @@ export function estimateAt(/** @type {Shuffled} */ shuffled, x, nullShare, size)
   const sorted = countsOver(shuffled, x);
   const sum = sorted.reduce((total, count) => total + count, 0);
   const [low, high] = ENDS.map((end) => nullShare * quantile(sorted, end));
-  const asLong = shuffled.n - firstWhere(shuffled.n, (k) => sorted[k] >= size);
+  const { n, own, least, reached } = shuffled;
+  const kept = Math.min(size, firstWhere(own.length, (i) => !(own[i] > least)));
+  const asLong = n - firstWhere(n, (k) => sorted[k] >= kept);
+  const weak = size > 0 && x < least; // weaker features were not kept of the shuffles, only how many come as far
+  const expected = (nullShare * (weak ? reached[size - 1] : sum)) / n;
   const most = 0.1 * size * (1 + 1e-12);
   const hitRate = firstWhere(shuffled.n, (k) => nullShare * sorted[k] > most) / shuffled.n;
   const counts = Array.from(sorted, (count) => Math.round(nullShare * count));
-  return { expected: (nullShare * sum) / shuffled.n, low, high, step: nullShare / shuffled.n, asLong, hitRate, counts };
+  return { expected, low, high: weak ? Math.max(high, expected) : high, step: nullShare / n, asLong, hitRate, counts };
 }
 
 /** The numbers of false positives that shuffled labels give, as a distribution. */
