@@ -85,7 +85,7 @@ def make_null_grid(posterior: FeaturePosterior, cut: float) -> NullGrid | None:
     return NullGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), null_resolution(posterior))
 
 
-_EACH, _STEP = 200, 1.02  # strongest shuffled features that have a cut each; growth of numbers from there on
+_EACH, _STEP = 200, 1.02  # strongest features, shuffled and not, that have a cut each; growth of numbers beyond
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,8 +121,11 @@ def make_shuffled_curve(posterior: FeaturePosterior, cut: float) -> ShuffledCurv
     falling = -np.sort(-np.concatenate(shuffled.values))
     n_steps = math.ceil(math.log(max(falling.size / _EACH, 1.0)) / math.log(_STEP)) + 1
     places = np.concatenate([np.arange(_EACH), np.ceil(_EACH * _STEP ** np.arange(n_steps)).astype(np.int64)])
+    own = posterior.log_odds if shuffled.by_feature else posterior.log_bayes_factor
+    first = own[posterior.ranking[:_EACH]]
+    before = first - 1e-13 * (1.0 + np.abs(first))  # the page asks for as many as come as far as a feature
     extra = [each for each in (least, over) if np.isfinite(each)]
-    cuts = np.unique(np.concatenate([falling[places[places < falling.size]], extra or [0.0]]))
+    cuts = np.unique(np.concatenate([falling[places[places < falling.size]], before[before > least], extra]))
     rows = [each.size - np.searchsorted(each[::-1], cuts, side="right") for each in shuffled.values]
     reached = np.rint(shuffled.reaching[posterior.ranking] * shuffled.n_shuffles)
     return ShuffledCurve(cuts, np.sort(np.array(rows, np.int32).T, axis=1), reached.astype(np.int32))
