@@ -173,7 +173,16 @@ def sites(folder: Path) -> Study:
     files = [f"{site}.stats.parquet" for site in ("Oslo", "Bonn", "Lyon")]
     merged = outside("merge", *files, "--out", "all.stats.parquet", folder=folder)
     assert merged.code == 0, merged.err
-    words = ["all.stats.parquet", "--classes", "control, case", "--out", "list.csv", "--report", "report.html", *PAPER]
+    words = [
+        "all.stats.parquet",
+        "--classes",
+        "control, case",
+        "--out",
+        "list.csv",
+        "--report",
+        "report.html",
+        *PAPER,
+    ]
     result = outside("screen", *words, folder=folder)
     assert result.code == 0, result.err
     genes = [f"g{j}" for j in range(60)]
@@ -223,9 +232,7 @@ def cut_short(folder: Path) -> Study:
     values = 1.5 * factor + rng.normal(size=(40, 300))
     case = rng.permutation(40) < 20
     values[case, :4] += 4.0
-    posterior = bs.screen(
-        values, np.where(case, "case", "control").tolist(), prior_probability=0.3, shuffles=60
-    )
+    posterior = bs.screen(values, np.where(case, "case", "control").tolist(), prior_probability=0.3, shuffles=60)
     return Study(written(folder / "report.html", posterior, rule=bs.MinimalRisk(0.35)), posterior)
 
 

@@ -103,7 +103,9 @@ def test_numbers_of_the_list_stand_in_plain_sight(tmp_path):
     selection = bs.MinimalRisk(0.5).select(posterior)
     write_result(tmp_path / "r.csv", selection)
     results = json.loads((tmp_path / "r.csv.json").read_text(encoding="utf-8"))["results"]
-    counts = posterior.shuffled.counts(selection.cut, posterior.prior_log_odds)  # by the log Bayes factors themselves
+    counts = posterior.shuffled.counts(
+        selection.cut, posterior.prior_log_odds
+    )  # by the log Bayes factors themselves
     over = selection.cut - posterior.prior_log_odds
     assert counts.tolist() == [int((values > over).sum()) for values in posterior.shuffled.values]
     low, high = np.sort(counts)[[1, 28]]  # 5% and 95% of 30

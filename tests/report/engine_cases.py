@@ -92,7 +92,7 @@ def expected(posterior: bs.FeaturePosterior, state: dict[str, Any]) -> dict[str,
     if now.shuffled is None:
         return found
     counts = now.shuffled.counts(selection.cut, now.prior_log_odds)
-    kept = int((selection.mask & (now.log_odds > np.min(now.prior_log_odds))).sum())
+    kept = int((selection.mask & now.shuffled.kept(now.log_odds, now.prior_log_odds)).sum())
     return found | {
         "expected_true": max(n - estimate.expected, 0.0),
         "false_discovery_rate": estimate.expected / n if n else 0.0,

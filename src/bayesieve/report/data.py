@@ -117,7 +117,7 @@ def make_shuffled_curve(posterior: FeaturePosterior, cut: float) -> ShuffledCurv
         return None
     prior = np.asarray(posterior.prior_log_odds)
     over = cut if shuffled.by_feature else cut - float(prior)
-    least = float(prior.min()) if shuffled.by_feature else 0.0
+    least = shuffled.least
     falling = -np.sort(-np.concatenate(shuffled.values))
     n_steps = math.ceil(math.log(max(falling.size / _EACH, 1.0)) / math.log(_STEP)) + 1
     places = np.concatenate([np.arange(_EACH), np.ceil(_EACH * _STEP ** np.arange(n_steps)).astype(np.int64)])

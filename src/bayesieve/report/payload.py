@@ -225,7 +225,7 @@ def _judgement(report: ReportData) -> dict[str, Any]:
     if shuffled is not None and curve is not None:
         found["shuffled"] = {
             "n": shuffled.n_shuffles, "scheme": shuffled.scheme, "by_feature": shuffled.by_feature,
-            "least": float(np.min(report.posterior.prior_log_odds)) if shuffled.by_feature else 0.0,
+            "least": _number(shuffled.least),
             "cut": encode_array(curve.cuts, "f8"), "reached": encode_array(curve.reached, "i4"),
             "counts": encode_array(curve.counts.ravel(), "u2" if curve.counts.max() < 2**16 else "i4"),
         }  # fmt: skip

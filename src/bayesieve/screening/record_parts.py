@@ -258,6 +258,7 @@ def encode_shuffled(posterior: FeaturePosterior) -> dict[str, Any]:
     reached = np.rint(shuffled.reaching[order] * n).astype(np.int64)
     found = {
         "scheme": shuffled.scheme, "complete": shuffled.complete, "by_feature": shuffled.by_feature,
+        "least": encode_number(shuffled.least),
         "lengths": [each.size for each in shuffled.values],
         "values": _pack(np.concatenate(shuffled.values)),
         "reached": _pack(np.diff(reached, prepend=0)),
@@ -279,7 +280,8 @@ def decode_shuffled(values: Mapping[str, Any], posterior: FeaturePosterior) -> S
     reaching = np.cumsum(_unpack(values["reached"], n, "<i8")) / len(lengths)
     by_feature = bool(values["by_feature"])
     made = ShuffledLabels(
-        by_shuffle, reaching, reaching, str(values["scheme"]), bool(values["complete"]), by_feature
+        by_shuffle, reaching, reaching, str(values["scheme"]), bool(values["complete"]), by_feature,
+        float(values["least"]),
     )
     share = share_of(_own(posterior, made), reaching) if "share" not in values else None
     return dataclasses.replace(made, share=_unpack(values["share"], n, "<f8") if share is None else share)

@@ -328,7 +328,7 @@ class FalseDiscovery:
         assert shuffled is not None
         assert self.confidence is not None
         own = posterior.log_odds[order] if shuffled.by_feature else posterior.log_bayes_factor[order]
-        own = own[own > 0.0] if not shuffled.by_feature else own  # weaker ones were not kept
+        own = own[own > shuffled.least]  # weaker ones were not kept
         counts = np.array([np.searchsorted(-each, -own, side="right") for each in shuffled.values])
         high = np.quantile(counts, self.confidence, axis=0, method="inverted_cdf") * posterior.null_share
         good = within_share(high, np.arange(1, own.size + 1), self.proportion)

@@ -388,7 +388,7 @@ def judge(selection: Selection, *, shorten: bool = True) -> Selection:
     log_odds, prior = posterior.log_odds, posterior.prior_log_odds
     stricter = [cut for cut in (float(logit(p)) for p in LADDER) if cut > selection.cut]
     cuts = [float(np.nextafter(selection.cut, -np.inf)), *stricter]  # some rules take what lies at the cut
-    kept = selection.mask & (log_odds > np.min(prior))  # weaker ones were not kept of the shuffles either
+    kept = selection.mask & shuffled.kept(log_odds, prior)  # of the shuffles weaker ones are not known
     lengths = [int(kept.sum()), *(int((log_odds > cut).sum()) for cut in stricter)]
     test = CountTest.of(cuts, lengths, np.array([shuffled.counts(cut, prior) for cut in cuts]))
     tested = replace(selection, count_test=test)

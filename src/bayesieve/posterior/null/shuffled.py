@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import FloatArray, IntArray, check_between
+from bayesieve.utils import BoolArray, FloatArray, IntArray, check_between
 
 _TIE = 1e-9
 
@@ -38,6 +38,8 @@ class ShuffledLabels:
         Whether there are no other labellings.
     by_feature
         Whether prior probabilities differ between features, so that values are log-odds.
+    least
+        Values over this number were kept.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class ShuffledLabels:
     scheme: str = "samples"
     complete: bool = False
     by_feature: bool = False
+    least: float = 0.0
 
     @classmethod
     def collect(
@@ -83,7 +86,7 @@ class ShuffledLabels:
             reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
         reaching /= len(shuffled)
         values = tuple(np.sort(each[each > least])[::-1].copy() for each in shuffled)
-        return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature)
+        return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature, least)
 
     def __post_init__(self) -> None:
         for array in (*self.values, self.reaching, self.share):
@@ -105,7 +108,7 @@ class ShuffledLabels:
         >>> found.counts(0.0, -1.5).tolist()
         [1, 1]
         """
-        over = cut if self.by_feature else cut - float(np.asarray(prior_log_odds))
+        over = self._over(cut, prior_log_odds)
         return np.array([np.searchsorted(-each, -over, side="left") for each in self.values], dtype=np.int64)
 
     def weaker_than_kept(self, cut: float, prior_log_odds: float | FloatArray) -> bool:
@@ -119,8 +122,25 @@ class ShuffledLabels:
         >>> found.weaker_than_kept(-2.0, -1.5), found.weaker_than_kept(0.0, -1.5)
         (True, False)
         """
-        prior = np.asarray(prior_log_odds, dtype=np.float64)
-        return bool(cut < prior.min())
+        return self._over(cut, prior_log_odds) < self.least
+
+    def kept(self, log_odds: FloatArray, prior_log_odds: float | FloatArray) -> BoolArray:
+        """Features so strong that shuffled ones like them were kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
+        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
+        >>> found.kept(np.array([-1.0, -2.0]), -1.5).tolist()
+        [True, False]
+        """
+        prior = 0.0 if self.by_feature else float(np.asarray(prior_log_odds))
+        return np.greater(log_odds, self.least + prior)
+
+    def _over(self, cut: float, prior_log_odds: float | FloatArray) -> float:
+        """A cut on log-odds as a cut on the values."""
+        return cut if self.by_feature else cut - float(np.asarray(prior_log_odds))
 
     def expected(self, cut: float, prior_log_odds: float | FloatArray) -> float:
         """Mean number of features over the cut.
@@ -159,7 +179,7 @@ class ShuffledLabels:
         >>> ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0])]).moved(0.5).values[0].tolist()
         [2.5, 1.5]
         """
-        return replace(self, values=tuple(each + by for each in self.values))
+        return replace(self, values=tuple(each + by for each in self.values), least=self.least + by)
 
     def take(self, places: npt.NDArray[np.int64] | Any) -> ShuffledLabels:
         """Some of the features; counts remain those of all.

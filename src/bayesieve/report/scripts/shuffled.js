@@ -16,12 +16,11 @@ export function createShuffled(/** @type {Payload} */ { shuffled }, own) {
   if (!shuffled) {
     return null;
   }
-  const { n, by_feature: byFeature, least } = shuffled;
+  const { n } = shuffled;
   const reached = decodedOnce(shuffled.reached);
   return {
     n,
-    byFeature,
-    least,
+    least: Number(shuffled.least),
     cut: decodedOnce(shuffled.cut),
     counts: decodedOnce(shuffled.counts),
     own,
@@ -109,8 +108,8 @@ export function expectedByRate(/** @type {Shuffled} */ { share }, nullShare) {
 
 /** False positives among the first features that so many shuffles stay within; of features with evidence only. */
 export function boundDownTo(/** @type {Shuffled} */ shuffled, nullShare, confidence) {
-  const { own, byFeature } = shuffled;
-  const n = byFeature ? own.length : firstWhere(own.length, (i) => !(own[i] > 0));
+  const { own, least } = shuffled;
+  const n = firstWhere(own.length, (i) => !(own[i] > least));
   const bound = new Float64Array(n + 1);
   for (let i = 0; i < n; i += 1) {
     const before = own[i] - 1e-13 * (1 + Math.abs(own[i]));

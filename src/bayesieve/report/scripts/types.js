@@ -42,7 +42,7 @@
  *     | { kind: "terms", names: string[], first: any } | null,
  *   sites: Sites | null,
  *   list?: { size: number, cut: number | string | null, tied_out: number, was_cut: boolean, judgement: string[] },
- *   shuffled?: { n: number, scheme: string, by_feature: boolean, least: number, cut: any, counts: any, reached: any } | null,
+ *   shuffled?: { n: number, scheme: string, by_feature: boolean, least: number | string, cut: any, counts: any, reached: any } | null,
  * }} Payload
  *
  * The payload with its arrays decoded.
@@ -81,7 +81,7 @@
  * What shuffled labels gave: sorted counts over every cut of a grid, row by row, and in rank order the features that
  * come as far as each one (`reached`), all shuffles together, and the rate of false discoveries without markers.
  * @typedef {{
- *   n: number, byFeature: boolean, least: number, cut: Float64Array, counts: Int32Array, own: Float64Array, reached: Int32Array,
+ *   n: number, least: number, cut: Float64Array, counts: Int32Array, own: Float64Array, reached: Int32Array,
  *   share: Float64Array,
  * }} Shuffled
  * @typedef {{
