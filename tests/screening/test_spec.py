@@ -266,7 +266,8 @@ def test_python_lines_give_the_same_results(folder, monkeypatch, run, how, rule)
         ({"model": "categorical", "prior": "proper"}, ("prior",)),
         ({"p_values": True, "blocks": "batch"}, ("p_values", "blocks")),
         ({"permutations": 10, "robust": True}, ("permutations", "robust")),
-        ({"seed": 1}, ("seed", "permutations")),
+        ({"prior_ratio": 0.1}, ("prior_ratio", "prior")),
+        ({"permutations": 10}, ("permutations", "shuffles", "prior")),
         ({"threshold": 1.5}, ("threshold",)),
         ({"n_selected": 2.5}, ("n_selected",)),
         ({"n_selected": "2.5"}, ("n_selected",)),
@@ -288,7 +289,9 @@ def test_contradictions_are_refused_in_the_words_of_the_reader(options, named):
 
 
 def test_numbers_may_be_written_as_texts():
-    spec = ScreenSpec(table="t.csv", criterion="cmnc", n_selected="3.0", prior_ratio="0.5", ignore="a")
+    spec = ScreenSpec(
+        table="t.csv", criterion="cmnc", n_selected="3.0", prior="jeffreys", prior_ratio="0.5", ignore="a"
+    )
     assert (spec.n_selected, spec.prior_ratio, spec.ignore) == (3, 0.5, ("a",))
     assert ScreenSpec(permutations=10, seed=2**60 + 1).seed == 2**60 + 1
 

@@ -193,8 +193,9 @@ def _rebuild(header: dict[str, Any], frame: pl.DataFrame) -> StatisticsSet:
     for k in range(len(header["classes"])):
         kinds += [(f"{name}_{k}", pl.Int64 if name == "count" else pl.Float64) for name in numbers]
     n_features, extra = divmod(frame.height, len(header["sites"]))
-    known = frame.select(name for name, _ in kinds if not name.startswith(_POWERS))
-    if list(frame.schema.items()) != kinds or extra or not n_features or sum(known.null_count().row(0)):
+    told = [name for name, _ in kinds if not name.startswith(_POWERS)]
+    as_promised = list(frame.schema.items()) == kinds and not extra and n_features
+    if not as_promised or sum(frame.select(told).null_count().row(0)):
         raise DataError("The table does not have the columns and rows that its description promises.")
     blocks = (frame.slice(i * n_features, n_features) for i in range(len(header["sites"])))
     return StatisticsSet(tuple(_site(header, *each) for each in zip(header["sites"], blocks, strict=True)))

@@ -280,7 +280,12 @@ def decode_shuffled(values: Mapping[str, Any], posterior: FeaturePosterior) -> S
     reaching = np.cumsum(_unpack(values["reached"], n, "<i8")) / len(lengths)
     by_feature = bool(values["by_feature"])
     made = ShuffledLabels(
-        by_shuffle, reaching, reaching, str(values["scheme"]), bool(values["complete"]), by_feature,
+        by_shuffle,
+        reaching,
+        reaching,
+        str(values["scheme"]),
+        bool(values["complete"]),
+        by_feature,
         float(values["least"]),
     )
     share = share_of(_own(posterior, made), reaching) if "share" not in values else None

@@ -168,8 +168,9 @@ class StatisticsSet:
         [2, 2]
         """
         whole, *others = (site.moments for site in sorted(self.sites, key=lambda site: site.site))
-        for other in others:
-            whole = whole.merge(other)
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            for other in others:
+                whole = whole.merge(other)
         powers = whole.centred_fourths if whole.centred_fourths is not None else 0.0
         lost = ~np.isfinite(whole.mean + whole.centred_squares + powers).all(axis=0)
         if lost.any():
