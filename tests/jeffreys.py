@@ -18,4 +18,5 @@ def _under(function):
 
 
 screen = _under(bs.screen)
+permutations = _under(bs.permutations)
 fragility = _under(bs.fragility)

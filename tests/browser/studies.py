@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from commands import outside
+from jeffreys import screen
 
 import bayesieve as bs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+unshuffled = functools.partial(screen, shuffles=0)
+PAPER = ("--prior", "jeffreys", "--shuffles", "0")
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
@@ -64,7 +68,7 @@ def written(path: Path, posterior: bs.FeaturePosterior, **options: Any) -> Path:
 def two_classes(folder: Path) -> Study:
     """2,000 features of which 60 are markers, with raw values."""
     values, labels = measured(60, 2000, 60, seed=1)
-    posterior = bs.screen(values, labels, classes=["control", "case"], prior_probability=0.03)
+    posterior = unshuffled(values, labels, classes=["control", "case"], prior_probability=0.03)
     path = written(folder / "report.html", posterior, data=values, labels=labels)
     return Study(path, posterior, values, labels)
 
@@ -82,11 +86,11 @@ def from_the_command_line(folder: Path) -> Study:
         writer.writerow(["gene", "chromosome"])
         writer.writerows([[gene, f"chr{j % 5}"] for j, gene in enumerate(genes)])
     words = ["my study.csv", "--labels", "state", "--classes", "control, case", "--prior-probability", "0.05"]
-    more = ["--fragility", "--features", "genes.csv", "--out", "first.csv", "--report", "report.html"]
+    more = [*PAPER, "--fragility", "--features", "genes.csv", "--out", "first.csv", "--report", "report.html"]
     result = outside("screen", *words, *more, folder=folder)
     assert result.code == 0, result.err
     summary = bs.read_table(folder / "my study.csv", labels="state", classes="control, case")
-    posterior = bs.screen(summary, prior_probability=0.05)
+    posterior = unshuffled(summary, prior_probability=0.05)
     return Study(folder / "report.html", posterior, values, labels)
 
 
@@ -96,7 +100,7 @@ def hostile(folder: Path) -> Study:
     names = [*HOSTILE, *(f"g{j}" for j in range(40 - len(HOSTILE)))]
     classes = {"control": HOSTILE[0], "case": HOSTILE[1]}
     hostile_labels = [classes[label] for label in labels]
-    posterior = bs.screen(
+    posterior = unshuffled(
         values, hostile_labels, classes=list(classes.values()), feature_names=names, prior_probability=0.2
     )
     annotation = {HOSTILE[0]: [HOSTILE[j % len(HOSTILE)] for j in range(40)]}
@@ -115,7 +119,7 @@ def own_priors(folder: Path) -> Study:
     """One prior probability for each feature."""
     values, labels = measured(40, 200, 20, seed=4)
     priors = np.linspace(0.01, 0.4, 200)
-    posterior = bs.screen(values, labels, classes=["control", "case"], prior_probability=priors)
+    posterior = unshuffled(values, labels, classes=["control", "case"], prior_probability=priors)
     return Study(written(folder / "report.html", posterior), posterior, values, labels)
 
 
@@ -126,14 +130,14 @@ def three_classes(folder: Path) -> Study:
     values[:, 99] = 5.0  # never varies: degenerate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DegenerateFeatureWarning)
-        posterior = bs.screen(values, labels)
+        posterior = unshuffled(values, labels)
     return Study(written(folder / "report.html", posterior, data=values, labels=labels), posterior)
 
 
 def pairs(folder: Path) -> Study:
     values, labels = measured(40, 80, 8, seed=6)
     patients = [f"p{i % 20}" for i in range(40)]
-    posterior = bs.screen(values, labels, classes=["control", "case"], pairs=patients)
+    posterior = unshuffled(values, labels, classes=["control", "case"], pairs=patients)
     return Study(written(folder / "report.html", posterior), posterior)
 
 
@@ -141,7 +145,7 @@ def counts(folder: Path) -> Study:
     rng = np.random.default_rng(7)
     labels = ["control", "case"] * 20
     rates = np.where(np.array(labels)[:, None] == "case", np.where(np.arange(50) < 5, 20.0, 8.0), 8.0)
-    posterior = bs.screen(rng.poisson(rates), labels, model=bs.PoissonModel(), exposures=np.ones(40))
+    posterior = unshuffled(rng.poisson(rates), labels, model=bs.PoissonModel(), exposures=np.ones(40))
     return Study(written(folder / "report.html", posterior), posterior)
 
 
@@ -150,7 +154,7 @@ def categories(folder: Path) -> Study:
     labels = ["control", "case"] * 30
     values = rng.integers(0, 3, size=(60, 30))
     values[np.array(labels) == "case", :3] = 2
-    posterior = bs.screen(values, labels, model=bs.CategoricalModel())
+    posterior = unshuffled(values, labels, model=bs.CategoricalModel())
     return Study(written(folder / "report.html", posterior), posterior)
 
 
@@ -169,39 +173,67 @@ def sites(folder: Path) -> Study:
     files = [f"{site}.stats.parquet" for site in ("Oslo", "Bonn", "Lyon")]
     merged = outside("merge", *files, "--out", "all.stats.parquet", folder=folder)
     assert merged.code == 0, merged.err
-    words = ["all.stats.parquet", "--classes", "control, case", "--out", "list.csv", "--report", "report.html"]
+    words = [
+        "all.stats.parquet",
+        "--classes",
+        "control, case",
+        "--out",
+        "list.csv",
+        "--report",
+        "report.html",
+        *PAPER,
+    ]
     result = outside("screen", *words, folder=folder)
     assert result.code == 0, result.err
     genes = [f"g{j}" for j in range(60)]
     return Study(
-        folder / "report.html", bs.screen(values, labels, classes=["control", "case"], feature_names=genes)
+        folder / "report.html", unshuffled(values, labels, classes=["control", "case"], feature_names=genes)
     )
 
 
 def no_values(folder: Path) -> Study:
     values, labels = measured(40, 120, 12, seed=10)
-    posterior = bs.screen(values, labels)
+    posterior = unshuffled(values, labels)
     return Study(written(folder / "report.html", posterior, rule=bs.FixedSize(7)), posterior)
 
 
 def nothing_selected(folder: Path) -> Study:
     values, labels = measured(20, 50, 0, seed=11)
-    posterior = bs.screen(values, labels, prior_probability=0.001)
+    posterior = unshuffled(values, labels, prior_probability=0.001)
     assert not np.any(posterior.log_odds > 0.0)
     return Study(written(folder / "report.html", posterior, data=values, labels=labels), posterior)
 
 
 def one_feature(folder: Path) -> Study:
     values, labels = measured(12, 1, 1, seed=12)
-    posterior = bs.screen(values, labels, prior_probability=0.3)
+    posterior = unshuffled(values, labels, prior_probability=0.3)
     return Study(written(folder / "report.html", posterior, data=values, labels=labels), posterior)
 
 
 def many(folder: Path) -> Study:
     """More features than the page could hold as rows."""
     values, labels = measured(20, 100_000, 100, seed=13)
-    posterior = bs.screen(values, labels)
+    posterior = unshuffled(values, labels)
     return Study(written(folder / "report.html", posterior), posterior)
+
+
+def shuffled(folder: Path) -> Study:
+    """The default: calibrated prior and shuffled labels."""
+    values, labels = measured(40, 800, 40, seed=14)
+    posterior = bs.screen(values, labels, classes=["control", "case"], prior_probability=0.03, shuffles=40)
+    path = written(folder / "report.html", posterior, data=values, labels=labels)
+    return Study(path, posterior, values, labels)
+
+
+def cut_short(folder: Path) -> Study:
+    """Samples that share a factor, so that shuffled labels list many features, too, and the list was shortened."""
+    rng = np.random.default_rng(15)
+    factor = rng.normal(size=(40, 1))
+    values = 1.5 * factor + rng.normal(size=(40, 300))
+    case = rng.permutation(40) < 20
+    values[case, :4] += 4.0
+    posterior = bs.screen(values, np.where(case, "case", "control").tolist(), prior_probability=0.3, shuffles=60)
+    return Study(written(folder / "report.html", posterior, rule=bs.MinimalRisk(0.35)), posterior)
 
 
 MAKERS: dict[str, Callable[[Path], Study]] = {
@@ -218,4 +250,6 @@ MAKERS: dict[str, Callable[[Path], Study]] = {
     "nothing selected": nothing_selected,
     "one feature": one_feature,
     "many": many,
+    "shuffled": shuffled,
+    "cut short": cut_short,
 }

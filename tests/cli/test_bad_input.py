@@ -413,7 +413,7 @@ LABELS_AND_CLASSES = [
     Case(
         "a class of one",
         {"t.csv": GOOD.replace(",b,", ",a,", 5)},
-        screen("t.csv", *BY_STAGE),
+        screen("t.csv", *BY_STAGE, "--prior", "jeffreys"),
         ("'b'", "--prior proper"),
     ),
     Case(
@@ -548,14 +548,14 @@ OPTIONS_THAT_CONTRADICT = [
     Case(
         "prior ratio that is no number and no name",
         {"t.csv": GOOD},
-        screen("t.csv", *BY_STAGE, "--prior-ratio", "sqrt2pie"),
+        screen("t.csv", *BY_STAGE, "--prior", "jeffreys", "--prior-ratio", "sqrt2pie"),
         ("'sqrt2pie'", "sqrt2pi"),
     ),
     Case(
         "prior file that is not there",
         {"t.csv": GOOD},
         screen("t.csv", *BY_STAGE, "--prior", "prior.toml"),
-        ("--prior must be jeffreys, proper or a TOML file", "'prior.toml'"),
+        ("--prior must be calibrated, jeffreys, proper or a TOML file", "'prior.toml'"),
     ),
     Case(
         "prior file that is no TOML",

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import inside, read_exactly
+from jeffreys import permutations, screen
 
 import bayesieve as bs
 
@@ -62,6 +63,7 @@ def assert_same(result, posterior, *names):
             assert got[name].tolist() == list(expected[name])
 
 
+PAPER = ("--prior", "jeffreys")
 BY_GRADE = ("-l", "grade", "--ignore", "batch", "--ignore", "patient")
 
 
@@ -89,8 +91,8 @@ def test_proper_prior_for_three_classes(bayesieve):
 def test_blocks(bayesieve, block_model):
     two = CLASS != "mild"
     options = ("-l", "grade", "-c", "none; severe", "-b", "batch", "--ignore", "patient")
-    result = bayesieve("t.csv", *options, "--block-model", block_model)
-    posterior = bs.screen(VALUES[two], CLASS[two], blocks=BATCH[two], block_model=block_model)
+    result = bayesieve("t.csv", *options, *PAPER, "--block-model", block_model)
+    posterior = screen(VALUES[two], CLASS[two], blocks=BATCH[two], block_model=block_model)
     assert_same(result, posterior, "log_odds_pooled", "block_1", "block_2", "log_odds_without_a_block")
     assert "2 blocks (1, 2)" in result.said
     assert "in all (two groups of classes)" in result.said
@@ -212,22 +214,22 @@ TWO = ("-l", "grade", "--classes", "none; severe", "--ignore", "batch", "--ignor
 def test_p_values_and_permutations(bayesieve):
     chosen = np.isin(CLASS, ["none", "severe"])
     X, y = VALUES[chosen], CLASS[chosen]
-    posterior = bs.screen(X, y, feature_names=GENES)
+    posterior = screen(X, y, feature_names=GENES)
     found = bs.permutations(X, y, posterior=posterior, n_permutations=200, seed=3)
-    result = bayesieve("t.csv", *TWO, "--p-values", "--permutations", "200", "--seed", "3")
+    result = bayesieve("t.csv", *TWO, "--p-values", *PAPER, "--permutations", "200", "--seed", "3")
     both = posterior.with_finding(bs.pearson_neyman(posterior)).with_finding(found)
     assert_same(
         result, both, "log_p_value", "adjusted_p_value", "permutation_p_value", "permutation_feature_p_value"
     )
     assert "compare with --permutations 1000." in result.said
     assert "With permuted labels" in result.said
-    again = bayesieve("t.csv", *TWO, "--permutations", "200", "--seed", "4")
+    again = bayesieve("t.csv", *TWO, *PAPER, "--permutations", "200", "--seed", "4")
     assert columns_of(again)["permutation_p_value"].tolist() != columns_of(result)["permutation_p_value"].tolist()
 
 
 def test_permutations_count_what_passes_the_cut_of_the_rule(bayesieve):
-    result = bayesieve("t.csv", *TWO, "--permutations", "100", "--threshold", "0.0001")
-    wide = bayesieve("t.csv", *TWO, "--permutations", "100", "--threshold", "0.9")
+    result = bayesieve("t.csv", *TWO, *PAPER, "--permutations", "100", "--threshold", "0.0001")
+    wide = bayesieve("t.csv", *TWO, *PAPER, "--permutations", "100", "--threshold", "0.9")
     under_null = [float(r.said.split("With permuted labels ")[1].split()[0]) for r in (result, wide)]
     assert under_null[0] > under_null[1]
 
@@ -242,7 +244,7 @@ def test_permutations_count_what_passes_the_cut_of_the_rule(bayesieve):
         ((*TWO, "--p-values", "--model", "poisson"), "does not go with --model"),
         ((*TWO, "--permutations", "9", "--model", "poisson"), "does not go with --model"),
         (("-l", "visit", "--pairs", "patient", "--p-values"), "does not go with --pairs"),
-        ((*TWO, "--seed", "3"), "--permutations 1000"),
+        ((*TWO, "--permutations", "9"), "Add --prior jeffreys"),
     ],
 )
 def test_p_values_and_permutations_where_they_do_not_apply(bayesieve, arguments, message):
@@ -256,9 +258,11 @@ def test_permutations_follow_the_policy_for_features_without_variance(bayesieve)
     frame(few, grade=CLASS).write_csv("few.csv")
     said = {}
     for policy in ("floor", "exclude"):
-        result = bayesieve("few.csv", *TWO[:4], "-p", "0.5", "--permutations", "50", "--degenerate", policy)
+        result = bayesieve(
+            "few.csv", *TWO[:4], "-p", "0.5", *PAPER, "--permutations", "50", "--degenerate", policy
+        )
         with pytest.warns(bs.DegenerateFeatureWarning):
-            found = bs.permutations(
+            found = permutations(
                 few[chosen], CLASS[chosen], n_permutations=50, degenerate=policy, prior_probability=0.5
             )
         said[policy] = result.said.split("With permuted labels ")[1].split()[0]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import gene_names, halves, in_rows, inside, numbers
+from jeffreys import screen
 
 import bayesieve as bs
 from bayesieve.cli import main
@@ -36,8 +37,9 @@ def run(tmp_path, monkeypatch, capfd):
 @pytest.fixture
 def screened(run):
     """A result as text and as Parquet, and the manifest of the run."""
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv", "--manifest", "m.json", "--threshold", "0.8")
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.parquet", "--threshold", "0.8")
+    options = ("-l", "stage", "-q", "--threshold", "0.8", "--prior", "jeffreys")
+    run("screen", "t.csv", *options, "--out", "r.csv", "--manifest", "m.json")
+    run("screen", "t.csv", *options, "--out", "r.parquet")
     return run
 
 
@@ -49,7 +51,7 @@ def payload(name):
 
 
 def posterior(**options):
-    return bs.screen(VALUES, LABELS, feature_names=gene_names(K), **options)
+    return screen(VALUES, LABELS, feature_names=gene_names(K), **options)
 
 
 def check_evidence(content, wanted):

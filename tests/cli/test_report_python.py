@@ -76,11 +76,11 @@ def check_lines(content):
 
 
 CASES = {
-    "jeffreys": (VALUES, TWO, {}, ["--prior-ratio", "0.3"]),
-    "bic": (VALUES, TWO, {}, ["--prior-ratio", "bic"]),
+    "jeffreys": (VALUES, TWO, {}, ["--prior", "jeffreys", "--prior-ratio", "0.3"]),
+    "bic": (VALUES, TWO, {}, ["--prior", "jeffreys", "--prior-ratio", "bic"]),
     "proper": (VALUES, TWO, {}, ["--prior", "proper"]),
     "three proper": (VALUES, THREE, {}, ["--prior", "proper"]),
-    "three": (VALUES, THREE, {}, ["--patterns", "one-versus-rest", "--prior-ratio", "0.4"]),
+    "three": (VALUES, THREE, {}, ["--patterns", "one-versus-rest", "--prior", "jeffreys", "--prior-ratio", "0.4"]),
     "per feature": (VALUES, TWO, {}, ["-p", "pp.csv:p"]),
     "toml": (VALUES, TWO, {}, ["--prior", "prior.toml"]),
     "toml of jeffreys": (VALUES, TWO, {}, ["--prior", "ratio.toml"]),
@@ -112,13 +112,14 @@ def test_python_lines_give_the_same_list(case, run):
     for name in ("s.html", "r.report.html"):
         check_lines(payload(name))
     if case == "toml of jeffreys":  # the page appends --prior-ratio, which the file would contradict
-        assert "--prior" not in payload("s.html")["commands"]["cli"]
+        words = payload("s.html")["commands"]["cli"]
+        assert words[words.index("--prior") + 1] == "jeffreys"
 
 
 def test_a_prior_given_anew_is_in_both_commands(run):
     write(VALUES, TWO)
     Path("pp.csv").write_text("gene,p\n" + "".join(f"g{j},{0.01 + j / 100}\n" for j in range(K)))
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv", "--manifest", "m.json")
+    run("screen", "t.csv", "-l", "stage", "-q", "--prior", "jeffreys", "--out", "r.csv", "--manifest", "m.json")
     for result in (["r.csv"], ["r.csv", "--manifest", "m.json"], ["m.json"]):
         run("report", *result, "-q", "-p", "pp.csv:p", "--out", "a.html")
         content = payload("a.html")
@@ -144,7 +145,7 @@ def test_priors_that_are_gone_cannot_be_repeated(run):
 
 def test_settings_of_a_file_cannot_bring_in_code_or_options(run):
     write(VALUES, TWO)
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.json")
+    run("screen", "t.csv", "-l", "stage", "-q", "--prior", "jeffreys", "--out", "r.json")
     content = json.loads(Path("r.json").read_text(encoding="utf-8"))
     content["settings"] |= {
         "prior": "x'); import os; os.mkdir('bad') #", "prior_probability": "0.01; os.mkdir('bad')",

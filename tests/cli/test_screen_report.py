@@ -67,7 +67,17 @@ def test_the_report_alone_prints_no_table(bayesieve, tmp_path):
 
 
 def test_the_commands_of_the_page_give_the_same_again(bayesieve, tmp_path):
-    options = ["--labels", "stage", "--transform", "log1p", "--prior-ratio", "sqrt2pi", "--kinds"]
+    options = [
+        "--labels",
+        "stage",
+        "--transform",
+        "log1p",
+        "--prior",
+        "jeffreys",
+        "--prior-ratio",
+        "sqrt2pi",
+        "--kinds",
+    ]
     options += ["--resolution", "0.0001"]
     assert bayesieve("screen", "table.csv", *options, "--report", "r.html").code == 0
     content = payload(tmp_path / "r.html")

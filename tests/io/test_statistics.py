@@ -21,6 +21,8 @@ from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, sup
 CLASSES = ("well", "sick")
 ARRAYS = ("count", "mean", "residual", "centred_squares")
 
+COLUMNS = ("count", "mean", "residual", "centred_squares", "centred_cubes", "centred_fourths")
+
 
 def make_site(name, X, y, ids=None, classes=CLASSES, **settings):
     moments = bs.Moments.from_matrix(X, y, classes=classes, missing="omit")
@@ -407,16 +409,16 @@ def test_other_tools_can_read_the_table(make, tmp_path):
     whole = merge_statistics([make("a", "pq"), make("b", "qp")])
     write_statistics(whole, tmp_path / "x.parquet")
     frame = pl.read_parquet(tmp_path / "x.parquet")
-    numbers = [f"{name}_{k}" for k in (0, 1) for name in ("count", "mean", "residual", "centred_squares")]
+    numbers = [f"{name}_{k}" for k in (0, 1) for name in COLUMNS]
     assert frame.columns == ["site", "feature", *numbers]
     assert frame["site"].to_list() == ["a", "a", "b", "b"]
     assert frame["feature"].to_list() == ["p", "q", "p", "q"]
     assert frame["mean_1"].to_list() == [*whole.sites[0].moments.mean[1], *whole.sites[1].moments.mean[1]]
     header = json.loads(pl.read_parquet_metadata(tmp_path / "x.parquet")["bayesieve"])
-    site = {"class_counts": [4, 4], "n_features": 2, "min_cell": 0, "n_suppressed": 0}
+    site = {"class_counts": [4, 4], "n_features": 2, "min_cell": 0, "n_suppressed": 0, "powers": True}
     assert header == {
         "format": "bayesieve-statistics",
-        "schema_version": 1,
+        "schema_version": 2,
         "bayesieve_version": bs.__version__,
         "transform": "none",
         "classes": ["well", "sick"],
@@ -431,12 +433,14 @@ def test_the_seal_is_as_documented():
 
     one = make_site("Zürich", [[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], ["well", "sick", "sick"], ("é", "q"))
     header = (
-        b'{"classes":["well","sick"],"format":"bayesieve-statistics","schema_version":1,"sites":[{"class_counts":'
-        b'[1,2],"min_cell":0,"n_features":2,"n_suppressed":0,"name":"Z\\u00fcrich"}],"transform":"none"}'
+        b'{"classes":["well","sick"],"format":"bayesieve-statistics","schema_version":2,"sites":[{"class_counts":'
+        b'[1,2],"min_cell":0,"n_features":2,"n_suppressed":0,"name":"Z\\u00fcrich","powers":true}],'
+        b'"transform":"none"}'
     )
     numbers = struct.pack("<3q", len(header), 2, 1) + "éq".encode() + struct.pack("<4q", 1, 1, 2, 2)
     numbers += struct.pack("<4d", 1.0, 2.0, 3.5, 4.5) + struct.pack("<4d", *[0.0] * 4)
     numbers += struct.pack("<4d", 0.0, 0.0, 0.5, 0.5)
+    numbers += struct.pack("<4d", *[0.0] * 4) + struct.pack("<4d", 0.0, 0.0, 0.125, 0.125)
     assert seal(one) == hashlib.sha256(header + numbers).hexdigest()
 
 
@@ -565,8 +569,8 @@ def test_contents_are_checked_even_when_the_seal_is_made_anew(written, change, w
 
 
 def test_a_file_of_a_later_version_asks_for_an_upgrade(written):
-    with pytest.raises(bs.FileError, match=r"version 2 .*bayesieve 3\.0.*pip install --upgrade bayesieve"):
-        rewrite(written[0], None, lambda h: {**h, "schema_version": 2, "bayesieve_version": "3.0"})
+    with pytest.raises(bs.FileError, match=r"version 3 .*bayesieve 3\.0.*pip install --upgrade bayesieve"):
+        rewrite(written[0], None, lambda h: {**h, "schema_version": 3, "bayesieve_version": "3.0"})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import gene_names, in_rows, inside
+from jeffreys import fragility, screen
 
 import bayesieve as bs
 from bayesieve.io import read_record, read_result, write_results
@@ -16,6 +17,7 @@ from bayesieve.io.results.table import class_columns, stored_prior
 from bayesieve.models import UnknownModel
 from bayesieve.posterior import Fragility, check_log_odds
 
+PAPER = ("--prior", "jeffreys")
 ENDINGS = ("csv", "tsv", "parquet", "json")
 CLASSES = ("n_old", "sd_case")  # names like those of columns
 N, K = 40, 60
@@ -81,10 +83,10 @@ def test_two_classes_come_back_with_everything_that_follows_from_them(ending, ga
     if gaps:
         values[np.random.default_rng(5).random(values.shape) < 0.1] = np.nan
     write(values, labels)
-    run("screen", "t.csv", "--labels", "stage", "--missing", "omit", "-q", "--out", f"r.{ending}")
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "--missing", "omit", "-q", "--out", f"r.{ending}")
     stored = read_result(f"r.{ending}")
     with pytest.warns(bs.DegenerateFeatureWarning):
-        posterior = bs.screen(values, labels, feature_names=gene_names(K), missing="omit")
+        posterior = screen(values, labels, feature_names=gene_names(K), missing="omit")
     selection = bs.MinimalRisk(0.5).select(posterior)
     check_same(stored, posterior, selection.mask)
     assert stored.posterior.prior_log_odds == check_log_odds(0.01, 1)  # to the last bit
@@ -106,18 +108,18 @@ def test_findings_and_annotation_are_columns_again(ending, run):
     write(values, labels)
     Path("genes.csv").write_text("gene,n_copies,transform\n" + "".join(f"g{j},{j},t{j % 2}\n" for j in range(K)))
     more = ("--kinds", "--effects", "--fragility", "--p-values", "--features", "genes.csv", "--n-selected", "4")
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", f"r.{ending}", *more)
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "-q", "--out", f"r.{ending}", *more)
     stored = read_result(f"r.{ending}")
     assert stored.selection.n_selected == 4
     assert set(stored.annotation) == {"n_copies", "annotation_transform"}
     assert stored.annotation["n_copies"] == [name.removeprefix("g") for name in stored.posterior.names]
-    posterior = bs.screen(values, labels, feature_names=gene_names(K))
+    posterior = screen(values, labels, feature_names=gene_names(K))
     order, found = posterior.ranking, stored.posterior.to_dict()
     kinds, effects = bs.kinds(posterior).columns(posterior), bs.effects(posterior).columns()
     assert found["kind"] == [kinds["kind"][i] for i in order]
     for name, column in ({"probability_both": kinds["probability_both"]} | effects).items():
         np.testing.assert_allclose(found[name], column[order], rtol=1e-9, atol=1e-12)
-    fragile = bs.fragility(values, labels, posterior=posterior, cut=bs.FixedSize(4).select(posterior).cut)
+    fragile = fragility(values, labels, posterior=posterior, cut=bs.FixedSize(4).select(posterior).cut)
     np.testing.assert_allclose(found["least_log_odds"], fragile.least_log_odds[order], rtol=1e-9)
     assert found["culprit"] == [f"s{fragile.culprit[i]}" for i in order]
     (again,) = (each for each in stored.posterior.findings if isinstance(each, Fragility))
@@ -135,7 +137,19 @@ def test_findings_and_annotation_are_columns_again(ending, run):
 def test_a_table_without_its_record_says_what_cannot_be_known(ending, run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", f"r.{ending}", "--n-selected", "4", "--kinds")
+    run(
+        "screen",
+        "t.csv",
+        *PAPER,
+        "--labels",
+        "stage",
+        "-q",
+        "--out",
+        f"r.{ending}",
+        "--n-selected",
+        "4",
+        "--kinds",
+    )
     known = read_result(f"r.{ending}")
     assert known.posterior.model.prior_ratio == 0.1
     Path(f"r.{ending}.json").unlink()
@@ -154,7 +168,7 @@ def test_a_table_without_its_record_says_what_cannot_be_known(ending, run):
 def test_a_record_with_the_former_name_of_a_number(run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.csv")
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "-q", "--out", "r.csv")
     before = read_result("r.csv").selection.expected_under_null
     record = Path("r.csv.json")
     text = record.read_text(encoding="utf-8")
@@ -168,7 +182,7 @@ def test_a_side_car_that_does_not_belong_to_its_table_is_refused(damage, run):
     values, labels = table()
     write(values, labels)
     write(values[:, :9], labels, "few.csv")
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv")
+    run("screen", "t.csv", *PAPER, "-l", "stage", "-q", "--out", "r.csv")
     beside = Path("r.csv.json")
     content = json.loads(beside.read_text(encoding="utf-8"))
     said = {
@@ -195,11 +209,11 @@ def test_a_record_replaces_no_file_that_is_something_else(run):
     values, labels = table()
     write(values, labels)
     Path("r.csv.json").write_text('{"mine": 1}', encoding="utf-8")
-    refused = run("screen", "t.csv", "-l", "stage", "--out", "r.csv", code=2)
+    refused = run("screen", "t.csv", *PAPER, "-l", "stage", "--out", "r.csv", code=2)
     assert "would overwrite r.csv.json" in refused.said
     assert not Path("r.csv").exists()
     assert Path("r.csv.json").read_text(encoding="utf-8") == '{"mine": 1}'
-    run("screen", "t.csv", "-l", "stage", "--out", "q.csv", "--manifest", "q.csv.json", code=2)
+    run("screen", "t.csv", *PAPER, "-l", "stage", "--out", "q.csv", "--manifest", "q.csv.json", code=2)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -207,7 +221,18 @@ def test_the_same_run_writes_the_same_bytes_under_any_name(ending, run):
     values, labels = table()
     write(values, labels)
     for name in ("one", "two"):
-        run("screen", "t.csv", "-l", "stage", "-q", "--out", f"{name}.{ending}", "--manifest", f"{name}-m.json")
+        run(
+            "screen",
+            "t.csv",
+            *PAPER,
+            "-l",
+            "stage",
+            "-q",
+            "--out",
+            f"{name}.{ending}",
+            "--manifest",
+            f"{name}-m.json",
+        )
     written = [f"{{}}.{ending}", *([f"{{}}.{ending}.json"] if ending in ("csv", "tsv") else [])]
     for name in written:
         assert Path(name.format("one")).read_bytes() == Path(name.format("two")).read_bytes()
@@ -216,7 +241,7 @@ def test_the_same_run_writes_the_same_bytes_under_any_name(ending, run):
 def test_keys_of_a_newer_version_are_left_out(run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv")
+    run("screen", "t.csv", *PAPER, "-l", "stage", "-q", "--out", "r.csv")
     before = read_result("r.csv").record
     content = json.loads(Path("r.csv.json").read_text(encoding="utf-8"))
     Path("r.csv.json").write_text(json.dumps(content | {"weather": "fair"}), encoding="utf-8")
@@ -227,7 +252,7 @@ def test_a_manifest_says_what_a_text_file_cannot(run):
     values, labels = table()
     write(values, labels)
     arguments = ("--resolution", "0.8", "-p", "0.03", "--expected-false-positives", "0.2", "--fragility")
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.csv", "--manifest", "m.json", *arguments)
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "-q", "--out", "r.csv", "--manifest", "m.json", *arguments)
     beside = read_result("r.csv").record
     Path("r.csv.json").unlink()
     stored = read_result("r.csv", "m.json")
@@ -237,11 +262,11 @@ def test_a_manifest_says_what_a_text_file_cannot(run):
     assert stored.record.spec.expected_false_positives == 0.2
     assert stored.record.results == beside.results
     assert any("over the cut" in note for note in stored.selection.summary().splitlines())
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", "other.parquet")
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "-q", "--out", "other.parquet")
     with pytest.raises(bs.FileError, match="the hash of the results differs"):
         read_result("other.parquet", "m.json")
     write(values[:, :9], labels, "few.csv")
-    run("screen", "few.csv", "--labels", "stage", "-q", "--out", "few-r.csv")
+    run("screen", "few.csv", *PAPER, "--labels", "stage", "-q", "--out", "few-r.csv")
     with pytest.raises(bs.FileError, match=r"record of another result than few-r\.csv: of 60 features"):
         read_result("few-r.csv", "m.json")
 
@@ -251,9 +276,9 @@ def test_three_classes(ending, run):
     values, labels = table(n_classes=3)
     write(values, labels)
     for options, patterns in (((), "any"), (("--patterns", "one-versus-rest"), "one-versus-rest")):
-        run("screen", "t.csv", "--labels", "stage", "-q", "--out", f"r.{ending}", *options)
+        run("screen", "t.csv", *PAPER, "--labels", "stage", "-q", "--out", f"r.{ending}", *options)
         stored = read_result(f"r.{ending}")
-        posterior = bs.screen(values, labels, feature_names=gene_names(K), patterns=patterns)
+        posterior = screen(values, labels, feature_names=gene_names(K), patterns=patterns)
         check_same(stored, posterior, posterior.log_odds > 0)
         table_of = stored.posterior.to_dict()
         assert table_of["pattern"] == [posterior.differences.words(posterior)[i] for i in posterior.ranking]
@@ -273,11 +298,11 @@ def test_blocks(ending, block_model, run):
     batch = ["p_1", "q"] * 10 + ["q", "p_1"] * 10
     write(values, labels, batch=batch)
     run(
-        "screen", "t.csv", "--labels", "stage", "--blocks", "batch", "--block-model", block_model, "-q",
+        "screen", "t.csv", *PAPER, "--labels", "stage", "--blocks", "batch", "--block-model", block_model, "-q",
         "--out", f"r.{ending}",
     )  # fmt: skip
     stored = read_result(f"r.{ending}")
-    posterior = bs.screen(values, labels, feature_names=gene_names(K), blocks=batch, block_model=block_model)
+    posterior = screen(values, labels, feature_names=gene_names(K), blocks=batch, block_model=block_model)
     check_same(stored, posterior, posterior.log_odds > 0)
     found, wanted = stored.posterior.block_evidence, posterior.block_evidence
     assert (found.names, found.block_model) == (wanted.names, block_model)
@@ -297,9 +322,9 @@ def test_pairs(run):
     values, labels = table()
     patient = [str(i // 2) for i in range(N)]
     write(values, labels, patient=patient)
-    run("screen", "t.csv", "--labels", "stage", "--pairs", "patient", "-q", "--out", "r.csv")
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "--pairs", "patient", "-q", "--out", "r.csv")
     stored = read_result("r.csv")
-    posterior = bs.screen(values, labels, feature_names=gene_names(K), pairs=patient)
+    posterior = screen(values, labels, feature_names=gene_names(K), pairs=patient)
     check_same(stored, posterior, posterior.log_odds > 0)
     wanted = bs.MinimalRisk(0.5).select(posterior).expected_under_null
     assert stored.selection.expected_under_null == pytest.approx(wanted, abs=0.02)
@@ -313,13 +338,13 @@ def test_counts_and_categories(name, ending, run):
     values = rng.poisson(3.0, size=(N, K)) if name != "categorical" else rng.integers(0, 3, size=(N, K))
     values[1::2, :3] = values[1::2, :3] * 3 if name != "categorical" else 2
     Path("t.csv").write_text(in_rows(values, labels))
-    run("screen", "t.csv", "--labels", "stage", "--model", name, "-q", "--out", f"r.{ending}")
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "--model", name, "-q", "--out", f"r.{ending}")
     stored = read_result(f"r.{ending}")
     models = {
         "poisson": bs.PoissonModel(), "negative-binomial": bs.NegativeBinomialModel(),
         "categorical": bs.CategoricalModel(0.5),
     }  # fmt: skip
-    posterior = bs.screen(values, labels, feature_names=gene_names(K), model=models[name])
+    posterior = screen(values, labels, feature_names=gene_names(K), model=models[name])
     check_same(stored, posterior, posterior.log_odds > 0)
     assert stored.record.class_counts == {"a_1": 20, "b": 20}
     column = "share_2_a_1" if name == "categorical" else "log_rate_ratio"
@@ -336,7 +361,7 @@ def test_log_odds_that_are_the_least_of_several_are_not_calibrated(run):
     values, labels = table()
     write(values, labels)
     for name in ("r.csv", "r.json"):
-        run("screen", "t.csv", "--labels", "stage", "--robust", "-q", "--out", name)
+        run("screen", "t.csv", *PAPER, "--labels", "stage", "--robust", "-q", "--out", name)
         stored = read_result(name)
         assert not stored.posterior.calibrated
         assert stored.posterior.model.is_jeffreys
@@ -351,7 +376,7 @@ def test_a_prior_file_that_has_gone_is_not_replaced_by_another_prior(robust, run
     shape = "variance_dof = 3\nvariance_scale = 2\nmean_strength = 1\n"
     Path("prior.toml").write_text(f"[class]\n{shape}[pooled]\n{shape}")
     more = ("--robust",) if robust else ()
-    run("screen", "t.csv", "--labels", "stage", "--prior", "prior.toml", "-q", "--out", "r.json", *more)
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "--prior", "prior.toml", "-q", "--out", "r.json", *more)
     there = read_result("r.json")
     assert there.posterior.model.is_proper
     assert not there.remarks
@@ -368,16 +393,16 @@ def test_a_prior_per_feature_and_the_ends_of_it(run):
     prior[:3] = 0.0, 1.0, 0.5
     Path("p.csv").write_text("gene,prior\n" + "".join(f"g{j},{p!r}\n" for j, p in enumerate(prior.tolist())))
     for name in ("r.csv", "r.json"):
-        run("screen", "t.csv", "--labels", "stage", "-p", "p.csv:prior", "-q", "--out", name)
+        run("screen", "t.csv", *PAPER, "--labels", "stage", "-p", "p.csv:prior", "-q", "--out", name)
         stored = read_result(name)
-        posterior = bs.screen(values, labels, feature_names=gene_names(K), prior_probability=prior)
+        posterior = screen(values, labels, feature_names=gene_names(K), prior_probability=prior)
         check_same(stored, posterior, posterior.log_odds > 0)
         np.testing.assert_allclose(stored.posterior.prior_log_odds, posterior.prior_log_odds[posterior.ranking])
 
 
 def test_tables_of_python_users_are_results_too(tmp_path):
     values, labels = table()
-    posterior = bs.screen(values, labels, feature_names=gene_names(K))
+    posterior = screen(values, labels, feature_names=gene_names(K))
     selection = bs.FixedSize(7).select(posterior)
     selection.to_pandas().to_csv(tmp_path / "pandas.csv", index=False)
     selection.to_polars().write_parquet(tmp_path / "polars.parquet")
@@ -391,7 +416,7 @@ def test_odd_names_come_back_as_they_were(tmp_path):
     values, labels = table()
     names = [f"g{j}" for j in range(K)]
     names[:7] = ['a,"b"\nc', "</script>", " spaced ", "007", "=1+1", "\u2028ünï", "x" * 10_000]
-    posterior = bs.screen(values, labels, feature_names=names)
+    posterior = screen(values, labels, feature_names=names)
     selection = bs.MinimalRisk(0.5).select(posterior)
     for ending in ENDINGS:
         write_results(tmp_path / f"r.{ending}", selection.to_dict(), dict, posterior.ranking)
@@ -402,7 +427,7 @@ def test_ties_keep_their_order_and_huge_evidence_its_prior(tmp_path):
     values, labels = table()
     values[:, 30:] = values[:, [40]]
     values[1::2, 0] += 1e5
-    posterior = bs.screen(values, labels, feature_names=gene_names(K), prior_probability=0.003)
+    posterior = screen(values, labels, feature_names=gene_names(K), prior_probability=0.003)
     selection = bs.FixedSize(35).select(posterior)
     write_results(tmp_path / "r.csv", selection.to_dict(), dict)  # in feature order
     stored = read_result(tmp_path / "r.csv")
@@ -442,7 +467,7 @@ def test_the_prior_is_found_to_the_last_bit(probability):
 def result(tmp_path):
     """A good result as a frame of texts, and a function that writes and reads a changed one."""
     values, labels = table()
-    selection = bs.MinimalRisk(0.5).select(bs.screen(values, labels, feature_names=gene_names(K)))
+    selection = bs.MinimalRisk(0.5).select(screen(values, labels, feature_names=gene_names(K)))
     write_results(tmp_path / "good.csv", selection.to_dict(), dict, selection.posterior.ranking)
     frame = pl.read_csv(tmp_path / "good.csv", infer_schema=False)
 
@@ -537,7 +562,7 @@ def test_files_that_are_something_else(tmp_path, run):
 def test_settings_with_control_characters_are_refused(setting, said, run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", "-l", "stage", "-q", "--delimiter", ",", "--out", "r.json", "--manifest", "m.json",
+    run("screen", "t.csv", *PAPER, "-l", "stage", "-q", "--delimiter", ",", "--out", "r.json", "--manifest", "m.json",
         "--na-values", "\t")  # fmt: skip
     assert read_result("r.json", "m.json").record.spec.na_values == ("\t",)  # a tab may be meant
     for name in ("r.json", "m.json"):
@@ -555,7 +580,7 @@ def test_a_text_that_was_cut_is_damaged(run):
     write(values, labels)
     Path("genes.csv").write_text("gene,note\n" + "".join(f'g{j},"1,2\n3"\n' for j in range(K)))
     for more in ([], ["--features", "genes.csv"]):
-        run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv", *more)
+        run("screen", "t.csv", *PAPER, "-l", "stage", "-q", "--out", "r.csv", *more)
         data = Path("r.csv").read_bytes()
         read_result("r.csv")
         for lost in (1, 2, 9, 40):
@@ -573,7 +598,20 @@ def test_a_text_that_was_cut_is_damaged(run):
 def test_the_best_rows_alone_are_doubted(rows, run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", "-l", "stage", "-q", "--out", "r.csv", "--manifest", "m.json", "--n-selected", "4")
+    run(
+        "screen",
+        "t.csv",
+        *PAPER,
+        "-l",
+        "stage",
+        "-q",
+        "--out",
+        "r.csv",
+        "--manifest",
+        "m.json",
+        "--n-selected",
+        "4",
+    )
     assert not read_result("r.csv").remarks
     lines = Path("r.csv").read_text().splitlines(keepends=True)
     Path("top.csv").write_text("".join(lines[: rows + 1]))
@@ -590,7 +628,7 @@ def test_the_best_rows_alone_are_doubted(rows, run):
 def test_a_result_that_was_cut_is_noticed_where_the_file_says_its_size(run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", "--labels", "stage", "-q", "--out", "r.json")
+    run("screen", "t.csv", *PAPER, "--labels", "stage", "-q", "--out", "r.json")
     content = json.loads(Path("r.json").read_text())
     content["features"] = content["features"][:10]
     Path("r.json").write_text(json.dumps(content))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import bayesieve as bs
-from bayesieve.selection import Rule
+from bayesieve.selection import Rule, rules
 
 _THRESHOLDS = (0.0, 0.05, 0.5, 0.8, 0.9, 0.99, 0.9999, 1.0)
 _BOUNDS = (0.0, 0.01, 0.5, 1.0, 5.0, 37.5)
@@ -72,21 +73,38 @@ def _ratio(posterior: bs.FeaturePosterior) -> float | None:
 
 def expected(posterior: bs.FeaturePosterior, state: dict[str, Any]) -> dict[str, float]:
     """Return what Python says of the list of a state, under the names of the page's ``data-result``."""
-    selection = rule_of(state).select(reweighed(posterior, state))
-    low, high = selection.false_positives.interval(0.9)
-    return {
-        "n_selected": selection.n_selected,
+    selection = selected(posterior, state)
+    now, n, estimate = selection.posterior, selection.n_selected, selection.false_positive_estimate
+    found = {
+        "n_selected": n,
         "expected_true": selection.expected_true_positives,
-        "expected_false": selection.expected_false_positives,
-        "interval_low": low,
-        "interval_high": high,
-        "under_null": selection.expected_under_null,
+        "expected_false": estimate.expected,
+        "interval_low": estimate.low,
+        "interval_high": estimate.high,
+        "under_null": selection.expected_under_null if now.shuffled is None else math.nan,
         "hit_rate": selection.hit_rate_probability(0.9),
         "expected_missed": selection.expected_false_negatives,
         "expected_markers": selection.posterior.expected_markers,
         "cut": selection.cut,
         "false_discovery_rate": selection.expected_false_discovery_rate,
+        "model_false": selection.expected_false_positives,
     }
+    if now.shuffled is None:
+        return found
+    counts = now.shuffled.counts(selection.cut, now.prior_log_odds)
+    kept = int((selection.mask & now.shuffled.kept(now.log_odds, now.prior_log_odds)).sum())
+    return found | {
+        "expected_true": max(n - estimate.expected, 0.0),
+        "false_discovery_rate": estimate.expected / n if n else 0.0,
+        "hit_rate": float(np.mean(now.null_share * counts <= 0.1 * n * (1 + 1e-12))),
+        "n_as_long": int((counts >= kept).sum()),
+    }
+
+
+def selected(posterior: bs.FeaturePosterior, state: dict[str, Any]) -> bs.Selection:
+    """Return the list of a state as its rule gives it: lists that are chosen live are not tested."""
+    with mock.patch.object(rules, "judge", lambda selection, **_: selection):
+        return rule_of(state).select(reweighed(posterior, state))
 
 
 def rule_of(state: dict[str, Any]) -> Rule:
@@ -112,6 +130,7 @@ def reweighed(posterior: bs.FeaturePosterior, state: dict[str, Any]) -> bs.Featu
             posterior,
             log_bayes_factor=posterior.log_bayes_factor + math.log(state["ratio"] / old),
             model=bs.GaussianModel.jeffreys(state["ratio"]),
+            shuffled=posterior.shuffled and posterior.shuffled.moved(math.log(state["ratio"] / old)),
         )
     if "odds_factor" in state:
         odds = np.exp(-np.asarray(posterior.prior_log_odds)) / state["odds_factor"]

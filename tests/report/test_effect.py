@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from jeffreys import screen
 
 import bayesieve as bs
 from bayesieve.models import jeffreys_constant
@@ -28,21 +29,21 @@ def standardised(a, b):
 
 
 def test_two_classes(values):
-    effect = effect_of(bs.screen(values, Y))
+    effect = effect_of(screen(values, Y))
     a, b = values[::2], values[1::2]
     assert effect.kind == "map"
     np.testing.assert_allclose(effect.x, standardised(a, b), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(effect.y, np.log(b.var(0) / a.var(0)), rtol=1e-6, atol=1e-9)
     assert effect.x_title.endswith("b minus a")
     assert effect.y_title.endswith("b over a")
-    turned = effect_of(bs.screen(values, Y, classes=("b", "a")))
+    turned = effect_of(screen(values, Y, classes=("b", "a")))
     np.testing.assert_allclose(turned.x, -effect.x)
     np.testing.assert_allclose(turned.y, -effect.y)
 
 
 def test_more_classes_take_the_largest_difference(values):
     y = ["a", "b", "c"] * 20
-    effect = effect_of(bs.screen(values, y))
+    effect = effect_of(screen(values, y))
     parts = [values[k::3] for k in range(3)]
     expected = np.max([np.abs(standardised(a, b)) for a, b in combinations(parts, 2)], axis=0)
     variances = np.array([part.var(0) for part in parts])
@@ -52,10 +53,10 @@ def test_more_classes_take_the_largest_difference(values):
 
 @pytest.mark.parametrize("block_model", ["own", "shift"])
 def test_blocks_are_looked_at_from_within(values, block_model):
-    whole = effect_of(bs.screen(values, Y, blocks=BLOCKS, block_model=block_model))
+    whole = effect_of(screen(values, Y, blocks=BLOCKS, block_model=block_model))
     moved = values.copy()
     moved[24:] += 100.0  # a batch effect that dwarfs everything
-    shifted = effect_of(bs.screen(moved, Y, blocks=BLOCKS, block_model=block_model))
+    shifted = effect_of(screen(moved, Y, blocks=BLOCKS, block_model=block_model))
     np.testing.assert_allclose(shifted.x, whole.x, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(shifted.y, whole.y, rtol=1e-4, atol=1e-6)
     weights, squares, freedom = [], np.zeros((2, 6)), np.zeros(2)
@@ -71,18 +72,18 @@ def test_blocks_are_looked_at_from_within(values, block_model):
 
 
 def test_pairs_counts_and_categories_are_volcanoes(values):
-    paired = effect_of(bs.screen(values, Y, pairs=np.repeat(np.arange(30), 2)))
+    paired = effect_of(screen(values, Y, pairs=np.repeat(np.arange(30), 2)))
     differences = values[1::2] - values[::2]
     assert paired.kind == "volcano"
     assert paired.y is None
     np.testing.assert_allclose(paired.x, differences.mean(0) / differences.std(0, ddof=1), rtol=1e-6, atol=1e-9)
     counts = np.random.default_rng(1).poisson(3.0, size=(60, 4))
     counts[1::2, 0] = 0
-    rates = effect_of(bs.screen(counts, Y, model=bs.PoissonModel()))
+    rates = effect_of(screen(counts, Y, model=bs.PoissonModel()))
     expected = np.log((counts[1::2].sum(0) + 0.5) / (counts[::2].sum(0) + 0.5))
     np.testing.assert_allclose(rates.x, expected)
     assert np.isfinite(rates.x).all()
-    levels = effect_of(bs.screen(counts, Y, model=bs.CategoricalModel()))
+    levels = effect_of(screen(counts, Y, model=bs.CategoricalModel()))
     shares = [
         max(abs((counts[1::2, j] == level).mean() - (counts[::2, j] == level).mean()) for level in range(20))
         for j in range(4)
@@ -94,7 +95,7 @@ def test_pairs_counts_and_categories_are_volcanoes(values):
 def test_what_is_not_defined_is_nan(values):
     values[:, 2] = 4.0
     values[::2, 3] = 4.0
-    effect = effect_of(bs.screen(values, Y))
+    effect = effect_of(screen(values, Y))
     assert np.flatnonzero(np.isnan(effect.x)).tolist() == [2]
     assert np.flatnonzero(np.isnan(effect.y)).tolist() == [2, 3]
 
@@ -124,9 +125,9 @@ def test_terms_add_up_to_the_log_odds(values, options):
 
 @pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
 def test_other_screens_are_taken_apart_as_far_as_they_go(values):
-    own = bs.screen(values, Y, blocks=BLOCKS)
+    own = screen(values, Y, blocks=BLOCKS)
     assert [name for name, _ in composition_of(own).of(own, 0)] == ["prior odds", "block p", "block q"]
-    shift = bs.screen(values, Y, blocks=BLOCKS, block_model="shift")
+    shift = screen(values, Y, blocks=BLOCKS, block_model="shift")
     terms = composition_of(shift).of(shift, 0)
     assert terms[-1][0] == "blocks together"
     assert sum(value for _, value in terms) == pytest.approx(shift.log_odds[0])
@@ -134,5 +135,5 @@ def test_other_screens_are_taken_apart_as_far_as_they_go(values):
     flat = bs.screen(values, Y, model=bs.GaussianModel.jeffreys())
     assert [name for name, _ in composition_of(flat).of(flat, 2)] == ["prior odds", "data"]
     assert len(composition_of(flat).of(flat, 0)) == 5
-    proper = bs.screen(values, Y, model=bs.GaussianModel.proper())
+    proper = screen(values, Y, model=bs.GaussianModel.proper())
     assert composition_of(proper).of(proper, 1)[1] == ("data", pytest.approx(proper.log_bayes_factor[1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from jeffreys import screen
 from report.engine_cases import expected, reweighed, rule_of, settings
 
 import bayesieve as bs
@@ -20,8 +21,8 @@ def data():
 @pytest.mark.parametrize("ratio", [0.001, 0.3989, 2.0])
 @pytest.mark.parametrize("prior", [None, 0.1])
 def test_another_ratio_is_another_screen(data, ratio, prior):
-    posterior = bs.screen(*data, prior_probability=0.02)
-    fresh = bs.screen(
+    posterior = screen(*data, prior_probability=0.02)
+    fresh = screen(
         *data, model=bs.GaussianModel.jeffreys(ratio), prior_probability=0.02 if prior is None else prior
     )
     moved = {"ratio": ratio} if prior is None else {"ratio": ratio, "prior": prior}

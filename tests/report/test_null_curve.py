@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from jeffreys import screen
 
 import bayesieve as bs
 from bayesieve.posterior import null_curve
@@ -28,13 +29,13 @@ def screens(rng):
     values[labels == 1, :6] += 3.0
     gaps = values.copy()
     gaps[rng.random(gaps.shape) < 0.1] = np.nan
-    yield "plain", bs.screen(values, labels)
-    yield "gaps", bs.screen(gaps, labels, missing="omit")
-    yield "own priors", bs.screen(values, labels, prior_probability=rng.uniform(0.001, 0.2, 300))
-    yield "ends", bs.screen(values, labels, prior_probability=np.r_[0.0, 1.0, np.full(298, 0.01)])
-    yield "proper", bs.screen(values, labels, model=bs.GaussianModel.proper())
-    yield "three", bs.screen(values, np.arange(44) % 3)
-    yield "counts", bs.screen(rng.poisson(4.0, size=(44, 300)), labels, model=bs.PoissonModel())
+    yield "plain", screen(values, labels)
+    yield "gaps", screen(gaps, labels, missing="omit")
+    yield "own priors", screen(values, labels, prior_probability=rng.uniform(0.001, 0.2, 300))
+    yield "ends", screen(values, labels, prior_probability=np.r_[0.0, 1.0, np.full(298, 0.01)])
+    yield "proper", screen(values, labels, model=bs.GaussianModel.proper())
+    yield "three", screen(values, np.arange(44) % 3)
+    yield "counts", screen(rng.poisson(4.0, size=(44, 300)), labels, model=bs.PoissonModel())
 
 
 @pytest.mark.filterwarnings("ignore:The median variance")
@@ -50,7 +51,7 @@ def test_many_cuts_are_many_single_cuts(rng):
 
 def test_the_curve_is_what_is_seen_without_markers(rng):
     values = rng.normal(size=(24, 200_000))
-    posterior = bs.screen(values, np.arange(24) % 2, prior_probability=0.1)
+    posterior = screen(values, np.arange(24) % 2, prior_probability=0.1)
     cuts = np.array([-3.0, -1.0, 0.0, 1.5])
     seen = (posterior.log_odds[:, None] > cuts).sum(axis=0)
     expected = null_curve(posterior, cuts)
@@ -60,7 +61,7 @@ def test_the_curve_is_what_is_seen_without_markers(rng):
 def test_many_priors_and_cuts_go_through_a_table(rng):
     values = rng.normal(size=(30, 4000))
     prior = np.r_[0.0, 1.0, rng.uniform(0.001, 0.3, 3998)]
-    posterior = bs.screen(values, np.arange(30) % 2, prior_probability=prior)
+    posterior = screen(values, np.arange(30) % 2, prior_probability=prior)
     cuts = np.linspace(-9.0, 40.0, 400)
     together = null_curve(posterior, cuts)
     for k in (0, 57, 123, 250, 399):
@@ -78,7 +79,7 @@ def test_models_that_cannot_draw_have_no_curve():
         def log_evidence(self, group):
             return -group[1] / (1.0 + group[0])
 
-    posterior = bs.screen([[1.0], [2.0], [3.0], [5.0]], [0, 0, 1, 1], model=Odd())
+    posterior = screen([[1.0], [2.0], [3.0], [5.0]], [0, 0, 1, 1], model=Odd())
     assert np.isnan(null_curve(posterior, [0.0, 1.0])).all()
     assert make_null_grid(posterior, 0.0) is None
 
@@ -90,7 +91,7 @@ def test_interpolation_is_within_half_a_percent(rng, n0, n1, prior):
     labels = np.r_[np.zeros(n0), np.ones(n1)]
     values = rng.normal(size=(n0 + n1, 50))
     values[n0:, 0] += 30.0
-    posterior = bs.screen(values, labels, prior_probability=prior)
+    posterior = screen(values, labels, prior_probability=prior)
     grid = make_null_grid(posterior, 0.0)
     low, high = posterior.log_odds.min(), posterior.log_odds.max()
     cuts = np.concatenate([np.linspace(low - 5, high + 5, 397), low + np.geomspace(1e-4, high - low, 211)])
@@ -107,7 +108,7 @@ def test_the_number_at_the_cut_of_a_list_is_exact(rng):
     labels = np.arange(44) % 2
     values = rng.normal(size=(44, 300))
     values[labels == 1, :6] += 3.0
-    for posterior in (bs.screen(values, labels), bs.screen(rng.poisson(4.0, size=(44, 300)), labels,
+    for posterior in (screen(values, labels), screen(rng.poisson(4.0, size=(44, 300)), labels,
                                                            model=bs.PoissonModel())):  # fmt: skip
         for rule in (bs.FixedSize(11), bs.MinimalRisk(0.9), bs.FixedSize(0), bs.MinimalRisk(0.0)):
             selection = rule.select(posterior)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jeffreys import screen
 
 import bayesieve as bs
 from bayesieve.errors import Message
@@ -61,7 +62,7 @@ def posterior():
     rng = np.random.default_rng(5)
     values, labels = rng.normal(size=(40, 50)), np.arange(40) % 2
     values[labels == 1, :4] += 2.0
-    return bs.screen(values, labels)
+    return screen(values, labels, shuffles=0)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def test_hostile_texts_stay_texts(rng):
         spec=ScreenSpec(table=HOSTILE), described=said * 2, warnings=said, inputs=({"path": HOSTILE},)
     )
     report = ReportData.of(
-        bs.screen(values, labels, feature_names=names), title=HOSTILE, subtitle=HOSTILE,
+        screen(values, labels, feature_names=names), title=HOSTILE, subtitle=HOSTILE,
         annotation={HOSTILE: [HOSTILE] * 4}, record=record,
     )  # fmt: skip
     content = page(report)
@@ -153,7 +154,7 @@ def test_sizes_and_values_of_twenty_thousand_features():
     rng = np.random.default_rng(0)
     values, labels = rng.normal(size=(200, 20_000)), np.arange(200) % 2
     names = [f"ENSG{j:011d}" for j in range(20_000)]
-    posterior = bs.screen(values, labels, feature_names=names)
+    posterior = screen(values, labels, feature_names=names)
     assert len(page(ReportData.of(posterior))) <= 3.5e6
     assert len(page(ReportData.of(posterior, data=values, labels=labels))) <= 6e6
 
@@ -161,7 +162,7 @@ def test_sizes_and_values_of_twenty_thousand_features():
 def test_sizes_with_everything_there_is():
     rng = np.random.default_rng(0)
     values, labels = rng.normal(size=(60, 20_000)), np.arange(60) % 2
-    posterior = bs.screen(values, labels)
+    posterior = screen(values, labels)
     for finding in (bs.kinds(posterior), bs.effects(posterior), bs.pearson_neyman(posterior)):
         posterior = posterior.with_finding(finding)
     report = ReportData.of(posterior, annotation={"chromosome": [str(j % 23) for j in range(20_000)]})

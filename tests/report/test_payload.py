@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from jeffreys import screen
 
 import bayesieve as bs
 from bayesieve.data import LabelledMatrix
@@ -43,7 +44,7 @@ def drawn(rng, n_samples=40, n_features=60, n_classes=2):
 
 def test_bayes_factors_come_back_bit_for_bit(rng):
     values, labels = drawn(rng)
-    posterior = bs.screen(values, labels, prior_probability=0.005)
+    posterior = screen(values, labels, prior_probability=0.005)
     content = through_json(ReportData.of(posterior))
     order = np.argsort(-posterior.log_odds, kind="stable")
     assert array(content["log_bayes_factor"]).tobytes() == posterior.log_bayes_factor[order].tobytes()
@@ -55,7 +56,7 @@ def test_bayes_factors_come_back_bit_for_bit(rng):
 
 def test_statistics_and_effects_are_in_rank_order(rng):
     values, labels = drawn(rng)
-    posterior = bs.screen(values, labels)
+    posterior = screen(values, labels)
     content, order = through_json(ReportData.of(posterior)), posterior.ranking
     for k in (0, 1):
         group = values[labels == k][:, order]
@@ -75,7 +76,7 @@ def test_statistics_and_effects_are_in_rank_order(rng):
 def test_composition_adds_up(rng):
     """The formula of the page, put together from the payload alone, gives the log Bayes factor."""
     values, labels = drawn(rng, 41)
-    content = through_json(ReportData.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(0.3))))
+    content = through_json(ReportData.of(screen(values, labels, model=bs.GaussianModel.jeffreys(0.3))))
     n = np.array(content["statistics"]["count"], dtype=float)
     mean, sd = (np.array([array(row) for row in content["statistics"][key]], float) for key in ("mean", "sd"))
     squares = (n[:, None] - 1) * sd**2
@@ -92,7 +93,7 @@ def test_one_prior_per_feature(rng):
     values, labels = drawn(rng)
     prior = rng.uniform(0.0, 0.2, 60)
     prior[3], prior[4] = 0.0, 1.0
-    posterior = bs.screen(values, labels, prior_probability=prior)
+    posterior = screen(values, labels, prior_probability=prior)
     content = through_json(ReportData.of(posterior))
     assert content["prior"] == {"log_odds": None, "probability": None}
     stored = array(content["prior_log_odds"]) + array(content["log_bayes_factor"])
@@ -104,17 +105,17 @@ def test_one_prior_per_feature(rng):
 @pytest.mark.parametrize("prior", [0.0, 1.0])
 def test_a_prior_without_odds_is_shared_all_the_same(rng, prior):
     values, labels = drawn(rng)
-    report = ReportData.of(bs.screen(values, labels, prior_probability=prior))
+    report = ReportData.of(screen(values, labels, prior_probability=prior))
     content = through_json(report)
     assert content["prior"] == {"log_odds": None, "probability": prior}  # JSON knows no infinity
     assert content["prior_log_odds"] is None
-    assert f"prior_probability={prior!r})" in content["commands"]["python"][-1]
+    assert f"prior_probability={prior!r}, " in content["commands"]["python"][-1]
     assert dict(facts(report))["Prior probability"] == f"{prior:g}"
 
 
 def test_hostile_names_come_back_and_cannot_leave_the_script(rng):
     values, labels = drawn(rng, n_features=len(HOSTILE))
-    posterior = bs.screen(values, labels, feature_names=HOSTILE)
+    posterior = screen(values, labels, feature_names=HOSTILE)
     report = ReportData.of(posterior, annotation={"<b>": HOSTILE}, title="</script>")
     text = script_json(payload(report))
     assert not set("<>&\u2028\u2029") & set(text)
@@ -148,7 +149,7 @@ def test_columns_are_packed_by_what_they_hold():
 
 def test_findings_become_columns(rng):
     values, labels = drawn(rng)
-    posterior = bs.screen(values, labels)
+    posterior = screen(values, labels)
     found = bs.fragility(values, labels, posterior=posterior)
     full = posterior
     for finding in (bs.kinds(posterior), found, bs.pearson_neyman(posterior)):
@@ -168,7 +169,7 @@ def test_degenerate_features_have_their_reasons(rng):
     values, labels = drawn(rng)
     values[:, 7] = 1.0
     values[labels == 0, 8] = 2.0
-    posterior = bs.screen(values, labels)
+    posterior = screen(values, labels)
     content = through_json(ReportData.of(posterior))
     said = [content["degenerate_reasons"][code] for code in array(content["degenerate"])]
     assert said == [posterior.degenerate_reason[i] for i in posterior.ranking]
@@ -182,7 +183,7 @@ def test_raw_values_are_those_of_the_strongest(rng, kind):
     values, labels = drawn(rng)
     values[3, 2] = 0.0
     names = [f"g{j}" for j in range(60)]
-    posterior = bs.screen(values, labels, feature_names=names)
+    posterior = screen(values, labels, feature_names=names)
     shuffled = rng.permutation(60)
     data = {
         "array": values,
@@ -203,7 +204,7 @@ def test_raw_values_keep_the_names_of_samples_whatever_the_order_of_the_classes(
     names = tuple(f"patient {i}" for i in range(40))
     matrix = replace(LabelledMatrix.from_arrays(values, letters), sample_names=names)
     for classes in (("a", "b"), ("b", "a")):
-        posterior = bs.screen(values, letters, classes=classes)
+        posterior = screen(values, letters, classes=classes)
         content = through_json(ReportData.of(posterior, data=matrix, n_values=3))
         assert content["values"]["samples"] == list(names)
         assert [classes[k] for k in array(content["values"]["class"])] == letters
@@ -222,7 +223,7 @@ def test_raw_values_of_a_file_in_either_direction_and_with_gaps(rng, tmp_path):
     (tmp_path / "pheno.csv").write_text(label_file(letters))
     for name, labelled in (("rows.csv", "stage"), ("columns.tsv", f"{tmp_path / 'pheno.csv'}:stage")):
         table = bs.read_table(tmp_path / name, labels=labelled, missing="omit")
-        posterior = bs.screen(table)
+        posterior = screen(table)
         content = through_json(ReportData.of(posterior, data=table, n_values=30))
         shown = array(content["values"]["data"]).reshape(30, 12)
         np.testing.assert_array_equal(shown, values.T[posterior.ranking].astype(np.float32))
@@ -232,7 +233,7 @@ def test_raw_values_of_a_file_in_either_direction_and_with_gaps(rng, tmp_path):
 
 def test_data_that_do_not_fit_are_refused(rng):
     values, labels = drawn(rng)
-    posterior = bs.screen(values, labels, feature_names=[f"g{j}" for j in range(60)])
+    posterior = screen(values, labels, feature_names=[f"g{j}" for j in range(60)])
     with pytest.raises(bs.LabelError, match="labels=y"):
         ReportData.of(posterior, data=values)
     with pytest.raises(bs.DataError, match="59 features, but 60"):
@@ -251,7 +252,7 @@ def test_data_that_do_not_fit_are_refused(rng):
 def test_data_that_were_not_screened_are_refused(rng):
     values, labels = drawn(rng)
     values = np.exp(values)
-    posterior = bs.screen(np.log2(values), labels)
+    posterior = screen(np.log2(values), labels)
     for same in (np.log2(values), np.log2(values).astype(np.float32), sp.csr_matrix(np.log2(values))):
         assert ReportData.of(posterior, data=same, labels=labels).values is not None
     with pytest.raises(bs.DataError, match=r"not those that were screened: feature 'x\d+' has mean .* in class 0"):
@@ -266,13 +267,13 @@ def test_data_that_were_not_screened_are_refused(rng):
     spread[labels == 0, best] = middle + 1.001 * (spread[labels == 0, best] - middle)
     with pytest.raises(bs.DataError, match=f"feature 'x{best}' has standard deviation"):
         ReportData.of(posterior, data=spread, labels=labels)
-    far = bs.screen(np.log2(values) + 1e7, labels)
+    far = screen(np.log2(values) + 1e7, labels)
     assert ReportData.of(far, data=np.log2(values) + 1e7, labels=labels).values is not None
 
 
 def test_counts_that_were_not_screened_are_refused(rng):
     events, labels = rng.poisson(5.0, size=(30, 5)), np.arange(30) % 2
-    posterior = bs.screen(events, labels, model=bs.PoissonModel())
+    posterior = screen(events, labels, model=bs.PoissonModel())
     assert ReportData.of(posterior, data=events, labels=labels).values is not None
     with pytest.raises(bs.DataError, match=r"has [\d.]+ events in class 0, the screen \d+ events"):
         ReportData.of(posterior, data=np.log1p(events), labels=labels)
@@ -280,9 +281,9 @@ def test_counts_that_were_not_screened_are_refused(rng):
 
 def test_a_number_by_chance_that_was_drawn_says_how_finely(rng):
     values, labels = drawn(rng)
-    exact = through_json(ReportData.of(bs.screen(values, labels)))
+    exact = through_json(ReportData.of(screen(values, labels)))
     assert "resolution" not in exact["under_null"]
-    proper = bs.screen(values, labels, model=bs.GaussianModel.proper())
+    proper = screen(values, labels, model=bs.GaussianModel.proper())
     content = through_json(ReportData.of(proper))
     step = content["under_null"]["resolution"]
     expected = np.exp(array(content["under_null"]["log_expected"]))
@@ -292,23 +293,21 @@ def test_a_number_by_chance_that_was_drawn_says_how_finely(rng):
 
 def test_other_models_and_designs_have_a_payload(rng):
     labels = np.arange(30) % 3
-    three = bs.screen(rng.normal(size=(30, 5)), labels)
+    three = screen(rng.normal(size=(30, 5)), labels)
     content = through_json(ReportData.of(three))
     assert content["ratio"] is None
     assert "more groups" in content["ratio_reason"]
     assert len(content["predictive"]["location"]) == 4
     events = rng.poisson(5, size=(30, 5))
-    counts = bs.screen(events, labels % 2, model=bs.PoissonModel())
+    counts = screen(events, labels % 2, model=bs.PoissonModel())
     content = through_json(ReportData.of(counts, data=events, labels=labels % 2))
     assert content["statistics"] is None
     assert content["effect"]["kind"] == "volcano"
     assert content["predictive"] is None
     categories = rng.integers(0, 3, size=(30, 5))
-    content = through_json(
-        ReportData.of(bs.screen(categories, labels, model=bs.CategoricalModel()), data=categories)
-    )
+    content = through_json(ReportData.of(screen(categories, labels, model=bs.CategoricalModel()), data=categories))
     assert content["values"] is None
-    paired = bs.screen(rng.normal(size=(30, 5)), np.arange(30) % 2, pairs=np.arange(30) // 2)
+    paired = screen(rng.normal(size=(30, 5)), np.arange(30) % 2, pairs=np.arange(30) // 2)
     content = through_json(ReportData.of(paired))
     assert content["paired"]
     assert len(content["classes"]) == 1
@@ -318,8 +317,8 @@ def test_other_models_and_designs_have_a_payload(rng):
 def test_the_prior_ratio_of_blocks_enters_once_per_block(rng):
     values, labels = drawn(rng, 60)
     blocks = np.arange(60) // 20
-    posterior = bs.screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.1))
-    moved = bs.screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.02))
+    posterior = screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.1))
+    moved = screen(values, labels, blocks=blocks, model=bs.GaussianModel.jeffreys(0.02))
     content = through_json(ReportData.of(posterior))
     shift = content["ratio"]["power"] * np.log(0.02 / content["ratio"]["value"])
     np.testing.assert_allclose(posterior.log_bayes_factor + shift, moved.log_bayes_factor, atol=1e-9)
@@ -337,7 +336,7 @@ def test_the_prior_ratio_of_blocks_enters_once_per_block(rng):
 )
 def test_ratios_that_cannot_be_moved_say_why(rng, model):
     values, labels = drawn(rng)
-    content = through_json(ReportData.of(bs.screen(values, labels, model=model)))
+    content = through_json(ReportData.of(screen(values, labels, model=model)))
     assert content["ratio"] is None
     assert content["ratio_reason"]
 
@@ -345,7 +344,7 @@ def test_ratios_that_cannot_be_moved_say_why(rng, model):
 def test_only_the_strongest_have_details(rng, monkeypatch):
     monkeypatch.setattr("bayesieve.report.data.MOST_DETAILED", 10)
     values, labels = drawn(rng)
-    posterior = bs.screen(values, labels)
+    posterior = screen(values, labels)
     content = through_json(ReportData.of(posterior, annotation={"number": np.arange(60)}))
     assert (content["n_features"], content["n_detailed"], len(content["names"])) == (60, 10, 10)
     assert array(content["log_bayes_factor"]).size == 60
@@ -357,12 +356,12 @@ def test_features_without_evidence_hold_the_prior_ratio_where_it_is():
     """They stay at the prior whatever the ratio, so that lists would no longer be the top of one ranking."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 30)), [0, 1] * 10
-    assert ratio_state(bs.screen(X, y)).value == 0.1
+    assert ratio_state(screen(X, y)).value == 0.1
     X[:, 3] = 5.0
     with pytest.warns(bs.DegenerateFeatureWarning):
-        narrow = bs.screen(X, y, degenerate="exclude")
+        narrow = screen(X, y, degenerate="exclude")
     with pytest.warns(bs.DegenerateFeatureWarning):
-        wide = bs.screen(X, y, model=bs.GaussianModel.jeffreys(0.01), degenerate="exclude")
+        wide = screen(X, y, model=bs.GaussianModel.jeffreys(0.01), degenerate="exclude")
     moved = wide.log_odds - narrow.log_odds
     assert moved[3] == 0.0
     np.testing.assert_allclose(np.delete(moved, 3), np.log(0.1))

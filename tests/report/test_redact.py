@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from jeffreys import screen
 
 import bayesieve as bs
 from bayesieve.errors import DataWarning, Message, SampleIds
@@ -25,7 +26,7 @@ def fragile():
     values[5, 0] = 60.0
     values[N // 2 :, 1] += 4.0
     labels = ["a"] * (N // 2) + ["b"] * (N // 2)
-    posterior = bs.screen(values, labels, prior_probability=0.2)
+    posterior = screen(values, labels, prior_probability=0.2)
     found = bs.fragility(values, labels, posterior=posterior)
     named = bs.Fragility(
         found.full, found.least_log_bayes_factor, found.culprit, found.n_below, found.n_skipped, found.n_removals,

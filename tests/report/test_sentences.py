@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from jeffreys import screen
 
 import bayesieve as bs
 from bayesieve.errors import Message
@@ -24,7 +25,7 @@ def kinds(report):
 
 
 def test_headline_has_the_numbers_of_the_selection(rng):
-    posterior = bs.screen(*drawn(rng))
+    posterior = screen(*drawn(rng))
     selection = bs.NeymanPearson(2.0).select(posterior)
     said = " ".join(headline(ReportData.of(posterior, rule=bs.NeymanPearson(2.0))))
     low, high = selection.false_positives.interval(0.9)
@@ -43,7 +44,7 @@ def test_headline_has_the_numbers_of_the_selection(rng):
 
 
 def test_an_empty_list_says_what_to_do(rng):
-    posterior = bs.screen(*drawn(rng, 0.0), prior_probability=1e-6)
+    posterior = screen(*drawn(rng, 0.0), prior_probability=1e-6)
     best = posterior.names[posterior.ranking[0]]
     said = " ".join(headline(ReportData.of(posterior)))
     assert "0 of 300 features are selected" in said
@@ -57,10 +58,10 @@ def test_an_empty_list_says_what_to_do(rng):
 
 
 def test_plain_data_are_warned_of_little(rng):
-    assert kinds(ReportData.of(bs.screen(*drawn(rng)))) == ["calibration", "dependence", "ratio"]
+    assert kinds(ReportData.of(screen(*drawn(rng)))) == ["calibration", "dependence", "ratio"]
     values, labels = drawn(rng)
     model = bs.GaussianModel.proper(variance_scale=3.0)
-    assert kinds(ReportData.of(bs.screen(values, labels, model=model))) == ["calibration", "dependence"]
+    assert kinds(ReportData.of(screen(values, labels, model=model))) == ["calibration", "dependence"]
 
 
 @pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
@@ -68,7 +69,7 @@ def test_warnings_are_there_where_they_belong(rng):
     values, labels = drawn(rng, n_samples=16)
     values[:, 3] = 1.0
     values[2, 5] = np.nan
-    posterior = bs.screen(values, labels, missing="omit")
+    posterior = screen(values, labels, missing="omit")
     found = posterior.with_finding(bs.fragility(values, labels, posterior=posterior, missing="omit"))
     said = [*map(Message.of, ("the table", "Left out: 2 samples.", "A warning.", "A warning."))]
     record = RunRecord(described=said[:2], warnings=said[2:])
@@ -92,7 +93,7 @@ def test_warnings_are_there_where_they_belong(rng):
 def test_samples_are_counted_where_they_can_be(rng):
     values, labels = drawn(rng, n_samples=60)
     values[rng.random(values.shape) < 0.5] = np.nan
-    posterior = bs.screen(values, labels, missing="omit")
+    posterior = screen(values, labels, missing="omit")
     most = int(posterior.statistics.counts[0].max())
     assert most < 30
     said = headline(ReportData.of(posterior))[0]
@@ -110,7 +111,7 @@ def test_samples_are_counted_where_they_can_be(rng):
 
 def test_a_simulation_without_an_event_does_not_say_nothing(rng):
     values, labels = drawn(rng, 6.0)
-    posterior = bs.screen(values, labels, model=bs.GaussianModel.proper())
+    posterior = screen(values, labels, model=bs.GaussianModel.proper())
     strict = ReportData.of(posterior, rule=bs.FixedSize(1))
     assert strict.under_null == 0.0
     step = f"fewer than {strict.null_grid.resolution:.2g}"
@@ -120,7 +121,7 @@ def test_a_simulation_without_an_event_does_not_say_nothing(rng):
     assert step in strict.selection.summary()
     loose = ReportData.of(posterior, rule=bs.FixedSize(300))
     assert "fewer than" not in " ".join(headline(loose))
-    exact = ReportData.of(bs.screen(values, labels), rule=bs.FixedSize(1))
+    exact = ReportData.of(screen(values, labels), rule=bs.FixedSize(1))
     assert "fewer than" not in " ".join(headline(exact))
 
 
@@ -137,7 +138,7 @@ def test_what_is_said_of_the_prior_ratio_is_so(rng):
     }
     for words, (table, classes, options) in cases.items():
         first, second = (
-            bs.screen(table, classes, model=bs.GaussianModel.jeffreys(ratio), **options) for ratio in (0.1, 0.001)
+            screen(table, classes, model=bs.GaussianModel.jeffreys(ratio), **options) for ratio in (0.1, 0.001)
         )
         said = next(each["text"] for each in describe_warnings(ReportData.of(first)) if each["kind"] == "ratio")
         assert words in said
@@ -147,32 +148,32 @@ def test_what_is_said_of_the_prior_ratio_is_so(rng):
 
 
 def test_the_method_has_the_numbers_used(rng):
-    report = ReportData.of(bs.screen(*drawn(rng), prior_probability=0.03), rule=bs.MinimalRisk(0.9))
+    report = ReportData.of(screen(*drawn(rng), prior_probability=0.03), rule=bs.MinimalRisk(0.9))
     told_all = " ".join(
         " ".join(part["paragraphs"]) + " " + part["formula"] for part in method(report)
     )  # fmt: skip
     numbers = ("0.03", "here 0.1.", "K(20, 20)", "T = 0.9", "costs 9 times as much", "equation 3.8")
     for words in numbers:
         assert words in told_all, words
-    proper = ReportData.of(bs.screen(*drawn(rng), model=bs.GaussianModel.proper(variance_scale=3.0)))
+    proper = ReportData.of(screen(*drawn(rng), model=bs.GaussianModel.proper(variance_scale=3.0)))
     text = " ".join(method(proper)[1]["paragraphs"])
     assert "0: kappa = 3, s = 3, nu = 0.1, m = 0; 1: kappa = 3, s = 3, nu = 0.1, m = 0.2" in text
 
 
 def test_every_rule_and_design_has_its_method(rng):
     values, labels = drawn(rng)
-    posterior = bs.screen(values, labels)
+    posterior = screen(values, labels)
     rules = [bs.MinimalRisk(1.0), bs.FixedSize(0), bs.FixedSize(3), bs.NeymanPearson(1), bs.FalseDiscovery(0.1),
              bs.FalseDiscovery(0.1, confidence=0.5)]  # fmt: skip
     stories = [ReportData.of(posterior, rule=rule) for rule in rules]
     stories += [
-        ReportData.of(bs.screen(values, np.arange(40) % 3)),
-        ReportData.of(bs.screen(values, labels, pairs=np.arange(40) // 2)),
-        ReportData.of(bs.screen(np.exp(values).astype(int), labels, model=bs.PoissonModel())),
-        ReportData.of(bs.screen(values > 0, labels, model=bs.CategoricalModel())),
-        ReportData.of(bs.screen(values, labels, prior_probability=np.linspace(0, 1, 300))),
-        ReportData.of(bs.screen(values, labels, model=bs.GaussianModel.jeffreys(np.linspace(0.1, 1, 300)))),
-        ReportData.of(bs.screen(values, labels, blocks=np.arange(40) // 20, block_model="shift")),
+        ReportData.of(screen(values, np.arange(40) % 3)),
+        ReportData.of(screen(values, labels, pairs=np.arange(40) // 2)),
+        ReportData.of(screen(np.exp(values).astype(int), labels, model=bs.PoissonModel())),
+        ReportData.of(screen(values > 0, labels, model=bs.CategoricalModel())),
+        ReportData.of(screen(values, labels, prior_probability=np.linspace(0, 1, 300))),
+        ReportData.of(screen(values, labels, model=bs.GaussianModel.jeffreys(np.linspace(0.1, 1, 300)))),
+        ReportData.of(screen(values, labels, blocks=np.arange(40) // 20, block_model="shift")),
     ]
     for report in stories:
         texts = make_context(report)

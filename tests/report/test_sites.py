@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from jeffreys import screen
 from scipy import integrate, stats
 
 import bayesieve as bs
@@ -37,7 +38,7 @@ def moments_of(tables, classes=("well", "sick")):
 def pooled_screen(tables, **options):
     values = np.vstack([values for values, _ in tables.values()])
     labels = [label for _, labels in tables.values() for label in labels]
-    return bs.screen(values, labels, classes=("well", "sick"), feature_names=NAMES, **options)
+    return screen(values, labels, classes=("well", "sick"), feature_names=NAMES, **options)
 
 
 def tail(first, second, distance):
@@ -92,7 +93,7 @@ def test_evidence_of_a_site_is_its_own_screen_and_all_of_it_adds_up_to_that_of_b
     assert view.places.tolist() == posterior.ranking[:50].tolist()
     assert view.features == tuple(NAMES[i] for i in view.places)
     for site, (values, labels) in zip(view.sites, tables.values(), strict=True):
-        alone = bs.screen(values, labels, classes=("well", "sick"), model=model)
+        alone = screen(values, labels, classes=("well", "sick"), model=model)
         np.testing.assert_allclose(site.log_bayes_factor, alone.log_bayes_factor[view.places], rtol=1e-9)
     np.testing.assert_allclose(
         view.pooled.log_bayes_factor, posterior.log_bayes_factor[view.places], rtol=1e-8, atol=1e-9
@@ -114,7 +115,7 @@ def test_blocks_of_a_screen_are_sites(tables):
         assert sorted(view.names) == sorted(SITES)
         by_name = dict(zip(view.names, view.sites, strict=True))
         values, labels = tables["Bonn"]
-        alone = bs.effects(bs.screen(values, labels, classes=("well", "sick")))
+        alone = bs.effects(screen(values, labels, classes=("well", "sick")))
         np.testing.assert_allclose(by_name["Bonn"].low, alone.mean_difference_low[view.places], rtol=1e-8)
     assert SiteView.of_blocks(pooled_screen(tables)) is None
 
@@ -154,10 +155,10 @@ def test_three_classes_have_evidence_and_no_difference():
     rng = np.random.default_rng(1)
     labels = ["a", "b", "c"] * 8
     parts = {site: bs.Moments.from_matrix(rng.normal(size=(24, 4)), labels) for site in ("p", "q")}
-    posterior = bs.screen(parts["p"].merge(parts["q"]))
+    posterior = screen(parts["p"].merge(parts["q"]))
     view = SiteView.of(posterior, parts)
     assert view.sites[0].difference is None
-    alone = bs.screen(parts["q"])
+    alone = screen(parts["q"])
     np.testing.assert_allclose(view.sites[1].log_bayes_factor, alone.log_bayes_factor[view.places], rtol=1e-9)
     content = sites_payload(view)
     assert content["difference"] is None
@@ -171,7 +172,7 @@ def test_the_payload_holds_the_numbers_as_the_page_reads_them(tables):
         for site, moments in moments_of(tables).items()
     ]
     merged = merge_statistics(sites)
-    view = SiteView.of(bs.screen(merged.pooled(), feature_names=NAMES), merged.by_site())
+    view = SiteView.of(screen(merged.pooled(), feature_names=NAMES), merged.by_site())
     content = sites_payload(view)
     assert (content["n"], content["names"], content["level"]) == (50, list(SITES), 0.95)
     assert content["title"] == "difference of means (sick minus well)"

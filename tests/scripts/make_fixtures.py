@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import itertools
 import json
@@ -19,7 +20,8 @@ from typing import Any
 
 import numpy as np
 from browser.studies import HOSTILE, measured
-from report.engine_cases import expected, reweighed, rule_of, settings
+from jeffreys import screen
+from report.engine_cases import expected, selected, settings
 from scipy import special, stats
 
 import bayesieve as bs
@@ -28,6 +30,7 @@ from bayesieve.report import ReportData
 from bayesieve.report.encoding import script_json
 from bayesieve.report.payload import payload
 
+unshuffled = functools.partial(screen, shuffles=0)
 _PRIOR = ("prior", "odds_factor", "ratio")
 
 
@@ -52,32 +55,39 @@ def studies() -> list[dict[str, Any]]:
 
 def _screens() -> Iterator[tuple[str, bs.FeaturePosterior, list[dict[str, Any]]]]:
     values, labels = measured(60, 2000, 60, seed=1)
-    posterior = bs.screen(values, labels, classes=["control", "case"], prior_probability=0.03)
+    posterior = unshuffled(values, labels, classes=["control", "case"], prior_probability=0.03)
     yield "two classes", posterior, settings(posterior)
-    posterior = bs.screen(*measured(40, 250, 30, seed=21), prior_probability=0.1)
+    posterior = unshuffled(*measured(40, 250, 30, seed=21), prior_probability=0.1)
     yield "every rule under every prior", posterior, crossed(posterior)
-    posterior = bs.screen(*measured(40, 200, 20, seed=4), prior_probability=np.linspace(0.01, 0.4, 200))
+    posterior = unshuffled(*measured(40, 200, 20, seed=4), prior_probability=np.linspace(0.01, 0.4, 200))
     yield "own priors", posterior, crossed(posterior)
     values, labels = measured(30, 60, 12, seed=22)
-    posterior = bs.screen(np.repeat(values, 5, axis=1), labels, prior_probability=0.2)
+    posterior = unshuffled(np.repeat(values, 5, axis=1), labels, prior_probability=0.2)
     yield "ties", posterior, crossed(posterior)
     values, labels = measured(20, 6000, 2500, seed=23)
-    posterior = bs.screen(values, labels, prior_probability=0.6)
+    posterior = unshuffled(values, labels, prior_probability=0.6)
     yield "long lists", posterior, [state for state in settings(posterior) if state["rule"] != "cmnc"][::2]
     values, labels = measured(60, 100, 10, seed=5)
-    posterior = bs.screen(values, ["low", "middle", "high"] * 20)
+    posterior = unshuffled(values, ["low", "middle", "high"] * 20)
     yield "three classes", posterior, settings(posterior)
     values, labels = measured(40, 80, 8, seed=6)
-    posterior = bs.screen(values, labels, pairs=[f"p{i % 20}" for i in range(40)])
+    posterior = unshuffled(values, labels, pairs=[f"p{i % 20}" for i in range(40)])
     yield "pairs", posterior, settings(posterior)
     values, labels = measured(20, 50, 0, seed=11)
-    posterior = bs.screen(values, labels, prior_probability=0.001)
+    posterior = unshuffled(values, labels, prior_probability=0.001)
     yield "nothing selected", posterior, settings(posterior)
-    posterior = bs.screen(*measured(12, 1, 1, seed=12), prior_probability=0.3)
+    posterior = unshuffled(*measured(12, 1, 1, seed=12), prior_probability=0.3)
     yield "one feature", posterior, settings(posterior)
     for prior in (0.0, 1.0):
-        posterior = bs.screen(*measured(20, 40, 4, seed=24), prior_probability=prior)
+        posterior = unshuffled(*measured(20, 40, 4, seed=24), prior_probability=prior)
         yield f"a prior of {prior:g}", posterior, settings(posterior)
+    values, labels = measured(40, 600, 40, seed=25)
+    posterior = bs.screen(values, labels, prior_probability=0.05, shuffles=40)
+    yield "shuffled labels", posterior, crossed(posterior)
+    posterior = screen(values, labels, prior_probability=0.05, shuffles=25)
+    yield "shuffled labels under Jeffreys' prior", posterior, crossed(posterior)
+    posterior = bs.screen(values, labels, prior_probability=np.linspace(0.01, 0.4, 600), shuffles=25)
+    yield "shuffled labels and own priors", posterior, crossed(posterior)
 
 
 def crossed(posterior: bs.FeaturePosterior) -> list[dict[str, Any]]:
@@ -92,7 +102,7 @@ def crossed(posterior: bs.FeaturePosterior) -> list[dict[str, Any]]:
 
 
 def _case(posterior: bs.FeaturePosterior, state: dict[str, Any]) -> dict[str, Any]:
-    selection = rule_of(state).select(reweighed(posterior, state))
+    selection = selected(posterior, state)
     known = expected(posterior, state)
     names = posterior.names
     ranked = [names[i] for i in np.argsort(-posterior.log_odds, kind="stable")]
@@ -103,7 +113,8 @@ def _case(posterior: bs.FeaturePosterior, state: dict[str, Any]) -> dict[str, An
         "words": selection.rule,
         "tied_out": selection.n_tied_out,
         "listed": [name for name in ranked if name in kept][:50],
-        "cdf": [selection.false_positives.cdf(known[end]) for end in ("interval_low", "interval_high")],
+        "cdf": [selection.false_positives.cdf(end) for end in selection.false_positives.interval(0.9)],
+        "by_model": selection.false_positives.interval(0.9),
     }
 
 

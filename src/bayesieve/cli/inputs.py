@@ -160,10 +160,29 @@ def _read_statistics(spec: ScreenSpec) -> Input:
     )
     named = {str(label): int(n) for label, n in zip(moments.classes, counts, strict=True)}
     record = RunRecord(
-        spec=spec, class_counts=named, transform=found.transform, sites=sites, described=(described,)
-    )
+        spec=spec, class_counts=named, transform=found.transform, sites=sites,
+        described=(described, *_without_shape(spec, found.without_shape)),
+    )  # fmt: skip
     return Input(
         record, moments, moments.classes, found.feature_ids, n_sites=found.n_sites_per_feature, blocks=blocks
+    )
+
+
+def _without_shape(spec: ScreenSpec, sites: Sequence[str]) -> tuple[Message, ...]:
+    """Say so where sites do not know fourth powers, by which the calibrated prior judges variances."""
+    if not sites or spec.prior != "calibrated":
+        return ()
+    alone = " there" if spec.blocks is not None else ""
+    return (
+        Message.of(
+            f"The statistics of {_few(sites, 5)} hold no fourth powers, so that variances are not compared{alone}.",
+            hint=(
+                "Have them written anew by this version of bayesieve, or say ",
+                option("prior", "jeffreys"),
+                ".",
+            ),
+            kind="no-fourth-powers",
+        ),
     )
 
 

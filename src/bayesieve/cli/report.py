@@ -180,11 +180,11 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
         raise OptionError(f"--prior-ratio does not apply to this result. {state.reason}")
     if isinstance(ratio, str) or not 0.0 < ratio < math.inf:
         raise OptionError(f"--prior-ratio must be a positive number here, not '{ratio}'; names need the data.")
-    moved = np.asarray(posterior.log_bayes_factor + state.power * math.log(ratio / state.value))
-    model: Any = posterior.model
-    return dataclasses.replace(
-        posterior, log_bayes_factor=moved, model=dataclasses.replace(model, prior_ratio=ratio)
-    )
+    by = state.power * math.log(ratio / state.value)
+    model: Any = dataclasses.replace(posterior.model, prior_ratio=ratio)  # type: ignore[call-arg]  # it has one
+    shuffled = None if posterior.shuffled is None else posterior.shuffled.moved(by)
+    moved = np.asarray(posterior.log_bayes_factor + by)
+    return dataclasses.replace(posterior, log_bayes_factor=moved, model=model, shuffled=shuffled)
 
 
 def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:

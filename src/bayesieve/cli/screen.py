@@ -24,10 +24,10 @@ from bayesieve.io import (
     text_chunks,
     write_result,
 )
-from bayesieve.posterior import FeaturePosterior, class_statistics
-from bayesieve.screening import RunRecord, ScreenSpec, screen
+from bayesieve.posterior import FeaturePosterior, class_statistics, expit
+from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen
 from bayesieve.selection import Selection, summary_lines
-from bayesieve.utils import OptionError, join_words, option
+from bayesieve.utils import DataWarning, OptionError, join_words, option, warn
 
 _WIDTH = 79
 _BEST, _BORDERLINE = 5, 2
@@ -71,7 +71,19 @@ def screen_source(
     check_classes(source)
     with talk.timed("screen"):
         selection = select_features(source, talk, threads)
+        _warn_about_share(selection, spec)
         return source, replace(selection, under_null=selection.expected_under_null)
+
+
+def _warn_about_share(selection: Selection, spec: ScreenSpec) -> None:
+    """Say so where a list is implausibly long, unless that was asked for."""
+    posterior = selection.posterior
+    if spec.n_selected is not None:
+        return
+    probability = expit(np.asarray(posterior.prior_log_odds, dtype=np.float64))
+    long = advise_on_share(selection.n_selected, posterior.n_features, probability)
+    if long is not None:
+        warn(DataWarning, *long.text, hint=() if posterior.shuffled else long.hint, kind=long.kind, **long.numbers)
 
 
 def select_features(source: Input, talk: Talk, threads: int | None = None) -> Selection:
@@ -198,13 +210,15 @@ def _tell(talk: Talk, selection: Selection, source: Input, run: RunOptions, reco
     if run.report is not None:
         size = os.path.getsize(run.report) / 1e6
         lines.append(f"Wrote the report to {run.report} ({size:,.1f} MB); open it in a browser.")
-    names = ("n_features", "n_selected", "expected_false_positives")
+    names = ("n_features", "n_selected", "expected_false_positives", "false_positives", "was_cut")
+    under_null = selection.expected_under_null
     talk.say(
         "result",
         "\n".join(lines),
         classes=dict(source.class_counts),
         interval=record.results["false_positives_90"],
-        expected_under_null=selection.expected_under_null,
+        expected_under_null=None if np.isnan(under_null) else under_null,
+        count_test=record.results.get("count_test"),
         **{name: record.results[name] for name in names},
     )
 

@@ -40,7 +40,10 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
         lines.append(
             f"Suppressed {n_suppressed:,} features in which a class has fewer than {min_cell} values (--min-cell)."
         )
-    lines.append(f"Wrote counts, means and centred squares of {len(ids):,} features to {out}.")
+    sums = "counts, means and centred powers up to the fourth"
+    if not moments.has_shape:
+        sums = "counts, means and centred squares (of fewer than five values higher powers would give all away)"
+    lines.append(f"Wrote {sums} of {len(ids):,} features to {out}.")
     talk.say("statistics", "\n".join(lines), site=named, n_features=len(ids), n_suppressed=n_suppressed)
 
 

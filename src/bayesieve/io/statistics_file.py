@@ -2,16 +2,18 @@
 
 One row per site and feature, site by site, every site with the same features in the same order.
 Columns: ``site``, ``feature`` and for every class, by position k, ``count_k``, ``mean_k``,
-``residual_k`` and ``centred_squares_k``. The key ``bayesieve`` of the Parquet metadata holds JSON:
+``residual_k``, ``centred_squares_k``, ``centred_cubes_k`` and ``centred_fourths_k``; the last two are null in
+rows of a site that does not know them, and are not there in version 1 of the format. The key ``bayesieve`` of the Parquet metadata holds JSON:
 ``format``, ``schema_version``, ``bayesieve_version``, ``transform``, ``classes``, ``sites`` (name,
-most values per class, features held, suppression) and ``sha256``.
+most values per class, features held, suppression, whether it knows cubes and fourths) and ``sha256``.
 
 The seal is the SHA-256 of these bytes in a row, numbers in little-endian order:
 
 1. the JSON without ``bayesieve_version`` and ``sha256``: keys sorted, no spaces, other than ASCII escaped;
 2. the number of bytes of that JSON, then of every feature id in UTF-8, as int64;
 3. the feature ids in UTF-8, one after another;
-4. for every site the counts as int64, then means, residuals and centred squares as float64, each class by class.
+4. for every site the counts as int64, then means, residuals, centred squares and, where the site knows them,
+   cubes and fourths as float64, each class by class.
 
 Before the Parquet footer, where readers do not look, stand the bytes ``bayesieve-sha256`` and the SHA-256
 of all other bytes, in every version of the format. This is checked first, since damaged bytes that reach
@@ -39,7 +41,7 @@ from bayesieve.utils import BayesieveError, DataError, FileError, Wording, repla
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _FORMAT = "bayesieve-statistics"
 _KEY = "bayesieve"
@@ -47,6 +49,7 @@ _WRITE_ONE = ("Write one with ", Wording("write_statistics", "bayesieve stats"),
 _MAGIC = b"PAR1"
 _MARK = b"bayesieve-sha256"
 _NUMBERS = ("count", "mean", "residual", "centred_squares")
+_POWERS = ("centred_cubes", "centred_fourths")
 _LARGEST_COUNT = 2**53  # beyond, counts are no longer exact in float64
 
 
@@ -96,15 +99,15 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
         content = _unprotect(content)
         header = json.loads(pl.read_parquet_metadata(io.BytesIO(content))[_KEY])
         version, writer = header["schema_version"], header.get("bayesieve_version")
-    if version != SCHEMA_VERSION:
+    if version not in range(1, SCHEMA_VERSION + 1):
         raise FileError(
             f"{os.fspath(path)} is in version {version!r} of the statistics format, written by bayesieve "
-            f"{writer}. This is bayesieve {__version__}, which reads version {SCHEMA_VERSION}. Upgrade it: "
+            f"{writer}. This is bayesieve {__version__}, which reads versions up to {SCHEMA_VERSION}. Upgrade it: "
             "pip install --upgrade bayesieve"
         )
     with _intact(path):
         statistics = _rebuild(header, pl.read_parquet(io.BytesIO(content)))
-        if header != {**header, **_header(statistics), "sha256": seal(statistics)}:
+        if header != {**header, **_header(statistics, version), "sha256": seal(statistics, version)}:
             raise DataError("The contents do not match the seal.")
     return statistics
 
@@ -119,9 +122,9 @@ def is_statistics_file(path: str | os.PathLike[str]) -> bool:
     return True
 
 
-def seal(statistics: StatisticsSet) -> str:
+def seal(statistics: StatisticsSet, version: int = SCHEMA_VERSION) -> str:
     """Hash of everything that statistics say, the same wherever and whenever they are written."""
-    header = json.dumps(_header(statistics), sort_keys=True, separators=(",", ":")).encode()
+    header = json.dumps(_header(statistics, version), sort_keys=True, separators=(",", ":")).encode()
     ids = [name.encode() for name in statistics.feature_ids]
     digest = hashlib.sha256(header)
     digest.update(np.array([len(header), *map(len, ids)], dtype="<i8").tobytes())
@@ -132,19 +135,20 @@ def seal(statistics: StatisticsSet) -> str:
     return digest.hexdigest()
 
 
-def _header(statistics: StatisticsSet) -> dict[str, Any]:
+def _header(statistics: StatisticsSet, version: int = SCHEMA_VERSION) -> dict[str, Any]:
     """Say what the file holds, other than the numbers."""
-    sites = [
+    sites: list[dict[str, Any]] = [
         {
             "name": site.site,
             "class_counts": site.moments.counts.max(axis=1).tolist(),
             "n_features": int(site.held.sum()),
             "min_cell": site.min_cell,
             "n_suppressed": site.n_suppressed,
+            **({"powers": site.moments.has_shape} if version > 1 else {}),
         }
         for site in statistics.sites
     ]
-    what = {"format": _FORMAT, "schema_version": SCHEMA_VERSION, "transform": statistics.transform}
+    what = {"format": _FORMAT, "schema_version": version, "transform": statistics.transform}
     return {**what, "classes": list(statistics.classes), "sites": sites}
 
 
@@ -153,7 +157,8 @@ def _arrays(site: SiteStatistics) -> dict[str, npt.NDArray[Any]]:
     moments = site.moments
     counts = np.broadcast_to(moments.counts, moments.mean.shape)
     values = (counts, moments.mean, np.asarray(moments.residual), moments.centred_squares)
-    return dict(zip(_NUMBERS, values, strict=True))
+    powers = moments.shape() or ()
+    return dict(zip((*_NUMBERS, *_POWERS[: len(powers)]), (*values, *powers), strict=True))
 
 
 def _frame(statistics: StatisticsSet) -> pl.DataFrame:
@@ -166,10 +171,15 @@ def _frame(statistics: StatisticsSet) -> pl.DataFrame:
         pl.Series("site", names, dtype=pl.String),
         pl.Series("feature", statistics.feature_ids * len(blocks), dtype=pl.String),
     ]
+    unknown = np.full((len(statistics.classes), n_features), np.nan)
     columns += [
-        pl.Series(f"{name}_{k}", np.concatenate([block[name][k] for block in blocks]))
+        pl.Series(
+            f"{name}_{k}",
+            np.concatenate([block.get(name, unknown)[k] for block in blocks]),
+            nan_to_null=name in _POWERS,
+        )
         for k in range(len(statistics.classes))
-        for name in _NUMBERS
+        for name in (*_NUMBERS, *_POWERS)
     ]
     return pl.DataFrame(columns)
 
@@ -179,10 +189,13 @@ def _rebuild(header: dict[str, Any], frame: pl.DataFrame) -> StatisticsSet:
     import polars as pl  # noqa: PLC0415 - slow to import
 
     kinds: list[tuple[str, Any]] = [("site", pl.String), ("feature", pl.String)]
+    numbers = (*_NUMBERS, *_POWERS) if header["schema_version"] > 1 else _NUMBERS
     for k in range(len(header["classes"])):
-        kinds += [(f"{name}_{k}", pl.Int64 if name == "count" else pl.Float64) for name in _NUMBERS]
+        kinds += [(f"{name}_{k}", pl.Int64 if name == "count" else pl.Float64) for name in numbers]
     n_features, extra = divmod(frame.height, len(header["sites"]))
-    if list(frame.schema.items()) != kinds or extra or not n_features or sum(frame.null_count().row(0)):
+    told = [name for name, _ in kinds if not name.startswith(_POWERS)]
+    as_promised = list(frame.schema.items()) == kinds and not extra and n_features
+    if not as_promised or sum(frame.select(told).null_count().row(0)):
         raise DataError("The table does not have the columns and rows that its description promises.")
     blocks = (frame.slice(i * n_features, n_features) for i in range(len(header["sites"])))
     return StatisticsSet(tuple(_site(header, *each) for each in zip(header["sites"], blocks, strict=True)))
@@ -192,10 +205,11 @@ def _site(header: dict[str, Any], about: dict[str, Any], rows: pl.DataFrame) -> 
     if rows["site"].unique().to_list() != [about["name"]]:
         raise DataError("The rows of a site do not carry its name.")
     places = range(len(header["classes"]))
-    count, mean, residual, squares = (
-        np.array([rows[f"{name}_{k}"].to_numpy() for k in places]) for name in _NUMBERS
+    powers = _POWERS if about.get("powers") else ()
+    count, mean, residual, squares, *shape = (
+        np.array([rows[f"{name}_{k}"].to_numpy() for k in places]) for name in (*_NUMBERS, *powers)
     )
-    moments = Moments(tuple(header["classes"]), count, mean, squares, residual)
+    moments = Moments(tuple(header["classes"]), count, mean, squares, residual, *shape)
     settings = header["transform"], about["min_cell"], about["n_suppressed"]
     site = SiteStatistics(about["name"], moments, tuple(rows["feature"].to_list()), *settings)
     _check_site(site)

@@ -65,5 +65,6 @@ from .null.shuffled import (
     ShuffledLabels as ShuffledLabels,
     estimate_share as estimate_share,
     no_shuffles as no_shuffles,
+    share_of as share_of,
 )
 from .predictive import predictive as predictive

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +27,15 @@ class Composition:
         \log BF = \log L + K(n_0, n_1) + \frac n2 \log\left(1 + \frac{n_0 n_1 d^2}{n W}\right)
         + \frac n2 \log\frac Wn - \sum_y \frac{n_y}2 \log\frac{S_y}{n_y}
 
+    Under the calibrated prior, with :math:`w` the weight of variances, :math:`BF = (1 - w) BF_M + w BF_V`; the first
+    term is :math:`\log (1 - w) BF_M`, the second what variances add to it, which is never below 0.
+
     Parameters
     ----------
     kind
-        ``"jeffreys"``: prior ratio, number of samples, mean and variance. ``"blocks"``: one term per block, and a
-        last one for what they say only together (0 where blocks add up). ``"data"``: one term.
+        ``"jeffreys"``: prior ratio, number of samples, mean and variance. ``"effects"``: means, and what variances
+        add. ``"blocks"``: one term per block, and a last one for what they say only together (0 where blocks add
+        up). ``"data"``: one term.
     names
         The terms in words.
     terms
@@ -62,6 +67,8 @@ def composition_of(posterior: FeaturePosterior) -> Composition:
     moments = _moments(posterior)
     if moments is None:
         return Composition("data", ("data",), log_bf[None])
+    if not posterior.model.is_jeffreys:
+        return _of_effects(posterior, moments)
     with np.errstate(all="ignore"):  # features without variance get NaN
         terms = _of_jeffreys(posterior.model, moments)
     terms[:, posterior.degenerate] = np.nan
@@ -69,15 +76,28 @@ def composition_of(posterior: FeaturePosterior) -> Composition:
 
 
 def _moments(posterior: FeaturePosterior) -> Moments | None:
-    """Moments that were compared, if they are all there is and Jeffreys' prior was put on two classes."""
+    """Moments that were compared, if they are all there is and the prior on two classes can be taken apart."""
     compared: Any = posterior.comparison
-    if len(posterior.classes) != 2 or not posterior.model.is_jeffreys:
+    model: Any = posterior.model
+    known = model.is_jeffreys or (model.supports("effect-sizes") and model.variance_weight)
+    if len(posterior.classes) != 2 or not known:
         return None
     if isinstance(compared, Comparison):
         used: Any = compared.parts[0].statistics if len(compared.parts) == 1 else None
     else:
         used = posterior.statistics if compared is None else None
     return as_moments(used)
+
+
+def _of_effects(posterior: FeaturePosterior, moments: Moments) -> Composition:
+    """Means first, and what variances add; stored results know the whole and the means only."""
+    model: Any = posterior.model
+    with np.errstate(all="ignore"):
+        means = math.log1p(-model.variance_weight) + model.quick().evidences(moments).kinds([(0,), (1,)])[0]
+    added = posterior.log_bayes_factor - means
+    usable = ~posterior.degenerate & (added > -_CLOSE * (1.0 + np.abs(means)))
+    terms = np.where(usable, [means, np.maximum(added, 0.0)], np.nan)
+    return Composition("effects", ("means differ", "or variances differ"), terms)
 
 
 def _of_jeffreys(model: Any, moments: Moments) -> FloatArray:

@@ -24,6 +24,7 @@ from bayesieve.posterior.null.shuffled import ShuffledLabels
 from bayesieve.stats import ClassStatistics, Moments, as_moments
 from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray
 
+_ROUNDING = 1e-12
 _HEAD = ("rank", "feature", "log_odds", "probability", "local_fdr", "expected_fdr", "log_bayes_factor")
 
 
@@ -275,7 +276,11 @@ class FeaturePosterior(Marginals):
                 findings.append(finding)
         shuffled = self.shuffled
         if shuffled is not None and (shuffled.by_feature or np.ndim(prior)):
-            shuffled = None  # features change places, with the true labels and with shuffled ones
+            with np.errstate(invalid="ignore"):
+                moved = np.broadcast_to(prior - np.asarray(self.prior_log_odds), (self.n_features,))
+            alike = bool(np.ptp(moved) <= _ROUNDING * (1.0 + abs(moved[0])))
+            # otherwise features change places, with the true labels and with shuffled ones
+            shuffled = shuffled.moved(float(moved[0])) if alike and shuffled.by_feature else None
         kept_findings = tuple(f for f in findings if f is not None)
         return replace(self, prior_log_odds=prior, findings=kept_findings, shuffled=shuffled)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models import PairedComparison, ShiftComparison
+from bayesieve.models import EffectPairs, EffectShift, PairedComparison, ShiftComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.screening import CANNOT, ScreenSpec, python_lines
@@ -53,19 +53,23 @@ class Commands:
     @classmethod
     def of_arrays(cls, posterior: FeaturePosterior, transform: str = "none") -> Commands:
         """Commands for a screen of arrays, whose names are not known."""
-        paired, prior = isinstance(posterior.comparison, PairedComparison), prior_probability(posterior)
+        paired = isinstance(posterior.comparison, PairedComparison | EffectPairs) or len(posterior.classes) == 1
+        prior = prior_probability(posterior)
         blocks = posterior.block_evidence is not None
-        shift = isinstance(posterior.comparison, ShiftComparison)
+        shift = isinstance(posterior.comparison, ShiftComparison | EffectShift)
+        n_shuffles = 0 if posterior.shuffled is None else posterior.shuffled.n_shuffles
         gaps = not blocks and bool(np.ptp(posterior.statistics.counts, axis=1).any())
         words = [
             "X",
             "y",
-            "pairs=pairs" if paired else f"model={_model_words(posterior)}",
+            *(["pairs=pairs"] if paired else []),
+            *([] if paired and not posterior.model.is_jeffreys else [f"model={_model_words(posterior)}"]),
             *(["blocks=blocks"] if blocks else []),
             *(["block_model='shift'"] if shift else []),
             *(["missing='omit'"] if gaps else []),
             *(["resolution=resolution"] if np.any(posterior.resolution) else []),
             f"prior_probability={'prior_probability' if prior is None else repr(prior)}",
+            f"shuffles={n_shuffles}",
         ]
         spec = ScreenSpec(
             table="TABLE",
@@ -75,7 +79,8 @@ class Commands:
             block_model="shift" if shift else "own",
             missing="omit" if gaps else "raise",
             robust=not posterior.calibrated,
-            **({} if paired else _model_options(posterior)),
+            shuffles=n_shuffles,
+            **_model_options(posterior),
         )
         cli = [*spec.command_words(), *(["--resolution", "STEP"] if np.any(posterior.resolution) else [])]
         cli += ["--prior-probability", "FILE:COLUMN"] if prior is None else []
@@ -109,10 +114,12 @@ class Commands:
         of_the_page = {*spec.names("rule")}
         if prior_probability(posterior) is not None:
             of_the_page.add("prior_probability")
+        words: tuple[str, ...] = ()
         if ratio_state(posterior).value is not None:
             of_the_page |= {"prior", "prior_ratio"}
+            words = ("--prior", "jeffreys")
         python = _python(now, posterior, statistics=statistics)
-        return cls(now.command_words(without=of_the_page), python, spec.command_words())
+        return cls((*now.command_words(without=of_the_page), *words), python, spec.command_words())
 
 
 def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) -> tuple[str, ...]:
@@ -133,6 +140,8 @@ def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) 
 def _model_words(posterior: FeaturePosterior) -> str:
     """Return the model in Python, as far as it can be told: ``{model}`` where the page may set its prior ratio."""
     model = posterior.model
+    if model.supports("effect-sizes"):
+        return "bs.CalibratedModel()"
     if model.supports("moments"):
         if not model.is_jeffreys:
             return "model"
@@ -148,7 +157,10 @@ def _model_options(posterior: FeaturePosterior) -> dict[str, Any]:
     model = posterior.model
     if type(model).__name__ in _NAMED:
         return {"model": _NAMED[type(model).__name__]}
+    if model.supports("effect-sizes"):
+        return {}
     if model.is_jeffreys:
         ratio = model.prior_ratio if isinstance(model.prior_ratio, (int, float, str)) else "RATIO"
-        return {} if ratio_state(posterior).value is not None or ratio == 0.1 else {"prior_ratio": ratio}
+        known = ratio_state(posterior).value is not None or ratio == 0.1
+        return {"prior": "jeffreys"} if known else {"prior": "jeffreys", "prior_ratio": ratio}
     return {"prior": "PRIORS.toml"}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve import __version__
-from bayesieve.models import PAIR_CONSTANT, GaussianModel, ShiftComparison, jeffreys_constant
+from bayesieve.models import PAIR_CONSTANT, EffectShift, GaussianModel, ShiftComparison, jeffreys_constant
 from bayesieve.posterior import follows_lambda
 from bayesieve.report.controls import prior_probability, ratio_state
 from bayesieve.report.data import ReportData, is_paired
@@ -25,7 +25,7 @@ from bayesieve.report.sentences import (
     figures_of_merit,
     headline,
 )
-from bayesieve.selection import describe_null, explain_unknown_null, results_hash
+from bayesieve.selection import count_lines, describe_null, explain_unknown_null, results_hash
 from bayesieve.stats import as_moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
@@ -33,7 +33,8 @@ CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Featu
 
 def method(report: ReportData) -> list[dict[str, Any]]:
     """Return the parts of the method: a heading, paragraphs, and a formula where one helps."""
-    return [_prior_probability(report), _evidence(report), _rule(report), _errors(), _global_null(report)]
+    judge = _global_null if report.posterior.shuffled is None else _shuffled
+    return [_prior_probability(report), _evidence(report), _rule(report), _errors(report), judge(report)]
 
 
 def _part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, Any]:
@@ -59,6 +60,8 @@ def _prior_probability(report: ReportData) -> dict[str, Any]:
 
 def _evidence(report: ReportData) -> dict[str, Any]:
     model: Any = report.posterior.model
+    if model.supports("effect-sizes"):
+        return _calibrated(report, model)
     if is_paired(report.posterior):
         return _part(
             "Evidence",
@@ -74,6 +77,51 @@ def _evidence(report: ReportData) -> dict[str, Any]:
             formula="BF = product over classes of p(values of the class) / p(all values)",
         )
     return _gaussian(report, model)
+
+
+def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
+    """The calibrated prior, with the numbers that it took from the data."""
+    sizes, ratios = (
+        ", ".join(f"{size:.3g}" for size in grid or ()) for grid in (model.mean_sizes, model.ratio_sizes)
+    )
+    dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
+    paired = is_paired(report.posterior)
+    paragraphs = [
+        "Values are Gaussian. What the classes share has flat priors under both hypotheses; a difference has a "
+        "proper prior in units that the data set, so that there is no scale to choose. "
+        + ("The mean difference within pairs" if paired else "A difference of means d")
+        + f" is Gaussian, with standard deviation tau times that of the values; tau is one of {sizes}, equally "
+        f"probable. Variances are moderated by those of all features (d0 = {dof:.3g} degrees of freedom, "
+        f"s0^2 = {scale:.3g}).",
+    ]
+    formula = (
+        "log BF_mean = -1/2 log(1 + N tau^2) + (n - 1 + d0)/2 [log(1 + b) - log(1 + b / (1 + N tau^2))]\n"
+        "b = N d^2 / (d0 s0^2 + W),   N = n0 n1 / n,   W: squares within classes"
+    )
+    if paired:
+        formula = formula.replace(
+            "N = n0 n1 / n,   W: squares within classes", "N = n,   W: squares of differences"
+        )
+        formula = formula.replace("(n - 1 + d0)/2", "(n + d0)/2")
+    elif model.variance_weight:
+        paragraphs.append(
+            f"With probability w = {model.variance_weight:.3g} it is the variances that differ: their log ratio is "
+            f"Gaussian with a standard deviation of {ratios}, equally probable. Evidence from variances counts as far "
+            "as the kurtosis of the values allows, so that heavy tails are not taken for a difference."
+        )
+        formula = f"BF = (1 - w) mean of BF_mean + w mean of BF_variance\n{formula}"
+    else:
+        paragraphs.append("Variances are not compared.")
+    if len(report.posterior.classes) > 2:
+        paragraphs.append("All patterns of equal and different classes that were asked for are averaged.")
+        formula = ""
+    if report.posterior.block_evidence is not None:
+        paragraphs.append(report.say(report.posterior.block_evidence.notes()[0]))
+        formula = "" if _is_shift(report) else "log BF = sum over blocks of the block's own log BF"
+    if not report.posterior.calibrated:
+        paragraphs.append("The log Bayes factor given is the least over leaving any one sample out.")
+        formula = ""
+    return _part("Evidence", *paragraphs, formula=formula)
 
 
 def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
@@ -103,7 +151,7 @@ def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
 
 
 def _is_shift(report: ReportData) -> bool:
-    return isinstance(report.posterior.comparison, ShiftComparison)
+    return isinstance(report.posterior.comparison, ShiftComparison | EffectShift)
 
 
 def _has(report: ReportData) -> str:
@@ -162,7 +210,7 @@ _RULES = {
     "fdr": "False-discovery rate: the longest list of the most probable features whose expected share of false "
     "positives is at most {proportion:g}.",
     "fdp": "False-discovery proportion (FDP): the longest list of the most probable features in which the share "
-    "of false positives is at most {proportion:g} with probability {confidence:g} or more under the model.",
+    "of false positives is at most {proportion:g} with probability {confidence:g} or more {judge}.",
 }
 
 
@@ -172,10 +220,24 @@ def _rule(report: ReportData) -> dict[str, Any]:
     cost = f"{threshold / (1 - threshold):.3g} times" if threshold < 1 else "infinitely"
     cut = report.selection.cut
     shown = f"cut at log-odds {cut:.4g}, probability {report.selection.threshold:.4g}" if np.isfinite(cut) else ""
-    return _part("The list", _RULES[state["name"]].format(**state, cost=cost), formula=shown)
+    judge = "under the model" if report.posterior.shuffled is None else "as shuffled labels show"
+    paragraphs = [_RULES[state["name"]].format(**state, cost=cost, judge=judge)]
+    if report.selection.was_cut:
+        paragraphs.append("The count test below has shortened the list of the rule.")
+    return _part("The list", *paragraphs, formula=shown)
 
 
-def _errors() -> dict[str, Any]:
+def _errors(report: ReportData) -> dict[str, Any]:
+    if report.posterior.shuffled is not None:
+        return _part(
+            "Errors to expect",
+            "The number of false positives is taken from shuffled labels: the mean number of features that pass the "
+            "cut of the list with them, times the share of features believed to be no markers. Its interval runs "
+            "from the 5% to the 95% point over the shuffles. Missed markers are those of the model: the sum of the "
+            "probabilities outside the list (equation 3.6). The model by itself would expect the sum of "
+            f"(1 - probability) over the list, {report.selection.expected_false_positives:,.3g}.",
+            formula="E[FP] = (1 - p) mean over shuffles of the number of features over the cut",
+        )
     return _part(
         "Errors to expect",
         "The expected number of false positives is the sum of (1 - probability) over the list, that of missed "
@@ -183,6 +245,24 @@ def _errors() -> dict[str, Any]:
         "of false positives is Poisson-binomial, worked out exactly: the number of heads of independent coins, "
         "one per listed feature. Its interval leaves at most 5% on either side.",
         formula="E[FP] = sum over the list of (1 - probability)",
+    )
+
+
+def _shuffled(report: ReportData) -> dict[str, Any]:
+    """The count test, in general and of this list."""
+    shuffled = report.posterior.shuffled
+    assert shuffled is not None
+    among = {"samples": "among all samples", "batches": "within batches", "pairs": "within pairs"}[shuffled.scheme]
+    every = "all other ways to deal them" if shuffled.complete else "drawn at random"
+    return _part(
+        "The list against shuffled labels",
+        f"The screen was repeated {shuffled.n_shuffles:,} times with labels shuffled {among} ({every}); everything that "
+        "it takes from the data was taken anew. Features keep their distributions and what they have in common. The "
+        "length of the list at its cut and at stricter ones (probability 0.8, 0.9, 0.95, 0.99, 0.999) is ranked among "
+        "the lengths that shuffled labels give, and the least rank is compared with theirs, so that trying several "
+        "cuts costs what it must. A list stands if p is at most 0.05; otherwise it is that of the first stricter cut "
+        "which stands, or empty. Log-odds and ranks are not changed.",
+        *map(report.say, count_lines(report.selection)),
     )
 
 
@@ -239,7 +319,13 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "has_values": report.values is not None,
         "has_effect": report.effect is not None,
         "is_count_like": not report.posterior.has_moments,
+        "n_shuffles": _number_of_shuffles(report),
     }
+
+
+def _number_of_shuffles(report: ReportData) -> str:
+    shuffled = report.posterior.shuffled
+    return "" if shuffled is None else f"{shuffled.n_shuffles:,}"
 
 
 def audit(report: ReportData) -> list[tuple[str, str]]:
@@ -268,7 +354,9 @@ def _manifest(report: ReportData) -> str:
     if report.record.spec is None:
         return ""
     content = report.record.to_dict()
-    shown = {name: value for name, value in content.items() if name not in ("model", "design", "findings")}
+    shown = {
+        name: value for name, value in content.items() if name not in ("model", "design", "findings", "shuffled")
+    }
     return json.dumps(shown, indent=1, ensure_ascii=False)
 
 

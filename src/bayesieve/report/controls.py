@@ -64,8 +64,10 @@ def ratio_state(posterior: FeaturePosterior) -> RatioState:
         reason = "The prior ratio cannot be moved: the prior of this stored result is not known."
     elif not model.supports("moments"):
         reason = f"There is no prior ratio: the priors of {_kind(posterior)} are proper."
-    elif isinstance(posterior.comparison, PairedComparison):
+    elif isinstance(posterior.comparison, PairedComparison) and not model.supports("effect-sizes"):
         reason = "There is no prior ratio: pairs have a constant of their own."
+    elif model.supports("effect-sizes"):
+        reason = "There is no prior ratio: differences have proper priors, in units that the data set."
     elif model.is_proper:
         reason = "The prior ratio follows from the proper priors and cannot be moved."
     elif model.proper_mask.any():

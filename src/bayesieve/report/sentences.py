@@ -73,7 +73,10 @@ def describe_model(report: ReportData) -> str:
     if not model.supports("moments"):
         return family
     if is_paired(report.posterior):
-        return f"{family} differences within pairs, Jeffreys' prior"
+        prior = "calibrated prior" if model.supports("effect-sizes") else "Jeffreys' prior"
+        return f"{family} differences within pairs, {prior}"
+    if model.supports("effect-sizes"):
+        return f"{family}, calibrated prior"
     ratio = "" if model.is_proper else f", prior ratio {describe_ratio(model)}"
     prior = "Jeffreys' prior" if model.is_jeffreys else "proper priors" if model.is_proper else "improper priors"
     return f"{family}, {prior}{ratio}"
@@ -100,17 +103,24 @@ def describe_prior(report: ReportData) -> str:
 def figures_of_merit(report: ReportData) -> dict[str, str]:
     """Numbers of the list, for readers without script."""
     selection = report.selection
-    low, high = selection.false_positives.interval(0.9)
-    share = selection.expected_false_discovery_rate
-    under_null = "not known" if np.isnan(report.under_null) else describe_null(report.posterior, report.under_null)
+    estimate, n = selection.false_positive_estimate, selection.n_selected
+    shuffled = selection.posterior.shuffled
+    by_model = f"{selection.expected_false_positives:,.1f}"
+    judged = {"Expected by the model alone": by_model}
+    if shuffled is None:
+        known = not np.isnan(report.under_null)
+        under_null = describe_null(report.posterior, report.under_null) if known else "not known"
+        judged = {"Expected under the global null": under_null}
+    elif selection.count_test is not None and selection.count_test.lengths[0]:
+        judged["Shuffles with a list as long"] = (
+            f"{selection.count_test.n_as_long[0]:,} of {shuffled.n_shuffles:,}"
+        )
     return {
-        "List length": f"{selection.n_selected:,} of {report.posterior.n_features:,}",
-        "Expected markers in it": f"{selection.expected_true_positives:,.1f}",
-        "Expected false positives": (
-            f"{selection.expected_false_positives:,.1f} (90% interval {low:,} to {high:,})"
-        ),
-        "Expected share of them": f"{100 * share:.2g}%",
-        "Expected under the global null": under_null,
+        "List length": f"{n:,} of {report.posterior.n_features:,}",
+        "Expected markers in it": f"{max(n - estimate.expected, 0.0):,.1f}",
+        "Expected false positives": estimate.describe().replace(" expected", ""),
+        "Expected share of them": f"{100 * estimate.expected / max(n, 1):.2g}%",
+        **judged,
         "Expected markers missed": f"{selection.expected_false_negatives:,.1f}",
         "Expected markers among all": f"{report.posterior.expected_markers:,.1f}",
     }
@@ -126,11 +136,18 @@ def describe_warnings(report: ReportData) -> list[dict[str, str]]:
     notes = [Message.of(note) for finding in report.posterior.findings for note in finding.notes()]
     found += [("fragile" if note.kind == "fragility" else "note", note) for note in notes]
     found += [("calibration", line) for line in _calibration(report)]
-    found.append((
-        "dependence",
-        "Intervals assume that features are independent given the data. Correlated features, such as genes of one "
-        "pathway, leave the expected numbers as they are and make the intervals too narrow.",
-    ))  # fmt: skip
+    if report.posterior.shuffled is None:
+        found.append((
+            "dependence",
+            "Intervals assume that features are independent given the data. Correlated features, such as genes of "
+            "one pathway, leave the expected numbers as they are and make the intervals too narrow.",
+        ))  # fmt: skip
+    else:
+        found.append((
+            "dependence",
+            "Shuffled labels keep what features have in common, so that the interval of the number of false "
+            "positives holds for correlated features, too; other expected numbers are those of the model.",
+        ))  # fmt: skip
     if report.posterior.model.caveat:
         found.append(("model", report.posterior.model.caveat))
     found += [("ratio", line) for line in _ratio(report)]
@@ -169,12 +186,19 @@ def _calibration(report: ReportData) -> list[str]:
         ]
     family = report.posterior.model.family
     if family != "Gaussian" or np.isnan(report.under_null) or not report.selection.n_selected:
-        return []
+        return _unshuffled(report)
     return [
         "The expected number of false positives is that of the model, the number under the global null that of "
         "features none of which differs: where it is the larger, trust it. "
         f"Values far from {family} may raise both."
     ]
+
+
+def _unshuffled(report: ReportData) -> list[str]:
+    """Say so where nothing but the model tells how many false positives there are."""
+    if report.posterior.shuffled is not None or not report.selection.n_selected:
+        return []
+    return ["Labels were not shuffled, so that the numbers of errors hold as far as the values follow the model."]
 
 
 def _ratio(report: ReportData) -> list[str]:

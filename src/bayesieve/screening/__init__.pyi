@@ -12,7 +12,9 @@ from .record import SCHEMA_VERSION as SCHEMA_VERSION, RunRecord as RunRecord
 from .record_parts import (
     FindingRecord as FindingRecord,
     decode_comparison as decode_comparison,
+    decode_judgement as decode_judgement,
     decode_model as decode_model,
+    decode_shuffled as decode_shuffled,
 )
 from .sites import SiteView as SiteView
 from .spec import ScreenSpec as ScreenSpec

@@ -269,6 +269,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     advise(posterior)
     warn_about_values(found, model, resolution is not None)
     if found.shufflable is None:
+        _say_unshuffled(found, shuffles)
         return posterior
     n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, posterior.n_features)
     if not n_shuffles:
@@ -286,6 +287,27 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     findings = (*posterior.findings, *_common_factor(found, posterior))
     posterior = replace(posterior, shuffled=shuffled, findings=findings)
     return believe_estimate(posterior) if estimated else posterior
+
+
+def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:
+    """Say so where there were samples to shuffle, but their values are not at hand any more."""
+    n_samples = sum(getattr(found.table, "class_counts", {}).values())
+    if not n_samples or not number_of_shuffles(shuffles, n_samples, found.statistics.n_features):
+        return
+    size = 8 * n_samples * found.statistics.n_features / 1e6
+    warn(
+        CalibrationWarning,
+        f"The values of the table (about {size:,.0f} MB) were not kept in memory, so that labels could not be "
+        "shuffled: numbers of false positives are those of the model alone.",
+        hint=(
+            Wording("Read the table with keep_values=True and ", "Give "),
+            Wording(f"memory={4 * size:.0f}_000_000", f"--memory {4 * size:.0f}MB"),
+            " or more, or say ",
+            option("shuffles", 0),
+            ".",
+        ),
+        kind="not-shuffled",
+    )
 
 
 def rescreen(*data: Any, **options: Any) -> FeaturePosterior:

@@ -12,7 +12,14 @@ from typing import Any, Self
 
 from bayesieve.data import disambiguate
 from bayesieve.posterior import finding_columns
-from bayesieve.screening.record_parts import FindingRecord, encode_design, encode_model, encode_number
+from bayesieve.screening.record_parts import (
+    FindingRecord,
+    encode_design,
+    encode_judgement,
+    encode_model,
+    encode_number,
+    encode_shuffled,
+)
 from bayesieve.screening.spec import ScreenSpec
 from bayesieve.selection import Selection, results_hash
 from bayesieve.stats import largest_counts
@@ -24,7 +31,7 @@ _REORDERING = {*range(0x202A, 0x202F), *range(0x2066, 0x206A)}  # marks that sho
 _KINDS = {
     "settings": dict, "classes": dict, "label_map": dict, "transform": str, "sites": list, "described": list,
     "warnings": list, "findings": list, "results": dict, "model": dict, "design": dict, "versions": dict,
-    "platform": str, "inputs": list, "settings_hash": str, "hidden": dict,
+    "platform": str, "inputs": list, "settings_hash": str, "hidden": dict, "shuffled": dict,
 }  # fmt: skip
 
 
@@ -57,6 +64,8 @@ class RunRecord:
         Files that were read, with sizes and hashes; SHA-256 of all settings, also of those that are not told.
     hidden
         Options that :meth:`redacted` left out: how many names each held, and their hash.
+    shuffled
+        What the same screen gave with shuffled labels.
     """
 
     spec: ScreenSpec | None = None
@@ -77,6 +86,7 @@ class RunRecord:
     inputs: tuple[Mapping[str, Any], ...] = ()
     settings_hash: str = ""
     hidden: Mapping[str, Any] = field(default_factory=dict)
+    shuffled: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, selection: Selection) -> Self:
@@ -95,6 +105,7 @@ class RunRecord:
             results=_numbers(selection),
             model=encode_model(posterior.model.take(posterior.ranking, posterior.n_features)),
             design=encode_design(posterior),
+            shuffled=encode_shuffled(posterior),
             versions={"bayesieve": importlib.metadata.version("bayesieve"), "python": platform.python_version()}
             | {name: importlib.metadata.version(name) for name in _PACKAGES},
             platform=platform.platform(),
@@ -156,6 +167,7 @@ class RunRecord:
             "inputs": [*map(dict, self.inputs)],
             "settings_hash": self.settings_hash,
             "hidden": dict(self.hidden),
+            "shuffled": dict(self.shuffled),
         }
         return found | {name: value for name, value in more.items() if value}
 
@@ -178,7 +190,7 @@ class RunRecord:
                 sites=tuple(map(str, plain["sites"])),
                 inputs=tuple(map(dict, plain["inputs"])),
                 **{name: plain[name] for name in ("label_map", "transform", "results", "model", "design",
-                                                  "versions", "platform", "settings_hash", "hidden")},
+                                                  "versions", "platform", "settings_hash", "hidden", "shuffled")},
             )  # fmt: skip
         except OptionError as error:
             raise FileError(
@@ -201,7 +213,7 @@ def _numbers(selection: Selection) -> dict[str, Any]:
         "false_positives_90": [int(low), int(high)],
         "expected_under_null": encode_number(selection.expected_under_null),
         "n_degenerate": int(selection.posterior.degenerate.sum()),
-    }
+    } | encode_judgement(selection)
 
 
 def _hash(names: Iterable[str]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import math
 import warnings
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -13,11 +15,16 @@ import numpy as np
 
 from bayesieve import models
 from bayesieve.models import Comparison, Model, PairedComparison, Part, Patterns, UnknownComparison, UnknownModel
-from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility
+from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility, ShuffledLabels, share_of
+from bayesieve.selection import CountTest, FalsePositiveEstimate, Selection
 from bayesieve.stats import Moments
-from bayesieve.utils import Message
+from bayesieve.utils import FloatArray, Message
 
-_ENCODED = ("GaussianModel", "NormalInverseGamma", "CategoricalModel", "PoissonModel", "NegativeBinomialModel")
+_ENCODED = (
+    "CalibratedModel", "GaussianModel", "NormalInverseGamma", "CategoricalModel", "PoissonModel",
+    "NegativeBinomialModel",
+)  # fmt: skip
+_PASSING = ("held",)  # fields that hold no part of a model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +113,7 @@ def decode_model(values: Mapping[str, Any]) -> Model:
 
 def _encode(value: Any) -> Any:
     if type(value).__name__ in _ENCODED and type(value) is getattr(models, type(value).__name__):
-        fields = (each.name for each in dataclasses.fields(value))
+        fields = (each.name for each in dataclasses.fields(value) if each.name not in _PASSING)
         return {"type": type(value).__name__} | {name: _encode(getattr(value, name)) for name in fields}
     if isinstance(value, np.ndarray):
         return {"array": [_encode(each) for each in value.tolist()]}
@@ -149,8 +156,8 @@ def encode_design(posterior: FeaturePosterior) -> dict[str, Any]:
         "comparison": "other",
         "cost": 1 if compared is None else int(compared.cost),
     }
-    if isinstance(compared, PairedComparison) and len(compared.parts) == 1:
-        found["comparison"] = "pairs"
+    if isinstance(compared, PairedComparison | models.EffectPairs) and len(compared.parts) == 1:
+        found["comparison"] = "pairs" if isinstance(compared, PairedComparison) else "effect-pairs"
     plain = isinstance(compared, Comparison) and len(compared.parts) == 1 and compared.parts[0].kept is None
     if posterior.has_moments and posterior.block_evidence is None and (compared is None or plain):
         patterns = getattr(compared, "patterns", Patterns.of("any", posterior.classes))
@@ -175,6 +182,8 @@ def decode_comparison(
         squares = np.where(usable, used.centred_squares, 1.0)
         part = Moments.trusted(used.classes, count, used.mean, squares, np.asarray(used.residual))
         return PairedComparison((part,), (usable,), width)
+    if kind == "effect-pairs" and isinstance(model, models.CalibratedModel):
+        return models.EffectPairs((statistics,), (usable,), model)
     if len(statistics.classes) == 2:
         return None
     patterns = _patterns(design, statistics.classes)
@@ -192,3 +201,114 @@ def _patterns(design: Mapping[str, Any], classes: Sequence[Any]) -> Patterns:
         return Patterns.of(design.get("patterns", "any"), classes)
     growths = tuple(tuple(map(int, growth)) for growth in design["growths"])
     return Patterns(tuple(classes), growths, tuple(map(float, design["weights"])))
+
+
+def encode_judgement(selection: Selection) -> dict[str, Any]:
+    """Return the number of false positives with its source, and what the count test says of a list."""
+    estimate, shuffled, test = (
+        selection.false_positive_estimate,
+        selection.posterior.shuffled,
+        selection.count_test,
+    )
+    found: dict[str, Any] = {
+        "false_positives": {
+            "expected": encode_number(estimate.expected), "low": encode_number(estimate.low),
+            "high": encode_number(estimate.high), "source": estimate.source,
+            "n_shuffles": None if shuffled is None else shuffled.n_shuffles,
+            "scheme": None if shuffled is None else shuffled.scheme,
+        },
+        "was_cut": selection.was_cut,
+    }  # fmt: skip
+    if test is not None:
+        found["count_test"] = {
+            "cuts": [*map(encode_number, test.cuts)], "lengths": test.lengths.tolist(),
+            "p_values": test.p_values.tolist(), "n_as_long": test.n_as_long.tolist(),
+            "n_shuffles": test.n_shuffles, "level": test.level,
+        }  # fmt: skip
+    return found
+
+
+def decode_judgement(results: Mapping[str, Any], posterior: FeaturePosterior) -> dict[str, Any]:
+    """Return what a selection holds beside its list: count test, whether it was cut, and a number known apart."""
+    stated, test = results.get("false_positives", {}), results.get("count_test")
+    found: dict[str, Any] = {"was_cut": bool(results.get("was_cut", False))}
+    if test is not None:
+        found["count_test"] = CountTest(
+            np.array([*map(float, test["cuts"])]), np.array(test["lengths"], dtype=np.int64),
+            np.array(test["p_values"], dtype=np.float64), np.array(test["n_as_long"], dtype=np.int64),
+            int(test["n_shuffles"]), float(test["level"]),
+        )  # fmt: skip
+    if stated.get("source") == "shuffles" and posterior.shuffled is not None:
+        step = posterior.null_share / posterior.shuffled.n_shuffles
+        numbers = (float(stated[name]) for name in ("expected", "low", "high"))
+        found["estimate"] = FalsePositiveEstimate(*numbers, "shuffles", step)
+    return found
+
+
+def encode_shuffled(posterior: FeaturePosterior) -> dict[str, Any]:
+    """Return what shuffled labels gave, in rank order, so that any question can be asked of it again.
+
+    Log Bayes factors over 0 are kept to the last bit; how many features reach each other as differences of whole
+    numbers. The share is left out where it follows.
+    """
+    shuffled, order = posterior.shuffled, posterior.ranking
+    if shuffled is None:
+        return {}
+    n, own = shuffled.n_shuffles, _own(posterior, shuffled)[order]
+    reached = np.rint(shuffled.reaching[order] * n).astype(np.int64)
+    found = {
+        "scheme": shuffled.scheme, "complete": shuffled.complete, "by_feature": shuffled.by_feature,
+        "least": encode_number(shuffled.least),
+        "lengths": [each.size for each in shuffled.values],
+        "values": _pack(np.concatenate(shuffled.values)),
+        "reached": _pack(np.diff(reached, prepend=0)),
+    }  # fmt: skip
+    if not np.array_equal(share_of(own, reached / n), shuffled.share[order]):
+        found["share"] = _pack(shuffled.share[order])
+    return found
+
+
+def decode_shuffled(values: Mapping[str, Any], posterior: FeaturePosterior) -> ShuffledLabels | None:
+    """Return what :func:`encode_shuffled` recorded; the features of the posterior are in rank order."""
+    if not values:
+        return None
+    lengths, n = [*map(int, values["lengths"])], posterior.n_features
+    if min(lengths, default=-1) < 0:
+        raise ValueError("shuffles without numbers")
+    every = _unpack(values["values"], sum(lengths), "<f8")
+    by_shuffle = tuple(part.copy() for part in np.split(every, np.cumsum(lengths)[:-1]))
+    reaching = np.cumsum(_unpack(values["reached"], n, "<i8")) / len(lengths)
+    by_feature = bool(values["by_feature"])
+    made = ShuffledLabels(
+        by_shuffle,
+        reaching,
+        reaching,
+        str(values["scheme"]),
+        bool(values["complete"]),
+        by_feature,
+        float(values["least"]),
+    )
+    share = share_of(_own(posterior, made), reaching) if "share" not in values else None
+    return dataclasses.replace(made, share=_unpack(values["share"], n, "<f8") if share is None else share)
+
+
+def _own(posterior: FeaturePosterior, shuffled: ShuffledLabels) -> FloatArray:
+    return posterior.log_odds if shuffled.by_feature else posterior.log_bayes_factor
+
+
+def _pack(array: np.ndarray[Any, Any]) -> str:
+    """Return numbers of 8 bytes as text: first bytes of all first, which makes them small, compressed."""
+    plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return base64.b64encode(zlib.compress(plain.view(np.uint8).reshape(-1, 8).T.tobytes(), 6)).decode()
+
+
+def _unpack(text: Any, n: int, kind: str) -> Any:
+    """Return the numbers that :func:`_pack` wrote; raise unless there are as many as there should be."""
+    reader = zlib.decompressobj()
+    try:
+        held = reader.decompress(base64.b64decode(str(text), validate=True), 8 * n + 1)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if len(held) != 8 * n or not reader.eof:
+        raise ValueError(f"{n:,} numbers of shuffled labels were promised")
+    return np.frombuffer(held, np.uint8).reshape(8, n).T.copy().view(kind).ravel()

@@ -154,8 +154,9 @@ def _alone(part: Moments, model: Model, step: Any, level: float) -> Intervals:
     held = (counted > 0).all(axis=0)
     # counts per feature: a feature with too few values is then told apart and no error
     each = Moments.trusted(
-        part.classes, counted.copy(), part.mean, part.centred_squares, np.asarray(part.residual)
-    )
+        part.classes, counted.copy(), part.mean, part.centred_squares, np.asarray(part.residual),
+        shape=part.shape(),
+    )  # fmt: skip
     evidence = _screen_quietly(each, model, step)
     log_bf = np.full(part.n_features, np.nan)
     if evidence is not None:
@@ -177,6 +178,6 @@ def _screen_quietly(moments: Moments, model: Model, step: Any) -> FeaturePosteri
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return screen(moments, model=model, degenerate="exclude", resolution=resolution)
+            return screen(moments, model=model, degenerate="exclude", resolution=resolution, shuffles=0)
     except BayesieveError:
         return None

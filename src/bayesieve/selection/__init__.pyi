@@ -1,3 +1,4 @@
+from .count_test import CountTest as CountTest
 from .rules import (
     CRITERIA as CRITERIA,
     ROUNDING as ROUNDING,
@@ -15,7 +16,9 @@ from .rules import (
     within_share as within_share,
 )
 from .selection import (
+    FalsePositiveEstimate as FalsePositiveEstimate,
     Selection as Selection,
+    count_lines as count_lines,
     describe_null as describe_null,
     error_lines as error_lines,
     explain_unknown_null as explain_unknown_null,

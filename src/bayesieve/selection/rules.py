@@ -324,11 +324,11 @@ class FalseDiscovery:
 
     def _sure_size(self, posterior: FeaturePosterior) -> int:
         """Length of the longest list that keeps the bound in a share of the shuffles."""
-        shuffled, log_odds = posterior.shuffled, posterior.log_odds[posterior.ranking]
+        shuffled, order = posterior.shuffled, posterior.ranking
         assert shuffled is not None
         assert self.confidence is not None
-        own = log_odds if shuffled.by_feature else log_odds - float(np.asarray(posterior.prior_log_odds))
-        own = own[own > 0.0] if not shuffled.by_feature else own  # weaker ones were not kept
+        own = posterior.log_odds[order] if shuffled.by_feature else posterior.log_bayes_factor[order]
+        own = own[own > shuffled.least]  # weaker ones were not kept
         counts = np.array([np.searchsorted(-each, -own, side="right") for each in shuffled.values])
         high = np.quantile(counts, self.confidence, axis=0, method="inverted_cdf") * posterior.null_share
         good = within_share(high, np.arange(1, own.size + 1), self.proportion)

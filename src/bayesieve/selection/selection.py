@@ -123,8 +123,15 @@ def _shuffles(selection: Selection) -> str:
 
 
 def flag_lines(selection: Selection) -> list[str]:
-    """Features that are degenerate, or left out although they lie at the cut."""
-    lines, n_degenerate = [], int(selection.posterior.degenerate.sum())
+    """Features that are degenerate, or left out although they lie at the cut; variances that were not compared."""
+    posterior = selection.posterior
+    lines, n_degenerate = [], int(posterior.degenerate.sum())
+    model: Any = posterior.model
+    if model.supports("effect-sizes") and len(posterior.classes) > 1 and not model.variance_weight:
+        lines.append(
+            "Only means were compared: without fourth powers of the values, or with fewer than three values in a "
+            "class, heavy tails cannot be told from a difference in variance."
+        )
     if n_degenerate:
         features = "feature" if n_degenerate == 1 else "features"
         are = "is" if n_degenerate == 1 else "are"
@@ -177,7 +184,8 @@ def describe_null(posterior: FeaturePosterior, under_null: float, digits: str = 
 
 def explain_unknown_null(posterior: FeaturePosterior) -> str:
     """Say why the number expected under the global null is not known, where it is not."""
-    why = getattr(posterior.comparison, "unknown_because", "")
+    nobody = posterior.model.supports("effect-sizes")  # knows it, however much is at hand
+    why = "" if nobody else getattr(posterior.comparison, "unknown_because", "")
     return f"not known: {why}" if why else "not known for this model"
 
 
@@ -274,6 +282,9 @@ class Selection(ErrorAnalysis, Tabular):
         share, prior = posterior.null_share, posterior.prior_log_odds
         least, most = shuffled.interval(self.cut, prior)
         expected, step = share * shuffled.expected(self.cut, prior), share / shuffled.n_shuffles
+        if self.n_selected and shuffled.weaker_than_kept(self.cut, prior):
+            expected = share * float(shuffled.reaching[self.mask].max())  # the interval ends with what was kept
+            return FalsePositiveEstimate(expected, share * least, max(expected, share * most), "shuffles", step)
         return FalsePositiveEstimate(expected, share * least, share * most, "shuffles", step)
 
     @property
@@ -392,7 +403,8 @@ def judge(selection: Selection, *, shorten: bool = True) -> Selection:
         selection = _with_own_evidence(selection)
     stricter = [cut for cut in (float(logit(p)) for p in LADDER) if cut > selection.cut]
     cuts = [float(np.nextafter(selection.cut, -np.inf)), *stricter]  # some rules take what lies at the cut
-    lengths = [selection.n_selected, *(int((log_odds > cut).sum()) for cut in stricter)]
+    kept = selection.mask & shuffled.kept(log_odds, prior)  # of the shuffles weaker ones are not known
+    lengths = [int(kept.sum()), *(int((log_odds > cut).sum()) for cut in stricter)]
     test = CountTest.of(cuts, lengths, np.array([shuffled.counts(cut, prior) for cut in cuts]))
     tested = replace(selection, count_test=test)
     if not shorten or not test.can_stand or test.stands_at == 0 or not selection.n_selected:

@@ -28,17 +28,26 @@ def canonical(moments: Moments) -> Moments:
     """Hold counts alike in all features once, and zeros where there is no value."""
     counts, values = moments.counts, (moments.mean, moments.centred_squares, np.asarray(moments.residual))
     count = (counts[:, 0] if (counts == counts[:, :1]).all() else counts).copy()
-    return Moments.trusted(moments.classes, count, *(np.where(counts > 0, each, 0.0).copy("C") for each in values))
+
+    def plain(each: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.where(counts > 0, each, 0.0).copy("C")
+
+    return Moments.trusted(moments.classes, count, *map(plain, values), shape=moments.shape(plain))
 
 
 def take_features(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
     """Take features by position; -1 is a feature without values."""
     count = np.broadcast_to(moments.counts, moments.mean.shape)
     arrays = (count, moments.mean, moments.centred_squares, np.asarray(moments.residual))
-    return canonical(Moments.trusted(moments.classes, *(np.where(places >= 0, a[:, places], 0) for a in arrays)))
+
+    def taken(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.where(places >= 0, array[:, places], 0)
+
+    return canonical(Moments.trusted(moments.classes, *map(taken, arrays), shape=moments.shape(taken)))
 
 
 TRANSFORMS = ("none", "log2", "log1p", "logit")
+_LEAST_FOR_POWERS = 5  # values of a class that sums up to the fourth powers do not give away
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +147,11 @@ class StatisticsSet:
         return self.sites[0].feature_ids
 
     @property
+    def without_shape(self) -> tuple[str, ...]:
+        """Sites whose statistics end with squares, so that they do not say how heavy the tails of the values are."""
+        return tuple(site.site for site in self.sites if not site.moments.has_shape)
+
+    @property
     def n_sites_per_feature(self) -> npt.NDArray[np.int64]:
         """For every feature, the number of sites that have any value of it."""
         return np.asarray(np.sum([site.held for site in self.sites], axis=0), dtype=np.int64)
@@ -154,9 +168,11 @@ class StatisticsSet:
         [2, 2]
         """
         whole, *others = (site.moments for site in sorted(self.sites, key=lambda site: site.site))
-        for other in others:
-            whole = whole.merge(other)
-        lost = ~np.isfinite(whole.mean + whole.centred_squares).all(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            for other in others:
+                whole = whole.merge(other)
+        powers = whole.centred_fourths if whole.centred_fourths is not None else 0.0
+        lost = ~np.isfinite(whole.mean + whole.centred_squares + powers).all(axis=0)
         if lost.any():
             raise DataError(
                 f"{lost.sum()} of {lost.size} features are too large to be pooled: the squares of "
@@ -208,6 +224,9 @@ class StatisticsSet:
 def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tuple[Moments, tuple[str, ...], int]:
     """Hold back every feature of which some class has fewer than ``min_cell`` values; 0 holds nothing back.
 
+    Four sums give four values away, so that cubes and fourths are held back from all features if one of those
+    shared has fewer than five values in a class.
+
     Returns what may be shared, its ids, and the number of features held back.
     """
     least, ids = check_whole("min_cell", min_cell), _check_ids(feature_ids, moments.n_features)
@@ -223,7 +242,12 @@ def suppress(moments: Moments, feature_ids: Sequence[str], min_cell: int) -> tup
             hint=("Lower ", option("min_cell"), " if your rules allow it, or add samples."),
             kind="small-cells",
         )
-    return take_features(moments, np.flatnonzero(enough)), pick_names(ids, enough), int((~enough).sum())
+    shared = take_features(moments, np.flatnonzero(enough))
+    if shared.has_shape and (shared.counts < _LEAST_FOR_POWERS).any():
+        shared = Moments.trusted(
+            shared.classes, shared.count, shared.mean, shared.centred_squares, np.asarray(shared.residual)
+        )
+    return shared, pick_names(ids, enough), int((~enough).sum())
 
 
 def check_compatible(sites: Sequence[SiteStatistics]) -> None:

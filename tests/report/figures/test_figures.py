@@ -8,6 +8,7 @@ import math
 import matplotlib as mpl
 import numpy as np
 import pytest
+from jeffreys import screen
 from matplotlib.figure import Figure
 from posteriors import posterior_of
 from scipy import stats
@@ -58,7 +59,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def posterior(data):
-    return bs.screen(*data, classes=("control", "case"), prior_probability=0.03)
+    return screen(*data, classes=("control", "case"), prior_probability=0.03)
 
 
 def offsets(ax):
@@ -202,7 +203,7 @@ def test_composition_adds_up(data, posterior):
 def test_composition_of_many_blocks_is_shortened():
     rng = np.random.default_rng(0)
     blocks = np.repeat([f"site {k}" for k in range(20)], 60)
-    posterior = bs.screen(rng.normal(size=(1200, 2)), ["a", "b"] * 600, blocks=blocks)
+    posterior = screen(rng.normal(size=(1200, 2)), ["a", "b"] * 600, blocks=blocks)
     ax = figures.composition(posterior, 0, new_axes())
     assert len(ax.patches) == 1 + 12 + 1 + 1
     assert sum(bar.get_width() for bar in ax.patches[:-1]) == pytest.approx(posterior.log_odds[0])
@@ -218,7 +219,7 @@ def sites():
         name: bs.Moments.from_matrix(X[k : k + 30], ["a", "b"] * 15, missing="omit")
         for k, name in ((0, "Oslo $"), (30, "Bonn"), (60, "Ulm"))
     }
-    return SiteView.of(bs.screen(X, ["a", "b"] * 45, missing="omit"), parts)
+    return SiteView.of(screen(X, ["a", "b"] * 45, missing="omit"), parts)
 
 
 def test_a_forest_has_an_interval_for_every_site_that_measured(sites):
@@ -237,7 +238,7 @@ def test_a_forest_of_three_classes_shows_log_bayes_factors():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(60, 4)), ["a", "b", "c"] * 20
     parts = {"p": bs.Moments.from_matrix(X[:30], y[:30]), "q": bs.Moments.from_matrix(X[30:], y[30:])}
-    view = SiteView.of(bs.screen(X, y), parts)
+    view = SiteView.of(screen(X, y), parts)
     ax = drawn(figures.forest(view, 1, new_axes()))
     ends = [line.get_xdata()[-1] for line in ax.lines if len(line.get_xdata()) == 1]
     together = [view.pooled.log_bayes_factor[1], view.combined[1]]
@@ -249,7 +250,7 @@ def test_a_forest_has_both_ways_to_take_sites_together(used):
     rng = np.random.default_rng(2)
     X, y, blocks = rng.normal(size=(60, 4)), ["a", "b"] * 30, ["p"] * 30 + ["q"] * 30
     X[1::2, 0] += 1.0
-    posterior = bs.screen(X, y) if used == "pooled" else bs.screen(X, y, blocks=blocks)
+    posterior = screen(X, y) if used == "pooled" else screen(X, y, blocks=blocks)
     parts = {"p": bs.Moments.from_matrix(X[:30], y[:30]), "q": bs.Moments.from_matrix(X[30:], y[30:])}
     view = SiteView.of(posterior, parts)
     assert view.used == used
@@ -296,7 +297,7 @@ def screens():
 @pytest.mark.parametrize("case", screens())
 def test_every_screen_can_be_drawn(case):
     X, y, options = screens()[case]
-    posterior = bs.screen(X, y, **options)
+    posterior = screen(X, y, **options)
     for draw in OF_ALL:
         drawn(draw(posterior, new_axes()))
     drawn(figures.feature(posterior, 0, ax=new_axes()))
@@ -308,7 +309,7 @@ def test_every_screen_can_be_drawn(case):
 @pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
 def test_screens_without_variance_can_be_drawn():
     X = np.ones((20, 3))
-    posterior = bs.screen(X, ["a", "b"] * 10)
+    posterior = screen(X, ["a", "b"] * 10)
     assert posterior.degenerate.all()
     for draw in OF_ALL:
         drawn(draw(posterior, new_axes()))
@@ -322,7 +323,7 @@ def hostile_screen():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, len(HOSTILE)))
     X[1::2] += 3.0
-    return bs.screen(X, ["$a", "b\\$"] * 30, feature_names=HOSTILE), X, ["$a", "b\\$"] * 30
+    return screen(X, ["$a", "b\\$"] * 30, feature_names=HOSTILE), X, ["$a", "b\\$"] * 30
 
 
 def test_names_are_never_formulas():
@@ -366,7 +367,7 @@ def test_the_same_screen_gives_the_same_files(tmp_path, posterior, sites):
 
 def test_many_points_do_not_make_large_files(tmp_path):
     rng = np.random.default_rng(0)
-    posterior = bs.screen(rng.normal(size=(30, 20_000)), ["a", "b"] * 15, prior_probability=0.001)
+    posterior = screen(rng.normal(size=(30, 20_000)), ["a", "b"] * 15, prior_probability=0.001)
     files = figures.save_all(posterior, tmp_path, ("svg", "pdf"))
     assert max(path.stat().st_size for path in files) < 400_000
     text = (tmp_path / "effect_map.svg").read_text()
@@ -444,7 +445,7 @@ def test_numbers_of_a_composition_stand_beside_the_bars_and_within_the_figure():
     """Whatever their length: a log-odds of 135,999.53 needs more room than one of 1.2."""
     X = np.random.default_rng(0).normal(size=(40_000, 1))
     X[1::2] += 60.0
-    ax = figures.composition(bs.screen(X, [0, 1] * 20_000), 0)
+    ax = figures.composition(screen(X, [0, 1] * 20_000), 0)
     ax.figure.canvas.draw()
     room, axes = ax.figure.bbox, ax.get_window_extent()
     written = [text.get_window_extent() for text in ax.texts]

@@ -21,16 +21,27 @@ from bayesieve.io.results.write import side_car
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.models import Degeneracy, UnknownModel
 from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility, depends_on_prior
-from bayesieve.screening import SCHEMA_VERSION, FindingRecord, RunRecord, decode_comparison, decode_model
+from bayesieve.screening import (
+    SCHEMA_VERSION,
+    FindingRecord,
+    RunRecord,
+    decode_comparison,
+    decode_judgement,
+    decode_model,
+    decode_shuffled,
+)
 from bayesieve.selection import FixedSize, MinimalRisk, Selection, hash_columns
 from bayesieve.utils import BayesieveError, FileError, FloatArray, Message, list_names, read_json
 
 _NEEDED = ("feature", "log_odds", "log_bayes_factor")
-_HEAD = (*_NEEDED, "rank", "probability", "selected", "degenerate", "degenerate_reason", "transform")
+_HEAD = (
+    *_NEEDED, "rank", "probability", "local_fdr", "expected_fdr", "selected", "degenerate", "degenerate_reason",
+    "transform",
+)  # fmt: skip
 _UNKNOWN = Message.of(
-    "The table came without its record, so that model and prior of the screen are not known: log-odds, list and "
-    "expected numbers are those of the columns; the number expected under the global null, and everything else "
-    "that takes the model, cannot be told.",
+    "The table came without its record, so that model, prior and shuffled labels of the screen are not known: "
+    "log-odds and list are those of the columns, expected numbers follow from the log-odds alone; the number "
+    "expected under the global null, and everything else that takes the model, cannot be told.",
     kind="no-record",
 )
 
@@ -102,8 +113,8 @@ class StoredResult:
     >>> selection = bs.FixedSize(3).select(bs.screen(X, ["a", "b"] * 10, model=bs.GaussianModel.jeffreys()))
     >>> path = bs.write_result(pathlib.Path(tempfile.mkdtemp()) / "list.csv", selection)
     >>> stored = bs.read_result(path)
-    >>> stored.selection.names == selection.names, stored.posterior.model.prior_ratio
-    (True, 0.1)
+    >>> stored.selection.names == selection.names, stored.record.results["false_positives"]["source"]
+    (True, 'shuffles')
     """
 
     path: str
@@ -274,6 +285,7 @@ def _posterior(table: StoredTable, record: RunRecord | None) -> FeaturePosterior
         decode_comparison(known.design, model, statistics, codes == 0), (), known.design.get("calibrated", True),
     )  # fmt: skip
     if record is not None:
+        posterior = replace(posterior, shuffled=decode_shuffled(record.shuffled, posterior))
         return replace(posterior, findings=tuple(_finding(table, posterior, each) for each in record.findings))
     taken = {name for columns in found.columns for name in columns} | {"mean_difference", "log_variance_ratio"}
     rest = [name for name in names if name not in taken] if found.kind == "moments" else names[:start]
@@ -372,7 +384,13 @@ def _selection(table: StoredTable, posterior: FeaturePosterior, record: RunRecor
             results.get("expected_under_null", results.get("expected_by_chance"))
         )  # its former name
         return Selection(
-            posterior, mask, str(results["rule"]), float(results["cut"]), int(results["n_tied_out"]), under_null
+            posterior,
+            mask,
+            str(results["rule"]),
+            float(results["cut"]),
+            int(results["n_tied_out"]),
+            under_null,
+            **decode_judgement(results, posterior),
         )
     n = int(mask.sum())
     if not mask[:n].all():

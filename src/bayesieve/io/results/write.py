@@ -117,10 +117,11 @@ def record_bytes(content: Mapping[str, Any]) -> bytes:
 def ranked_columns(selection: Selection, transform: str, annotation: Any = None) -> Part:
     """Return a function that makes the columns of the table for some features."""
     others, rank = annotation_columns(annotation, selection.posterior), selection.posterior.rank
+    expected_fdr = selection.posterior.expected_fdr  # down to each of all features
 
     def columns(rows: IntArray) -> dict[str, Any]:
         part = selection.take(rows).to_dict()
-        part |= {"rank": rank[rows], "transform": [transform] * rows.size}
+        part |= {"rank": rank[rows], "expected_fdr": expected_fdr[rows], "transform": [transform] * rows.size}
         for name, values in _take(others, rows).items():
             part[name if name not in part else f"annotation_{name}"] = values
         return part

@@ -22,6 +22,8 @@ from bayesieve.utils import LabelError, OptionError, check_file, check_missing, 
 
 TOTAL = "total"  # as exposures: the total of each sample
 
+_MOST_KEPT = 2**30  # bytes of values kept for a second look, if memory is not stated
+
 
 def read_table(  # noqa: PLR0913 - every option of the command line
     path: str | os.PathLike[str],
@@ -45,7 +47,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     memory: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
-    keep_values: bool = False,
+    keep_values: bool = True,
 ) -> Summary:
     r"""Read a file once and reduce it to the sufficient statistics that a screen needs.
 
@@ -98,8 +100,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     progress
         Called with the amount read and the total.
     keep_values
-        Keep the values of a table of up to 256 MB in memory for a report, permutations or leave-one-out
-        influence, which otherwise read the file once more.
+        Keep the values of a table in memory, for shuffled labels, and for a report, permutations or leave-one-out
+        influence, which otherwise read the file once more: up to half of ``memory``, and up to 1 GB if that is
+        not given.
 
     Returns
     -------
@@ -139,11 +142,19 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     try:
         return summarise(
             Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
-            missing=missing, n_threads=n_threads, model=model, by_total=by_total, keep_values=keep_values,
+            missing=missing, n_threads=n_threads, model=model, by_total=by_total,
+            keep=_bytes_kept(keep_values, memory, options.memory),
         )  # fmt: skip
     except BaseException:
         table.close()  # otherwise it stays open for a second look
         raise
+
+
+def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
+    """How much of the values may be kept: half of the memory, of memory that nobody stated less."""
+    if not wanted:
+        return 0
+    return memory // 2 if stated else min(memory // 2, _MOST_KEPT)
 
 
 def _check_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:

@@ -25,8 +25,6 @@ from bayesieve.stats import (
 )
 from bayesieve.utils import DataError, Message, MissingValueError, SampleIds, option, plural
 
-_MOST_KEPT = 2**28  # bytes of values kept for a second look
-
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -294,13 +292,12 @@ def summarise(
     n_threads: int | None,
     model: Model | None = None,
     by_total: bool = False,
-    keep_values: bool = False,
+    keep: int = 0,
 ) -> Summary:
-    """Read a table once and reduce it to the statistics of its classes."""
+    """Read a table once and reduce it to the statistics of its classes; keep so many bytes of values at most."""
     path, absent = chunks.table.path, Missing()
     if by_total:
         samples.totals = sample_totals(chunks, samples.restart())
-    keep = min(chunks.memory // 2, _MOST_KEPT) if keep_values else 0
     look = Look()
     looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
     sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
@@ -320,7 +317,7 @@ def summarise(
     counts, by_block = _sample_counts(sums, samples, order)
     return Summary(
         statistics, tuple(sums.features), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
-        n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep_values else None,
+        n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep else None,
         profile=None if look.sample is None else look.sample.profile(),
     )  # fmt: skip
 

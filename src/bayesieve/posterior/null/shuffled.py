@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import FloatArray, IntArray, OptionError, check_between, option
+from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, check_between, option
 
 ESTIMATE = "estimate"  # in the place of a prior probability
 _TIE = 1e-9
@@ -81,6 +81,8 @@ class ShuffledLabels:
         Whether there are no other labellings.
     by_feature
         Whether prior probabilities differ between features, so that values are log-odds.
+    least
+        Values over this number were kept.
     own_share, shares
         Share of markers that the Bayes factors suggest (:func:`estimate_share`) with the true labels, and in each
         shuffle; NaN and empty if not known.
@@ -94,6 +96,7 @@ class ShuffledLabels:
     scheme: str = "samples"
     complete: bool = False
     by_feature: bool = False
+    least: float = 0.0
     own_share: float = np.nan
     shares: FloatArray = field(default_factory=lambda: np.empty(0))
     least_share: float = 0.0
@@ -110,17 +113,13 @@ class ShuffledLabels:
         least: float = 0.0,
     ) -> ShuffledLabels:
         """Reduce the evidence of every shuffle to what passes, and to how far features are reached."""
-        order = np.argsort(-own, kind="stable")
-        falling = -own[order]
-        ties = falling + _TIE * (1.0 + np.abs(falling))  # equal but for rounding counts as reaching
-        reaching, share = np.zeros(own.size), np.empty(own.size)
+        order, _, ties = _in_order(own)
+        reaching = np.zeros(own.size)
         for each in shuffled:
             reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
         reaching /= len(shuffled)
-        rate = reaching[order] / np.maximum(np.searchsorted(falling, ties, side="right"), 1)
-        share[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
         values = tuple(np.sort(each[each > least])[::-1].copy() for each in shuffled)
-        return cls(values, reaching, share, scheme, complete, by_feature)
+        return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature, least)
 
     def __post_init__(self) -> None:
         for array in (*self.values, self.reaching, self.share, self.shares):
@@ -155,8 +154,39 @@ class ShuffledLabels:
 
     def counts(self, cut: float, prior_log_odds: float | FloatArray) -> IntArray:
         """Number of features of each shuffle with log-odds over a cut (Bayes factors over 1, at least)."""
-        over = cut if self.by_feature else cut - float(np.asarray(prior_log_odds))
+        over = self._over(cut, prior_log_odds)
         return np.array([np.searchsorted(-each, -over, side="left") for each in self.values], dtype=np.int64)
+
+    def weaker_than_kept(self, cut: float, prior_log_odds: float | FloatArray) -> bool:
+        """Whether a cut lets features pass whose like was not kept of the shuffles.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
+        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
+        >>> found.weaker_than_kept(-2.0, -1.5), found.weaker_than_kept(0.0, -1.5)
+        (True, False)
+        """
+        return self._over(cut, prior_log_odds) < self.least
+
+    def kept(self, log_odds: FloatArray, prior_log_odds: float | FloatArray) -> BoolArray:
+        """Features so strong that shuffled ones like them were kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
+        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
+        >>> found.kept(np.array([-1.0, -2.0]), -1.5).tolist()
+        [True, False]
+        """
+        prior = 0.0 if self.by_feature else float(np.asarray(prior_log_odds))
+        return np.greater(log_odds, self.least + prior)
+
+    def _over(self, cut: float, prior_log_odds: float | FloatArray) -> float:
+        """A cut on log-odds as a cut on the values."""
+        return cut if self.by_feature else cut - float(np.asarray(prior_log_odds))
 
     def expected(self, cut: float, prior_log_odds: float | FloatArray) -> float:
         """Mean number of features over the cut."""
@@ -169,6 +199,34 @@ class ShuffledLabels:
         low, high = np.quantile(self.counts(cut, prior_log_odds), ends, method="inverted_cdf")
         return float(low), float(high)
 
+    def moved(self, by: float) -> ShuffledLabels:
+        """The same after a number was added to every log Bayes factor, with the true labels and with shuffled ones.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
+        >>> ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0])]).moved(0.5).values[0].tolist()
+        [2.5, 1.5]
+        """
+        return replace(self, values=tuple(each + by for each in self.values), least=self.least + by)
+
     def take(self, places: npt.NDArray[np.int64] | Any) -> ShuffledLabels:
         """Some of the features; counts remain those of all."""
         return replace(self, reaching=self.reaching[places].copy(), share=self.share[places].copy())
+
+
+def share_of(own: FloatArray, reaching: FloatArray) -> FloatArray:
+    """False discovery rate without markers: features that come as far with shuffled labels, over own ones."""
+    order, falling, ties = _in_order(own)
+    share = np.empty(own.size)
+    rate = reaching[order] / np.maximum(np.searchsorted(falling, ties, side="right"), 1)
+    share[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
+    return share
+
+
+def _in_order(own: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Order from the strongest, negative values in it, and up to where others are equal but for rounding."""
+    order = np.argsort(-own, kind="stable")
+    falling = -own[order]
+    return order, falling, falling + _TIE * (1.0 + np.abs(falling))

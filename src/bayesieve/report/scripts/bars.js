@@ -7,8 +7,9 @@ import {
 } from "./plot.js";
 import { connectHover } from "./pointing.js";
 import { countScale, linearScale, niceTicks, tickText, tickTexts } from "./scales.js";
+import { shuffledDistribution } from "./shuffled.js";
 
-/** @import { BinChart, Context, Distribution, DistributionChart, ListDistribution, SeenDistribution, Solution } from "./types.js" */
+/** @import { BinChart, Context, Distribution, DistributionChart, Ends, SeenDistribution, Solution } from "./types.js" */
 
 const WIDE_DISTRIBUTION = 60;
 
@@ -44,7 +45,8 @@ function paintFalsePositivePlot(/** @type {DistributionChart} */ chart) {
     chart.seen = null;
     return;
   }
-  const distribution = view.distribution();
+  const { estimate } = solution;
+  const distribution = estimate ? shuffledDistribution(estimate) : view.distribution();
   const seen = visibleDistribution(distribution);
   chart.seen = seen;
   const ends = falsePositiveEnds(seen, solution);
@@ -60,8 +62,13 @@ function paintFalsePositivePlot(/** @type {DistributionChart} */ chart) {
   drawDistributionLabels(chart, distribution, solution);
   const { underNull } = solution;
   const atNull = underNull === null ? "" : ` ${formatUnderNull(underNull, chart.context.payload, "fewer than ")} expected under the global null.`;
-  plot.describe(`Distribution of the number of false positives in the list: ${formatNumber(solution.expectedFalse, 3)} expected, `
+  plot.describe(`Distribution of the number of false positives in the list: ${formatNumber(expectedOf(solution), 3)} expected, `
     + `90% interval ${formatCount(distribution.low)} to ${formatCount(distribution.high)}.${atNull}`);
+}
+
+/** Expected false positives: from shuffled labels if there are any. */
+function expectedOf(/** @type {Solution} */ { estimate, expectedFalse }) {
+  return estimate ? estimate.expected : expectedFalse;
 }
 
 /** Ends of the counts drawn: the distribution and, if it is not far away, the number under the global null. */
@@ -76,7 +83,7 @@ function falsePositiveEnds(/** @type {SeenDistribution} */ seen, /** @type {Solu
 }
 
 /** Bars, or an area if they would be too thin; inside the 90% interval in full colour. */
-function drawDistributionBars(/** @type {DistributionChart} */ chart, /** @type {ListDistribution} */ distribution, /** @type {SeenDistribution} */ seen) {
+function drawDistributionBars(/** @type {DistributionChart} */ chart, /** @type {Ends} */ distribution, /** @type {SeenDistribution} */ seen) {
   const { plot } = chart;
   const { palette, box, ctx } = plot;
   if (seen.to - seen.from > WIDE_DISTRIBUTION) {
@@ -103,7 +110,7 @@ function drawDistributionBars(/** @type {DistributionChart} */ chart, /** @type 
 
 /** Lines of the mean and of the number under the global null, the bracket of the interval, and their words above. */
 function drawDistributionLabels(
-  /** @type {DistributionChart} */ chart, /** @type {ListDistribution} */ distribution, /** @type {Solution} */ solution,
+  /** @type {DistributionChart} */ chart, /** @type {Ends} */ distribution, /** @type {Solution} */ solution,
 ) {
   const { plot } = chart;
   const { palette, box } = plot;
@@ -117,11 +124,11 @@ function drawDistributionLabels(
   const range = distribution.low === distribution.high ? formatCount(distribution.low) : `${formatCount(distribution.low)} to ${formatCount(distribution.high)}`;
   const style = { size: 11, colour: palette["ink-soft"], halo: true };
   writeWithin(plot, `90%: ${range}`, (low + high) / 2, bracket - 6, style);
-  const mean = chart.x(solution.expectedFalse);
+  const mean = chart.x(expectedOf(solution));
   drawLine(plot, mean, bracket, mean, box.bottom, { colour: palette.ink, width: 1.75 });
   const key = 34;
   /** @type {{ text: string, dash: number[], width: number }[]} */
-  const marks = [{ text: `expected ${formatNumber(solution.expectedFalse, 3)}`, dash: [], width: 1.75 }];
+  const marks = [{ text: `expected ${formatNumber(expectedOf(solution), 3)}`, dash: [], width: 1.75 }];
   const { underNull } = solution;
   if (underNull !== null && Number.isFinite(underNull)) {
     const x = chart.x(underNull);

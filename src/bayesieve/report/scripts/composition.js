@@ -53,6 +53,11 @@ export function compositionParts(/** @type {Context} */ context, /** @type {View
     const more = rest ? [{ name: "prior ratio moved", value: rest }] : [];
     if (known.length && Number.isFinite(rest)) return parts.concat(known, more);
   }
+  if (composition && composition.kind === "terms") {
+    const first = statisticAt([composition.first], 0, position);
+    const second = evidenceTotal - first;
+    if (Number.isFinite(first)) return parts.concat([first, second].map((value, k) => ({ name: composition.names[k], value })));
+  }
   return parts.concat([{ name: payload.calibrated ? "data" : LEAST_NAME, value: evidenceTotal }]);
 }
 

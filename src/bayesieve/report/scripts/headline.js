@@ -28,13 +28,57 @@ export function createHeadline(/** @type {Context} */ context) {
       byId("verdict").textContent = sentence;
       speak(sentence, view.previous !== null);
     },
-    wait: () => ["interval_low", "interval_high", "hit_rate"].forEach((name) => places[name].classList.add("waiting")),
+    wait: () => waiting(context).forEach((name) => places[name].classList.add("waiting")),
   };
+}
+
+/** Numbers that take the distribution of the model. */
+function waiting(/** @type {Context} */ { payload }) {
+  return payload.shuffled ? [] : ["interval_low", "interval_high", "hit_rate"];
+}
+
+/** The number of false positives of a list: from shuffled labels if there are any, else from the model. */
+function falsePositivesOf(/** @type {View} */ { solution, distribution }) {
+  if (solution.estimate) {
+    return solution.estimate;
+  }
+  const { low, high } = distribution();
+  return { expected: solution.expectedFalse, low, high, step: 0 };
+}
+
+/** A number of false positives; one below what the shuffles can tell is said to be less than that. */
+function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
+  return step && expected < step / 2 ? `${less}${formatNumber(step, 2)}` : formatNumber(expected);
+}
+
+/** How labels were shuffled, in words. */
+function shufflesOf(/** @type {Payload} */ { shuffled }) {
+  const among = { samples: "", batches: " within batches", pairs: " within pairs" };
+  return shuffled ? `${formatCount(shuffled.n)} shuffles of the labels${among[shuffled.scheme] ?? ""}` : "";
+}
+
+/** Fill the numbers that come from shuffled labels, and say what the count test belongs to. */
+function updateShuffled(/** @type {Context} */ context, places, /** @type {Solution} */ solution) {
+  const { estimate, size } = solution;
+  if (!estimate) {
+    return;
+  }
+  showResult(places, "interval_low", estimate.low, formatCount(Math.round(estimate.low)));
+  showResult(places, "interval_high", estimate.high, formatCount(Math.round(estimate.high)));
+  showResult(places, "hit_rate", estimate.hitRate, size ? formatChance(estimate.hitRate) : ABSENT);
+  showResult(places, "n_as_long", estimate.asLong, size ? formatCount(estimate.asLong) : ABSENT);
+  const judged = context.store.isStored();
+  byId("judgement").textContent = judged
+    ? (context.payload.list?.judgement ?? []).join(" ")
+    : "The count test belongs to the list of the run, not to this one.";
 }
 
 /** Say under the card what the global null is for this model and prior. */
 function explainUnderNull(/** @type {Payload} */ payload, /** @type {Solution} */ { underNull }) {
-  const note = byId("null-note");
+  const note = document.getElementById("null-note");
+  if (!note) {
+    return;
+  }
   if (!payload.calibrated) {
     note.textContent = "not known: these log-odds are the least over several looks";
   } else if (!payload.under_null) {
@@ -50,6 +94,9 @@ function explainUnderNull(/** @type {Payload} */ payload, /** @type {Solution} *
 /** Put a number into its place: told for people, in full in data-value. */
 function showResult(places, name, value, text) {
   const element = places[name];
+  if (!element) {
+    return; // of the other source of these numbers
+  }
   element.dataset.value = value === null || value === undefined ? "" : String(value);
   element.classList.remove("waiting");
   if (element.textContent !== text) {
@@ -67,11 +114,17 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
   const { solution } = view;
   showResult(places, "n_selected", solution.size, formatCount(solution.size));
   showResult(places, "cut", solution.cut, formatNumber(solution.cut));
-  showResult(places, "expected_true", solution.expectedTrue, formatNumber(solution.expectedTrue));
+  const { estimate, size } = solution;
+  const expectedTrue = estimate ? Math.max(0, size - estimate.expected) : solution.expectedTrue;
+  const expectedFalse = estimate ? estimate.expected : solution.expectedFalse;
+  const rate = estimate && size ? estimate.expected / size : solution.falseDiscoveryRate;
+  showResult(places, "expected_true", expectedTrue, formatNumber(expectedTrue));
   showResult(places, "expected_markers", solution.expectedMarkers, formatNumber(solution.expectedMarkers));
-  showResult(places, "expected_false", solution.expectedFalse, formatNumber(solution.expectedFalse));
-  showResult(places, "false_discovery_rate", solution.falseDiscoveryRate, formatShare(solution.falseDiscoveryRate));
+  showResult(places, "expected_false", expectedFalse, formatFalse({ expected: expectedFalse, step: estimate?.step ?? 0 }));
+  showResult(places, "false_discovery_rate", rate, formatShare(rate));
   showResult(places, "under_null", solution.underNull, formatUnderNull(solution.underNull, context.payload));
+  showResult(places, "model_false", solution.expectedFalse, formatNumber(solution.expectedFalse));
+  updateShuffled(context, places, solution);
   explainUnderNull(context.payload, solution);
   showResult(places, "expected_missed", solution.expectedMissed, formatNumber(solution.expectedMissed));
   const differs = !context.store.isStored();
@@ -85,6 +138,9 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
 
 /** Fill the numbers that need the distribution of the number of false positives. */
 function updateDistributionResults(places, /** @type {View} */ view) {
+  if (view.solution.estimate) {
+    return;
+  }
   const { low, high, hitRate } = view.distribution();
   showResult(places, "interval_low", low, formatCount(low));
   showResult(places, "interval_high", high, formatCount(high));
@@ -101,13 +157,15 @@ function verdictOf(/** @type {Context} */ context, /** @type {View} */ view) {
     return `No feature is listed (${solution.words}). The most probable, ${shorten(shownName(context.details.names[0]), 40)}, has `
       + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
   }
-  const { low, high } = view.distribution();
-  const doubt = (solution.underNull ?? 0) > high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
+  const found = falsePositivesOf(view);
+  const [low, high] = [found.low, found.high].map((end) => formatCount(Math.round(end)));
+  const source = solution.estimate ? `, from ${shufflesOf(context.payload)}` : "";
+  const doubt = (solution.underNull ?? 0) > found.high + 0.5 ? " That is more than the model expects to be false: trust this number." : "";
   const number = formatUnderNull(solution.underNull, context.payload, "fewer than ");
   const atNull = solution.underNull === null ? "" : ` Under the global null: ${number}.${doubt}`;
   const tied = solution.tiedOut ? ` ${formatCount(solution.tiedOut)} more lie exactly at the cut and are left out.` : "";
   return `${formatCount(solution.size)} of ${n} features ${solution.size === 1 ? "is" : "are"} listed (${solution.words}). False positives expected among them: `
-    + `${formatNumber(solution.expectedFalse)}, 90% interval ${formatCount(low)} to ${formatCount(high)}.${atNull}${tied}`;
+    + `${formatFalse(found, "fewer than ")}, 90% interval ${low} to ${high}${source}.${atNull}${tied}`;
 }
 
 /** Tell readers who listen of the new result, once things have come to rest. */

@@ -16,7 +16,7 @@ import {
   expit, formatCount, formatNumber, formatProbability, shorten, shownName, unicodeDigits, UNSEEN_INLINE,
 } from "./numbers.js";
 import { createRankPlot } from "./rank_plot.js";
-import { createEvidence, ratioPart, solve } from "./rules.js";
+import { createEvidence, keepList, ratioPart, solve } from "./rules.js";
 import { createSight } from "./sight.js";
 import { createForestPlot, createSitesPanel } from "./sites.js";
 import { createStore } from "./state.js";
@@ -66,6 +66,7 @@ function runPage(/** @type {Payload} */ payload) {
   const details = decodeDetails(payload);
   const evidence = createEvidence(payload);
   const store = createStore(payload);
+  keepList(evidence, payload, store.stored);
   const context = /** @type {Context} */ ({
     payload, details, evidence, store,
     open: (position) => page.panel.open(position),

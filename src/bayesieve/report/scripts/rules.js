@@ -4,6 +4,7 @@
 
 import { longestSurePrefix } from "./distribution.js";
 import { decodedOnce, expit, firstWhere, formatGeneral, logit, TINY } from "./numbers.js";
+import { boundDownTo, createShuffled, estimateAt, expectedByRate, expectedDownTo } from "./shuffled.js";
 
 /** @import { NullTable, Evidence, Payload, State, Weights } from "./types.js" */
 
@@ -34,6 +35,8 @@ export function createEvidence(/** @type {Payload} */ payload) {
       logExpected: decodedOnce(payload.under_null.log_expected),
     },
     stored: logBayesFactor,
+    shuffled: null,
+    ofTheRun: null,
     slots: [],
     lastSolution: null,
     lastDistribution: null,
@@ -42,7 +45,48 @@ export function createEvidence(/** @type {Payload} */ payload) {
     shift: (state) => shiftOf(evidence, state),
   };
   evidence.stored = Float64Array.from(logBayesFactor, (x, i) => (priors ? priors[i] : evidence.priorLogOdds) + x);
+  evidence.shuffled = createShuffled(payload, payload.shuffled?.by_feature ? evidence.stored : logBayesFactor);
   return evidence;
+}
+
+/** Keep the list of the run, which shuffled labels may have shortened, for the state that it belongs to. */
+export function keepList(/** @type {Evidence} */ evidence, /** @type {Payload} */ payload, /** @type {State} */ stored) {
+  const { list } = payload;
+  if (list) {
+    const cut = typeof list.cut === "number" ? list.cut : Number(list.cut ?? Infinity);
+    evidence.ofTheRun = { key: keyOf(stored), size: list.size, cut, tiedOut: list.tied_out };
+  }
+}
+
+/** What decides a list. */
+function keyOf(/** @type {State} */ state) {
+  return [priorKey(state), state.rule, ...RULE_NUMBERS[state.rule].map((name) => state[name])].join(" ");
+}
+
+/** What decides the log-odds. */
+function priorKey(/** @type {State} */ state) {
+  return `${state.prior} ${state.odds_factor} ${state.ratio}`;
+}
+
+/** Share of non-markers believed in. */
+function nullShareOf(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
+  const { priors } = evidence;
+  if (!priors) {
+    return expit(-logOddsOf(evidence, state.prior));
+  }
+  const factor = Math.log(state.odds_factor);
+  return priors.reduce((sum, prior) => sum + expit(-(prior + factor)), 0) / priors.length;
+}
+
+/** False positives of a list from shuffled labels; null if they were not shuffled. */
+function estimateOf(/** @type {Evidence} */ evidence, /** @type {State} */ state, { size, cut }) {
+  const { shuffled, priors } = evidence;
+  if (!shuffled) {
+    return null;
+  }
+  const shared = priors ? Math.log(state.odds_factor) : logOddsOf(evidence, state.prior);
+  const x = cut === Infinity ? cut : cut - shared - ratioPart(evidence, state);
+  return estimateAt(shuffled, x, nullShareOf(evidence, state), size);
 }
 
 /** Whether one prior probability, which may be 0 or 1, holds for all features. */
@@ -81,7 +125,7 @@ function shiftOf(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
 
 /** Log-odds, probabilities and their running sums under the prior of a state. */
 function weigh(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
-  const key = `${state.prior} ${state.odds_factor} ${state.ratio}`;
+  const key = priorKey(state);
   const known = evidence.slots.findIndex((slot) => slot.key === key);
   if (known === 0) {
     return evidence.slots[0];
@@ -148,13 +192,14 @@ function fillSums(/** @type {Weights} */ weights) {
 /** The list of a state and its expected errors; the same object as before if nothing of it has changed. */
 export function solve(/** @type {Evidence} */ evidence, /** @type {State} */ state) {
   const weights = weigh(evidence, state);
-  const numbers = RULE_NUMBERS[state.rule].map((name) => state[name]);
-  const key = [weights.key, state.rule, ...numbers].join(" ");
+  const key = keyOf(state);
   const last = evidence.lastSolution;
   if (last && last.key === key && last.cumulativeFalse === weights.cumulativeFalse) {
     return last;
   }
-  const { size, cut, tiedOut } = listOf(evidence, weights, state);
+  const ofTheRun = evidence.ofTheRun?.key === key ? evidence.ofTheRun : null;
+  const { size, cut, tiedOut } = ofTheRun ?? listOf(evidence, weights, state);
+  const estimate = estimateOf(evidence, state, { size, cut });
   evidence.lastSolution = {
     key,
     size,
@@ -166,6 +211,7 @@ export function solve(/** @type {Evidence} */ evidence, /** @type {State} */ sta
     expectedMarkers: weights.expectedMarkers,
     falseDiscoveryRate: size ? weights.cumulativeFalse[size] / size : 0,
     tiedOut,
+    estimate,
     underNull: state.prior === 1 ? null : expectedUnderNull(evidence.underNull, cut, shiftOf(evidence, state)),
     words: ruleWords(state, evidence.n),
     cumulativeFalse: weights.cumulativeFalse,
@@ -184,14 +230,19 @@ function listOf(/** @type {Evidence} */ evidence, /** @type {Weights} */ weights
     const after = Number.isFinite(cut) ? firstWhere(n, (i) => logOdds[i] < cut) : size;
     return { size, cut, tiedOut: after - size };
   }
+  const { shuffled } = evidence;
+  const nullShare = shuffled ? nullShareOf(evidence, state) : 1;
   let size = 0;
   if (state.rule === "cmnc") {
     size = Math.min(state.n_selected, n);
   } else if (state.rule === "np") {
     const most = mostFalse(state.expected_false_positives);
-    size = firstWhere(n, (i) => !(cumulativeFalse[i + 1] <= most));
+    const expected = shuffled ? expectedDownTo(shuffled, nullShare) : cumulativeFalse;
+    size = firstWhere(n, (i) => !(expected[i + 1] <= most));
   } else if (state.rule === "fdr") {
-    size = longestShare(cumulativeFalse, state.proportion);
+    size = longestShare(shuffled ? expectedByRate(shuffled, nullShare) : cumulativeFalse, state.proportion);
+  } else if (shuffled) {
+    size = longestShare(boundDownTo(shuffled, nullShare, state.confidence), state.proportion);
   } else {
     size = longestSurePrefix(weights, state.proportion, state.confidence);
   }

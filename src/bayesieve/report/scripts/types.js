@@ -38,8 +38,11 @@
  *   predictive: { n: number, dof: any[], location: any[], scale: any[] } | null,
  *   values: { n: number, class: any, samples: string[], data: any } | null,
  *   composition: { kind: "jeffreys", log_ratio: number, constant: any }
- *     | { kind: "blocks", keys: string[], names: string[] } | null,
+ *     | { kind: "blocks", keys: string[], names: string[] }
+ *     | { kind: "terms", names: string[], first: any } | null,
  *   sites: Sites | null,
+ *   list?: { size: number, cut: number | string | null, tied_out: number, was_cut: boolean, judgement: string[] },
+ *   shuffled?: { n: number, scheme: string, by_feature: boolean, least: number | string, cut: any, counts: any, reached: any } | null,
  * }} Payload
  *
  * The payload with its arrays decoded.
@@ -75,10 +78,21 @@
  *
  * @typedef {{ cut: Float64Array, logExpected: Float64Array }} NullTable
  *
+ * What shuffled labels gave: sorted counts over every cut of a grid, row by row, and in rank order the features that
+ * come as far as each one (`reached`), all shuffles together, and the rate of false discoveries without markers.
+ * @typedef {{
+ *   n: number, least: number, cut: Float64Array, counts: Int32Array, own: Float64Array, reached: Int32Array,
+ *   share: Float64Array,
+ * }} Shuffled
+ * @typedef {{
+ *   expected: number, low: number, high: number, step: number, asLong: number, hitRate: number, counts: number[],
+ * }} Estimate
+ *
  * What the data say; `priors` where every feature has its own prior, else the shared one.
  * @typedef {{
  *   n: number, logBayesFactor: Float64Array, priors: Float64Array | null, priorProbability: number | null,
  *   priorLogOdds: number, ratio: Payload["ratio"], underNull: NullTable | null, stored: Float64Array,
+ *   shuffled: Shuffled | null, ofTheRun: { key: string, size: number, cut: number, tiedOut: number } | null,
  *   slots: Weights[], lastSolution: Solution | null, lastDistribution: ListDistribution | null,
  *   logOdds: (state: State) => Float64Array, weights: (state: State) => Weights, shift: (state: State) => number,
  * }} Evidence
@@ -87,11 +101,12 @@
  * @typedef {{
  *   key: string, size: number, cut: number, threshold: number, expectedTrue: number, expectedFalse: number,
  *   expectedMissed: number, expectedMarkers: number, falseDiscoveryRate: number, tiedOut: number,
- *   underNull: number | null, words: string, cumulativeFalse: Float64Array, cumulativeTrue: Float64Array,
+ *   underNull: number | null, estimate: Estimate | null, words: string, cumulativeFalse: Float64Array, cumulativeTrue: Float64Array,
  * }} Solution
  *
  * Probabilities of lowest, lowest + 1, ...
  * @typedef {{ lowest: number, pmf: Float64Array }} Distribution
+ * @typedef {{ low: number, high: number }} Ends
  * @typedef {Distribution & { key: string, low: number, high: number, hitRate: number }} ListDistribution
  */
 
