@@ -92,8 +92,8 @@ def test_a_selector_shuffles_as_it_is_told(rng):
     X = rng.normal(size=(30, 50))
     X[15:, 0] += 4.0
     y = [0] * 15 + [1] * 15
-    selector = bs.OBFSelector(shuffles=25, seed=3).fit(X, y)
-    expected = bs.screen(X, y, shuffles=25, seed=3)
+    selector = bs.OBFSelector(shuffles=25, random_state=3).fit(X, y)
+    expected = bs.screen(X, y, shuffles=25, random_state=3)
     np.testing.assert_array_equal(selector.posterior_.shuffled.reaching, expected.shuffled.reaching)
     assert selector.selection_.count_test.n_shuffles == 25
     assert bs.OBFSelector(shuffles=0).fit(X, y).posterior_.shuffled is None
