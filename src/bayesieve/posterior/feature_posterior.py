@@ -316,7 +316,7 @@ class FeaturePosterior(Marginals):
         >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
         >>> table = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()).to_dict()
         >>> list(table)[:5]
-        ['rank', 'feature', 'log_odds', 'probability', 'log_bayes_factor']
+        ['rank', 'feature', 'log_odds', 'probability', 'local_fdr']
         """
         return posterior_table(self)
 

@@ -56,7 +56,7 @@ class Fragility:
     >>> found.full.log_odds.round(1).tolist(), found.least_log_odds.round(1).tolist()
     ([7.4, -0.9], [5.7, -2.8])
     >>> found.culprit.tolist(), found.n_removals.tolist()
-    ([7, 9], [10, 10])
+    ([9, 9], [10, 10])
     """
 
     full: FeaturePosterior
