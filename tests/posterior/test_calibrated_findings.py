@@ -138,7 +138,7 @@ def test_densities_and_maps_of_classes_blocks_and_pairs(rng):
     np.testing.assert_allclose(ours.y, theirs.y, rtol=1e-12)
     posterior = bs.screen(X, y, shuffles=0)
     terms = composition_of(posterior).of(posterior, 2)
-    assert [name for name, _ in terms] == ["prior odds", "data"]
+    assert [name for name, _ in terms] == ["prior odds", "means differ", "or variances differ"]
     assert sum(value for _, value in terms) == pytest.approx(posterior.log_odds[2])
 
 
@@ -177,7 +177,8 @@ def test_other_priors_keep_shuffles_only_where_they_still_hold(rng):
     assert posterior.with_prior(np.full(60, 0.3)).shuffled is None
     by_feature = bs.screen(X, y, prior_probability=np.full(60, 0.3), shuffles=20)
     assert by_feature.shuffled.by_feature
-    assert by_feature.with_prior(0.3).shuffled is None
+    assert by_feature.with_prior(0.3).shuffled is not None  # the same for all: nothing changes places
+    assert by_feature.with_prior(rng.uniform(0.1, 0.4, 60)).shuffled is None
     assert bs.FalseDiscovery(0.1).select(posterior.with_prior(np.full(60, 0.3))).count_test is None
     sized = bs.with_size_prior(posterior, bs.SizePrior.uniform())
     assert sized.posterior.shuffled is None
@@ -194,7 +195,7 @@ def test_size_priors_and_sets_work_on_the_bayes_factors(rng):
     log = masks @ posterior.log_bayes_factor - np.log(9) - np.log(special.comb(8, sizes))
     weights = np.exp(log - special.logsumexp(log))
     np.testing.assert_allclose(sized.posterior.probability, weights @ masks, rtol=1e-9)
-    together = bs.enumerate_sets(X, y, prior=bs.SizePrior.uniform())
+    together = bs.enumerate_sets(X, y, model=bs.CalibratedModel(), prior=bs.SizePrior.uniform())
     np.testing.assert_allclose(np.exp(-np.logaddexp(0, -together.log_odds)), weights @ masks, rtol=1e-9)
     with pytest.raises(bs.OptionError, match="structure='diagonal'"):
         bs.enumerate_sets(X, y, model=bs.CalibratedModel(), structure="joint")
@@ -212,7 +213,7 @@ def test_p_values_and_permutations(rng):
     with pytest.raises(
         bs.OptionError, match=r"paper's priors.*GaussianModel\.jeffreys\(\).*posterior\.shuffled"
     ) as e:
-        bs.permutations(X, y)
+        bs.permutations(X, y, posterior=posterior)
     assert e.value.message.kind == "capability"
     with pytest.raises(bs.OptionError, match="CalibratedModel"):
         bs.permutations(X, y, posterior=posterior)

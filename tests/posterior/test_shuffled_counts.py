@@ -93,7 +93,7 @@ def test_a_selector_shuffles_as_it_is_told(rng):
     X[15:, 0] += 4.0
     y = [0] * 15 + [1] * 15
     selector = bs.OBFSelector(shuffles=25, random_state=3).fit(X, y)
-    expected = bs.screen(X, y, shuffles=25, random_state=3)
+    expected = bs.screen(X, y, shuffles=25, seed=3)
     np.testing.assert_array_equal(selector.posterior_.shuffled.reaching, expected.shuffled.reaching)
     assert selector.selection_.count_test.n_shuffles == 25
     assert bs.OBFSelector(shuffles=0).fit(X, y).posterior_.shuffled is None

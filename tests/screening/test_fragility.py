@@ -351,7 +351,8 @@ def test_files_that_come_in_many_pieces(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
     monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_chunk", lambda n_features: 8)
-    monkeypatch.setattr("bayesieve.screening.leave_one_out._VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("bayesieve.screening.leave_one_out.VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("bayesieve.screening.removals.VALUES_AT_ONCE", 100)
     table = bs.read_table(tmp_path / "x.npy", labels=f"{tmp_path / 'labels.csv'}:stage", samples_in="rows")
     assert len(list(table.blocks(np.arange(20)))) > 1
     check(X, y, table=table, prior_probability=0.2)

@@ -269,6 +269,7 @@ def test_python_lines_give_the_same_results(folder, monkeypatch, run, how, rule)
         ({"permutations": 10}, ("permutations", "prior", "shuffles")),
         ({"prior_ratio": 0.4}, ("prior_ratio", "prior")),
         ({"seed": 1, "shuffles": 0}, ("seed", "permutations", "shuffles")),
+        ({"prior_probability": "estimate", "shuffles": 0}, ("prior_probability", "shuffles")),
         ({"threshold": 1.5}, ("threshold",)),
         ({"n_selected": 2.5}, ("n_selected",)),
         ({"n_selected": "2.5"}, ("n_selected",)),

@@ -16,7 +16,7 @@ ESTIMATE = "estimate"  # in the place of a prior probability
 _TIE = 1e-9
 _RARELY = 0.05  # how often shuffled labels may suggest more markers than are believed in for that
 _MOST_SHARE = 0.5  # so that no feature is believed in against its own evidence
-_LARGEST_LOG, _STEPS, _DIGITS = 700.0, 200, 1e-12
+_LARGEST_LOG, _STEPS, _DIGITS = 700.0, 100, 1e-9
 
 
 def estimate_share(log_bayes_factor: FloatArray) -> float:
