@@ -327,7 +327,7 @@ class FalseDiscovery:
         shuffled, log_odds = posterior.shuffled, posterior.log_odds[posterior.ranking]
         assert shuffled is not None
         assert self.confidence is not None
-        own = log_odds if shuffled.by_feature else log_odds - float(np.asarray(posterior.prior_log_odds))
+        own = log_odds if shuffled.by_feature else posterior.log_bayes_factor[posterior.ranking]
         own = own[own > 0.0] if not shuffled.by_feature else own  # weaker ones were not kept
         counts = np.array([np.searchsorted(-each, -own, side="right") for each in shuffled.values])
         high = np.quantile(counts, self.confidence, axis=0, method="inverted_cdf") * posterior.null_share

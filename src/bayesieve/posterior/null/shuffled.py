@@ -59,13 +59,19 @@ class ShuffledLabels:
         least: float = 0.0,
     ) -> ShuffledLabels:
         """Reduce the evidence of every shuffle to what passes, and to how far features are reached."""
+        shuffled = [
+            each[np.isfinite(each)] for each in shuffled
+        ]  # certain features pass with any labels, or never
         order = np.argsort(-own, kind="stable")
+        order = order[np.isfinite(own[order])]
         falling = -own[order]
         ties = falling + _TIE * (1.0 + np.abs(falling))  # equal but for rounding counts as reaching
-        reaching, share = np.zeros(own.size), np.empty(own.size)
+        reaching = np.where(own == np.inf, 0.0, float(own.size))
+        share = np.where(own == np.inf, 0.0, 1.0)
+        reaching[order] = 0.0
         for each in shuffled:
             reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
-        reaching /= len(shuffled)
+        reaching[order] /= len(shuffled)
         rate = reaching[order] / np.maximum(np.searchsorted(falling, ties, side="right"), 1)
         share[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
         values = tuple(np.sort(each[each > least])[::-1].copy() for each in shuffled)
