@@ -73,7 +73,7 @@ def shuffle_labels(
         if progress is not None:
             progress(done + 1, len(labellings))
     mine = own + prior if by_feature else own
-    least = float(np.min(prior)) if by_feature else 0.0
+    least = float(np.min(prior, where=np.isfinite(prior), initial=np.inf)) if by_feature else 0.0
     made = ShuffledLabels.collect(
         mine, found, samples.scheme, complete=complete, by_feature=by_feature, least=least
     )

@@ -113,11 +113,13 @@ class ShuffledLabels:
         least: float = 0.0,
     ) -> ShuffledLabels:
         """Reduce the evidence of every shuffle to what passes, and to how far features are reached."""
+        shuffled = [each[np.isfinite(each)] for each in shuffled]  # others are certain whatever the labels
         order, _, ties = _in_order(own)
-        reaching = np.zeros(own.size)
+        reaching = np.where(own == np.inf, 0.0, float(own.size))
+        reaching[order] = 0.0
         for each in shuffled:
             reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
-        reaching /= len(shuffled)
+        reaching[order] /= len(shuffled)
         values = tuple(np.sort(each[each > least])[::-1].copy() for each in shuffled)
         return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature, least)
 
@@ -219,14 +221,15 @@ class ShuffledLabels:
 def share_of(own: FloatArray, reaching: FloatArray) -> FloatArray:
     """False discovery rate without markers: features that come as far with shuffled labels, over own ones."""
     order, falling, ties = _in_order(own)
-    share = np.empty(own.size)
+    share = np.where(own == np.inf, 0.0, 1.0)
     rate = reaching[order] / np.maximum(np.searchsorted(falling, ties, side="right"), 1)
     share[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
     return share
 
 
 def _in_order(own: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Order from the strongest, negative values in it, and up to where others are equal but for rounding."""
+    """Order from the strongest that is not certain, negative values in it, and how far rounding may take others."""
     order = np.argsort(-own, kind="stable")
+    order = order[np.isfinite(own[order])]
     falling = -own[order]
     return order, falling, falling + _TIE * (1.0 + np.abs(falling))
