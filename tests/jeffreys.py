@@ -1,4 +1,4 @@
-"""The paper's prior by name: what the package does unless told otherwise, under Jeffreys' prior unless told otherwise."""
+"""The paper's prior by name: screens and what follows, under Jeffreys' prior unless a model is given."""
 
 from __future__ import annotations
 
@@ -18,5 +18,4 @@ def _under(function):
 
 
 screen = _under(bs.screen)
-permutations = _under(bs.permutations)
 fragility = _under(bs.fragility)

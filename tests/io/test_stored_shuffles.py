@@ -17,8 +17,8 @@ from bayesieve.selection import results_hash
 
 ENDINGS = ("csv", "parquet", "json")
 RULES = (
-    bs.MinimalRisk(0.5), bs.MinimalRisk(0.9), bs.FalseDiscovery(0.1), bs.FalseDiscovery(0.3), bs.NeymanPearson(2.0),
-    bs.NeymanPearson(400.0), bs.FalseDiscovery(0.3, confidence=0.8), bs.FixedSize(12), bs.MostProbable(),
+    bs.MinimalRisk(0.5), bs.MinimalRisk(0.9), bs.FalseDiscovery(0.1), bs.FalseDiscovery(0.3),
+    bs.NeymanPearson(2.0), bs.NeymanPearson(400.0), bs.FalseDiscovery(0.3, confidence=0.8), bs.FixedSize(12), bs.MostProbable(),
 )  # fmt: skip
 
 
@@ -32,7 +32,8 @@ def study(seed=1, n=24, p=300, markers=12, shift=2.2, **options):
 
 
 DESIGNS = {
-    "samples": {}, "batches": {"blocks": ["p", "q", "q", "p"] * 6}, "pairs": {"pairs": [i // 2 for i in range(24)]},
+    "samples": {}, "batches": {"blocks": ["p", "q", "q", "p"] * 6},
+    "pairs": {"pairs": [i // 2 for i in range(24)]},
     "own priors": {"prior_probability": np.linspace(0.01, 0.3, 300)},
     "jeffreys": {"model": bs.GaussianModel.jeffreys()},
 }  # fmt: skip

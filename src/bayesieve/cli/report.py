@@ -181,7 +181,8 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
     if isinstance(ratio, str) or not 0.0 < ratio < math.inf:
         raise OptionError(f"--prior-ratio must be a positive number here, not '{ratio}'; names need the data.")
     by = state.power * math.log(ratio / state.value)
-    model: Any = dataclasses.replace(posterior.model, prior_ratio=ratio)  # type: ignore[call-arg]  # it has one
+    old: Any = posterior.model
+    model: Any = dataclasses.replace(old, prior_ratio=ratio)
     shuffled = None if posterior.shuffled is None else posterior.shuffled.moved(by)
     moved = np.asarray(posterior.log_bayes_factor + by)
     return dataclasses.replace(posterior, log_bayes_factor=moved, model=model, shuffled=shuffled)

@@ -105,9 +105,9 @@ def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
         formula = formula.replace("(n - 1 + d0)/2", "(n + d0)/2")
     elif model.variance_weight:
         paragraphs.append(
-            f"With probability w = {model.variance_weight:.3g} it is the variances that differ: their log ratio is "
-            f"Gaussian with a standard deviation of {ratios}, equally probable. Evidence from variances counts as far "
-            "as the kurtosis of the values allows, so that heavy tails are not taken for a difference."
+            f"With probability w = {model.variance_weight:.3g} it is the variances that differ: their log ratio "
+            f"is Gaussian with a standard deviation of {ratios}, equally probable. Evidence from variances counts "
+            "as far as the kurtosis of the values allows, so that heavy tails are not taken for a difference."
         )
         formula = f"BF = (1 - w) mean of BF_mean + w mean of BF_variance\n{formula}"
     else:
@@ -231,10 +231,10 @@ def _errors(report: ReportData) -> dict[str, Any]:
     if report.posterior.shuffled is not None:
         return _part(
             "Errors to expect",
-            "The number of false positives is taken from shuffled labels: the mean number of features that pass the "
-            "cut of the list with them, times the share of features believed to be no markers. Its interval runs "
-            "from the 5% to the 95% point over the shuffles. Missed markers are those of the model: the sum of the "
-            "probabilities outside the list (equation 3.6). The model by itself would expect the sum of "
+            "The number of false positives is taken from shuffled labels: the mean number of features that pass "
+            "the cut of the list with them, times the share of features believed to be no markers. Its interval "
+            "runs from the 5% to the 95% point over the shuffles. Missed markers are those of the model: the sum "
+            "of the probabilities outside the list (equation 3.6). The model by itself would expect the sum of "
             f"(1 - probability) over the list, {report.selection.expected_false_positives:,.3g}.",
             formula="E[FP] = (1 - p) mean over shuffles of the number of features over the cut",
         )
@@ -256,12 +256,12 @@ def _shuffled(report: ReportData) -> dict[str, Any]:
     every = "all other ways to deal them" if shuffled.complete else "drawn at random"
     return _part(
         "The list against shuffled labels",
-        f"The screen was repeated {shuffled.n_shuffles:,} times with labels shuffled {among} ({every}); everything that "
-        "it takes from the data was taken anew. Features keep their distributions and what they have in common. The "
-        "length of the list at its cut and at stricter ones (probability 0.8, 0.9, 0.95, 0.99, 0.999) is ranked among "
-        "the lengths that shuffled labels give, and the least rank is compared with theirs, so that trying several "
-        "cuts costs what it must. A list stands if p is at most 0.05; otherwise it is that of the first stricter cut "
-        "which stands, or empty. Log-odds and ranks are not changed.",
+        f"The screen was repeated {shuffled.n_shuffles:,} times with labels shuffled {among} ({every}); everything "
+        "that it takes from the data was taken anew. Features keep their distributions and what they have in "
+        "common. The length of the list at its cut and at stricter ones (probability 0.8, 0.9, 0.95, 0.99, 0.999) "
+        "is ranked among the lengths that shuffled labels give, and the least rank is compared with theirs, so "
+        "that trying several cuts costs what it must. A list stands if p is at most 0.05; otherwise it is that of "
+        "the first stricter cut which stands, or empty. Log-odds and ranks are not changed.",
         *map(report.say, count_lines(report.selection)),
     )
 

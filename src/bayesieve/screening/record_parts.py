@@ -240,8 +240,8 @@ def decode_judgement(results: Mapping[str, Any], posterior: FeaturePosterior) ->
         )  # fmt: skip
     if stated.get("source") == "shuffles" and posterior.shuffled is not None:
         step = posterior.null_share / posterior.shuffled.n_shuffles
-        numbers = (float(stated[name]) for name in ("expected", "low", "high"))
-        found["estimate"] = FalsePositiveEstimate(*numbers, "shuffles", step)
+        expected, low, high = (float(stated[name]) for name in ("expected", "low", "high"))
+        found["estimate"] = FalsePositiveEstimate(expected, low, high, "shuffles", step)
     return found
 
 

@@ -80,7 +80,7 @@ class ShuffledLabels:
         >>> found.share.round(3).tolist()
         [0.0, 0.25, 0.5]
         """
-        order, falling, ties = _in_order(own)
+        order, _, ties = _in_order(own)
         reaching = np.zeros(own.size)
         for each in shuffled:
             reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
@@ -170,7 +170,7 @@ class ShuffledLabels:
         return float(low), float(high)
 
     def moved(self, by: float) -> ShuffledLabels:
-        """The same after a number was added to every log Bayes factor, with the true labels and with shuffled ones.
+        """The same after a number was added to every log Bayes factor, with true labels and with shuffled ones.
 
         Examples
         --------
