@@ -382,9 +382,9 @@ def test_constant_in_a_class_needs_the_values_or_a_resolution(data):
     flat = X.copy()
     flat[y == "case", 0] = 2.0
     with pytest.warns(bs.DegenerateFeatureWarning):
-        whole = bs.OBFSelector().fit(flat, y)
+        whole = bs.OBFSelector(bs.GaussianModel.jeffreys()).fit(flat, y)
     with pytest.warns(bs.DegenerateFeatureWarning):
-        parts = bs.OBFSelector().partial_fit(flat, y)
+        parts = bs.OBFSelector(bs.GaussianModel.jeffreys()).partial_fit(flat, y)
     assert whole.posterior_.log_bayes_factor[0] > 10.0
     assert parts.posterior_.log_bayes_factor[0] == 0.0
     whole, parts = bs.OBFSelector(resolution=0.1).fit(flat, y), bs.OBFSelector(resolution=0.1).partial_fit(flat, y)
@@ -450,3 +450,53 @@ def test_text_categories_of_a_frame():
     selector = bs.OBFSelector(bs.CategoricalModel()).fit(frame, ["a", "b"] * 10)
     assert selector.get_support().tolist() == [True, True]
     assert list(selector.get_feature_names_out()) == ["snp", "flag"]
+
+
+def test_shuffles_and_their_seed_reach_the_screen(data):
+    X, y = data
+    screened = bs.screen(X, y, shuffles=30, seed=3)
+    for state in (3, np.int64(3)):
+        selector = bs.OBFSelector(shuffles=30, random_state=state).fit(X, y)
+        assert selector.posterior_.shuffled.n_shuffles == 30
+        np.testing.assert_array_equal(selector.posterior_.shuffled.reaching, screened.shuffled.reaching)
+    assert selector.selection_.false_positive_estimate.source == "shuffles"
+    assert selector.selection_.count_test is not None
+    first, second = (
+        bs.OBFSelector(shuffles=30, random_state=np.random.RandomState(5)).fit(X, y).posterior_ for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.shuffled.reaching, second.shuffled.reaching)
+    assert (first.shuffled.reaching != screened.shuffled.reaching).any()
+    assert bs.OBFSelector(shuffles=0, random_state=None).fit(X, y).posterior_.shuffled is None
+    with pytest.raises(ValueError, match="seed"):
+        bs.OBFSelector(shuffles=30, random_state="often").fit(X, y)
+    robust = bs.OBFSelector(shuffles=30, fragility="select").fit(X, y)
+    assert robust.selection_.posterior.shuffled is None
+    assert robust.posterior_.shuffled is not None
+    estimated = bs.OBFSelector(shuffles=30, prior_probability="estimate").fit(X, y)
+    assert estimated.posterior_.estimated_share == bs.screen(X, y, shuffles=30).estimated_share
+
+
+def test_batches_merge_third_and_fourth_powers_and_shuffle_nothing(data):
+    X, y = data
+    X = X + np.random.default_rng(1).standard_t(3, size=X.shape)
+    parts = bs.OBFSelector()
+    for rows in np.array_split(np.random.default_rng(0).permutation(len(y)), 4):
+        parts.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    whole = bs.OBFSelector(shuffles=20).fit(X, y)
+    np.testing.assert_allclose(parts.moments_.centred_fourths, whole.moments_.centred_fourths, rtol=1e-10)
+    np.testing.assert_allclose(parts.moments_.centred_cubes, whole.moments_.centred_cubes, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(parts.scores_, whole.scores_, rtol=1e-8, atol=1e-9)
+    assert parts.posterior_.shuffled is None
+    assert parts.selection_.false_positive_estimate.source == "model"
+    assert whole.selection_.false_positive_estimate.source == "shuffles"
+    with pytest.raises(bs.OptionError, match="shuffled labels"):
+        bs.OBFSelector(prior_probability="estimate").partial_fit(X, y)
+
+
+def test_nothing_is_selected_before_both_classes_are_there(data):
+    X, y = data
+    classes = np.unique(y)
+    one = bs.OBFSelector().partial_fit(X[y == classes[0]], y[y == classes[0]], classes=classes)
+    assert not hasattr(one, "selection_")
+    both = one.partial_fit(X[y == classes[1]], y[y == classes[1]])
+    np.testing.assert_allclose(both.scores_, bs.OBFSelector(shuffles=0).fit(X, y).scores_, rtol=1e-8, atol=1e-9)

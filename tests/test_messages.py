@@ -38,7 +38,9 @@ CALLS: dict[str, Callable[[], object]] = {
     ),
     "screen of blocks": lambda: bs.screen(table(), LABELS, blocks=[0, 1] * 6, informative_missing=True),
     "fragility": lambda: bs.fragility(constant(), LABELS),
-    "permutations": lambda: bs.permutations(table(), LABELS, n_permutations=5000),
+    "permutations": lambda: bs.permutations(
+        table(), LABELS, model=bs.GaussianModel.jeffreys(), n_permutations=5000
+    ),
     "score": lambda: bs.score(constant(), LABELS, method="welch"),
     "score of values": lambda: bs.score(table().round(), LABELS, method="mi"),
     "compare_methods": lambda: bs.compare_methods(constant(), LABELS, methods=["welch", "obf-jp"]),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import ClassifierTags
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -28,11 +28,11 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     model
-        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` when None.
+        Likelihood and priors; ``CalibratedModel()`` when None.
     patterns
         For more than two classes, in which ways they may differ; as in :func:`bayesieve.screen`.
     prior_probability
-        Share of features believed to be markers beforehand, or one probability per feature.
+        Share of features believed to be markers beforehand, one probability per feature, or ``"estimate"``.
     rule
         A rule object such as ``FixedSize(100)``, or the paper's acronym with its numbers: ``"MNC"``, ``"NP:5"``.
     missing, informative_missing, degenerate, resolution, block_model, n_threads
@@ -42,6 +42,11 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     fragility
         ``"report"``: also find out what leaving out any one sample would do: ``fragility_``.
         ``"select"``: select on the least log-odds over leaving any one sample out.
+    shuffles
+        How often to screen with shuffled labels, as in :func:`bayesieve.screen`; :meth:`partial_fit` keeps no
+        samples whose labels it could shuffle.
+    random_state
+        Of the shuffles: a whole number, None for another result every time, or a generator of scikit-learn's kind.
 
     Attributes
     ----------
@@ -89,6 +94,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         kinds: bool = False,
         fragility: str | None = None,
         n_threads: int | None = None,
+        shuffles: int | str | None = "auto",
+        random_state: Any = 0,
     ) -> None:
         self.model = model
         self.patterns = patterns
@@ -102,6 +109,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.kinds = kinds
         self.fragility = fragility
         self.n_threads = n_threads
+        self.shuffles = shuffles
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None) -> Self:
         """Screen the data and select features.
@@ -126,7 +135,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         posterior = screen(
             X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
             pairs=pairs, exposures=exposures, block_model=self.block_model,
-            informative_missing=self.informative_missing,
+            informative_missing=self.informative_missing, shuffles=self.shuffles, seed=self._seed(),
         )  # fmt: skip
         self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut, exposures))
         return self
@@ -134,8 +143,10 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add a batch of samples; the result equals :meth:`fit` on all of them, to rounding.
 
-        One exception: a feature that is constant within a class stays at its prior, because the values
-        that :meth:`fit` would take a floor from are gone. State ``resolution`` to have it judged.
+        No samples are kept, so that no labels are shuffled: expected errors are those of the model, and a list is
+        not tested for its length. One more exception, under a :class:`GaussianModel`: a feature that is constant
+        within a class stays at its prior, because the values that :meth:`fit` would take a floor from are gone.
+        State ``resolution`` to have it judged.
 
         Parameters
         ----------
@@ -147,7 +158,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         OBFSelector
-            Itself. Until every class has two samples, an improper prior allows no selection yet.
+            Itself. Until every class has two samples, only a proper prior allows a selection.
 
         Examples
         --------
@@ -179,7 +190,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         batch = model.summarise(matrix, missing=self.missing, n_threads=self.n_threads)
         merged = batch if before is None else before.merge(batch)
-        if min(largest_counts(merged)) >= 2 or not model.supports("prior-ratio"):
+        needs_both = model.supports("prior-ratio") or model.supports("effect-sizes")
+        if min(largest_counts(merged)) >= 2 or not needs_both:
             self._finish(screen(merged, **self._screen_options()))
         self.classes_ = np.asarray(merged.classes)
         self.statistics_ = merged
@@ -230,6 +242,13 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self._names = names
         return X, y
+
+    def _seed(self) -> int:
+        """Return the seed of the shuffles."""
+        state = self.random_state
+        if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
+            return int(state)
+        return int(check_random_state(state).randint(2**31 - 1))
 
     def _screen_options(self) -> dict[str, Any]:
         return {

@@ -131,7 +131,8 @@ def test_simulated_differences_are_named(rng):
     x[100:, 10:20] += 1.5
     x[100:, 20:30] *= 3.0
     x[100:, 30:] = 3.0 * x[100:, 30:] + 4.0
-    posterior = bs.screen(x, [0] * 100 + [1] * 100, prior_probability=0.2)
+    model = bs.GaussianModel.jeffreys()
+    posterior = bs.screen(x, [0] * 100 + [1] * 100, model=model, prior_probability=0.2)
     expected = ("same",) * 10 + ("mean",) * 10 + ("variance",) * 10 + ("mean and variance",) * 10
     found = kinds(posterior)
     assert sum(a == b for a, b in zip(found.kind, expected, strict=True)) >= 38
@@ -142,7 +143,8 @@ def test_simulated_differences_are_named(rng):
 def test_a_posterior_brings_its_prior_and_its_resolution(rng):
     x = np.round(rng.normal(size=(20, 6)))
     prior = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 1.0])
-    posterior = bs.screen(x, [0] * 10 + [1] * 10, prior_probability=prior, resolution=1.0)
+    model = bs.GaussianModel.jeffreys()
+    posterior = bs.screen(x, [0] * 10 + [1] * 10, model=model, prior_probability=prior, resolution=1.0)
     found = kinds(posterior)
     direct = kinds(posterior.moments.with_resolution(1.0), prior_probability=prior)
     assert np.array_equal(found.probability, direct.probability)
@@ -154,7 +156,7 @@ def test_a_posterior_brings_its_prior_and_its_resolution(rng):
 def test_features_that_cannot_be_judged_are_undefined():
     x = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 5.5], [2.0, 7.0], [3.0, 8.0], [4.0, 9.0]])
     with pytest.warns(bs.BayesieveWarning):
-        posterior = bs.screen(x, [0] * 3 + [1] * 3)
+        posterior = bs.screen(x, [0] * 3 + [1] * 3, model=bs.GaussianModel.jeffreys())
     found = kinds(posterior)
     assert found.kind[0] == "undefined"
     assert np.isnan(found.probability[:, 0]).all()

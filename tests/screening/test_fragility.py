@@ -17,11 +17,21 @@ from hypothesis.extra import numpy as hnp
 
 import bayesieve as bs
 from bayesieve.models.gaussian.leave_one_out import turning_points
-from bayesieve.screening import fragility
 from bayesieve.screening.leave_one_out import one_by_one
 
 SCREEN = sys.modules["bayesieve.screening.obf"]  # the module; the package gives the function
 RNG = np.random.default_rng(20240611)
+
+
+def screen(*data, **options):
+    """Screen under Jeffreys' prior, unless another model is given."""
+    return bs.screen(*data, **{"model": bs.GaussianModel.jeffreys(), "shuffles": 0} | options)
+
+
+def fragility(X, *labels, **options):
+    """Leave samples out under Jeffreys' prior, unless another model or a screen is given."""
+    model = {} if len(labels) > 1 or "posterior" in options else {"model": bs.GaussianModel.jeffreys()}
+    return bs.fragility(X, *labels, **model | options)
 
 
 @contextlib.contextmanager
@@ -50,13 +60,13 @@ def brute_force(X, y, *, missing="raise", **options):
     without = np.full(X.shape, np.nan)
     classes = tuple(np.unique(y).tolist())
     with quietly():
-        full = bs.screen(X, y, classes=classes, missing=missing, **options)
+        full = screen(X, y, classes=classes, missing=missing, **options)
     floored = full.degenerate & (full.log_bayes_factor != 0)
     for i in range(len(y)):
         kept = np.arange(len(y)) != i
         try:
             with quietly():
-                shorter = bs.screen(X[kept], y[kept], classes=classes, missing=missing, **options)
+                shorter = screen(X[kept], y[kept], classes=classes, missing=missing, **options)
         except bs.PriorError:  # a class has become too small for its prior, whatever the feature
             continue
         without[i] = np.where(shorter.degenerate & ~floored, np.nan, shorter.log_odds)
@@ -114,6 +124,9 @@ PRIORS = {
     "no scale but a mean": bs.GaussianModel(
         (bs.NormalInverseGamma(0.0, 0.0, 0.5, 0.1),), bs.NormalInverseGamma(0.0, 0.0, 0.5, -0.2), 0.2
     ),
+    "calibrated": bs.CalibratedModel(0.3, 3.0, 1.2, (0.5, 1.0, 2.0), (0.4, 0.8, 1.6)),
+    "calibrated, variances not moderated": bs.CalibratedModel(0.5, 0.0, 0.0, (0.3, 3.0), (0.3, 2.0)),
+    "calibrated, means only": bs.CalibratedModel(0.0, 2.0, 0.5, (1.0,), ()),
     "many classes' degrees": bs.GaussianModel(
         (bs.NormalInverseGamma(40.0, 20.0, 1.0),), bs.NormalInverseGamma(1.0, 0.5, 1.0)
     ),
@@ -147,7 +160,8 @@ def test_missing_values_are_no_removals(name):
     check(X, y, model=PRIORS[name], missing="omit", prior_probability=0.2)
 
 
-def test_ties_equal_values_and_skipped_removals():
+@pytest.mark.parametrize("name", ["jeffreys", "calibrated", "calibrated, variances not moderated"])
+def test_ties_equal_values_and_skipped_removals(name):
     X = np.round(RNG.normal(size=(16, 200)) * 0.7)  # few different values, many of them equal
     y = np.repeat([0, 1], 8)
     X[:, 0], X[:, 1], X[:8, 2] = 0.0, np.arange(16), 3.0
@@ -155,7 +169,7 @@ def test_ties_equal_values_and_skipped_removals():
     X[:8, 3] = np.arange(8)
     X[:8, 4] = [4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     X[8:, 4] = np.arange(8)
-    found = check(X, y, prior_probability=0.3)
+    found = check(X, y, model=PRIORS[name], prior_probability=0.3)
     assert found.n_skipped[3] == found.n_skipped[4] == 1
     assert found.n_removals[3] == 15
     assert found.culprit[3] != 12
@@ -177,12 +191,12 @@ def test_a_floor_does_not_hide_an_outlier():
 def test_samples_in_another_order_are_noticed():
     X, y = table_of(12, 12)
     with pytest.raises(bs.DataError, match="not the one that was screened"):
-        fragility(X, y[::-1], posterior=bs.screen(X, y))
+        fragility(X, y[::-1], posterior=screen(X, y))
 
 
 @pytest.mark.parametrize("step", [0.5, np.linspace(0.0, 2.0, 60)], ids=["one", "per feature"])
 @pytest.mark.parametrize("sizes", [(9, 7), (2, 6)])
-@pytest.mark.parametrize("name", ["jeffreys", "proper", "no scale but a mean"])
+@pytest.mark.parametrize("name", ["jeffreys", "proper", "no scale but a mean", "calibrated"])
 def test_rounding_variance_leaves_with_the_sample(step, sizes, name):
     X, y = table_of(*sizes)
     X = np.round(X)
@@ -194,9 +208,10 @@ def test_large_offsets_cost_no_digits():
     X = np.round(X, 3)
     shifted = X + 2.0**27  # all digits survive up to 2**-25
     X = shifted - 2.0**27
-    near, far = (fragility(Z, y).least_log_odds for Z in (X, shifted))
-    np.testing.assert_allclose(far, near, rtol=1e-9, atol=1e-9)
-    check(shifted, y)
+    for name in ("jeffreys", "calibrated"):
+        near, far = (fragility(Z, y, PRIORS[name]).least_log_odds for Z in (X, shifted))
+        np.testing.assert_allclose(far, near, rtol=1e-9, atol=1e-9)
+        check(shifted, y, model=PRIORS[name])
 
 
 def test_outliers_that_hide_everything_else_are_removed_exactly():
@@ -336,7 +351,8 @@ def test_files_that_come_in_many_pieces(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
     monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_chunk", lambda n_features: 8)
-    monkeypatch.setattr("bayesieve.screening.leave_one_out._VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("bayesieve.screening.leave_one_out.VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("bayesieve.screening.removals.VALUES_AT_ONCE", 100)
     table = bs.read_table(tmp_path / "x.npy", labels=f"{tmp_path / 'labels.csv'}:stage", samples_in="rows")
     assert len(list(table.blocks(np.arange(20)))) > 1
     check(X, y, table=table, prior_probability=0.2)
@@ -385,7 +401,7 @@ def test_more_classes_and_other_models():
     found = fragility(counts, labels, model, exposures=exposures)
     assert found.culprit[1] == 2
     shorter = [
-        bs.screen(np.delete(counts, i, 0), np.delete(labels, i), model=model, exposures=np.delete(exposures, i))
+        screen(np.delete(counts, i, 0), np.delete(labels, i), model=model, exposures=np.delete(exposures, i))
         for i in range(16)
     ]
     np.testing.assert_allclose(found.least_log_odds, np.min([s.log_odds for s in shorter], axis=0), rtol=1e-12)
@@ -400,7 +416,7 @@ def test_files_of_other_models_are_refused(tmp_path):
 
 def test_a_ready_posterior_is_used():
     X, y = table_of(12, 12)
-    posterior = bs.screen(X, y, model=bs.GaussianModel.proper(), prior_probability=0.3, classes=("b", "a"))
+    posterior = screen(X, y, model=bs.GaussianModel.proper(), prior_probability=0.3, classes=("b", "a"))
     found = fragility(X, y, posterior=posterior)
     assert found.full is posterior
     compare(found, brute_force_of(posterior, X, y))
@@ -474,7 +490,7 @@ def test_errors_say_what_to_do():
     X, y = table_of(8, 8, 3)
     with pytest.raises(bs.DataError, match=r"Moments hold sums.*fragility\(X, y\)"):
         fragility(bs.Moments.from_matrix(X, y))
-    posterior = bs.screen(X, y)
+    posterior = screen(X, y)
     with pytest.raises(bs.LabelError, match="class of every sample"):
         fragility(X, posterior=posterior)
     with pytest.raises(bs.DataError, match=r"2 features and \[8, 8\] samples"):
@@ -482,8 +498,61 @@ def test_errors_say_what_to_do():
     with pytest.raises(bs.DataError, match=r"\[8, 8\] samples were screened"):
         fragility(X[:-1], y[:-1], posterior=posterior)
     with quietly():
-        blocked = bs.screen(X, y, blocks=np.arange(16) % 2)
+        blocked = screen(X, y, blocks=np.arange(16) % 2)
     with pytest.raises(bs.OptionError, match="not for blocks"):
         fragility(X, y, posterior=blocked)
     with pytest.raises(bs.OptionError, match="cut must be a number"):
         fragility(X, y, cut="high")
+
+
+def test_calibrated_outliers_that_hide_everything_else_are_removed_exactly():
+    """The downdate of the sums has no digit left; the screen of what is left is the reference."""
+    X = RNG.normal(size=(20, 5))
+    y = np.repeat([0, 1], 10)
+    X[10:] += 3.0
+    X[3, :] = [1e3, 1e5, 1e7, 1e9, 1e12]
+    model = PRIORS["calibrated"]
+    with quietly():
+        found = bs.fragility(X, y, model)
+        rest = bs.screen(np.delete(X, 3, axis=0), np.delete(y, 3), model=model)
+        every = brute_force(X, y, model=model)
+    np.testing.assert_allclose(every.without[3], rest.log_odds, rtol=1e-9, atol=1e-9)
+    compare(found, every)
+
+
+def test_what_all_features_gave_is_held_fixed(rng):
+    """The constants of the whole table, not those of what is left; a screen of the rest with them is the same."""
+    X, y = rng.normal(size=(30, 80)), np.repeat([0, 1], 15)
+    X[15:, :10] += 1.2
+    X[15:, 10:20] *= 3.0
+    posterior = bs.screen(X, y, shuffles=20)
+    found = bs.fragility(X, y, posterior=posterior, cut=1.0)
+    assert found.full is posterior
+    assert posterior.shuffled is not None
+    assert found.posterior().shuffled is None
+    assert posterior.model.variance_dof is not None
+    expected = brute_force(X, y, model=posterior.model, shuffles=0)
+    compare(found, expected, cut=1.0)
+    with quietly():
+        anew = bs.screen(np.delete(X, 0, axis=0), np.delete(y, 0), shuffles=0)
+    assert np.abs(anew.log_odds - expected.without[0]).max() > 1e-6
+
+
+def test_calibrated_fragility_of_three_classes_files_and_threads(rng, tmp_path):
+    X, y = rng.normal(size=(24, 40)), np.repeat(["a", "b", "c"], 8)
+    X[y == "c", 0] += 4.0
+    with quietly():
+        posterior = bs.screen(X, y, shuffles=0)
+        compare(bs.fragility(X, y, posterior=posterior), brute_force(X, y, model=posterior.model, shuffles=0))
+    path = tmp_path / "t.csv"
+    lines = [",".join(["y", *(f"g{j}" for j in range(40))])]
+    lines += [",".join([label, *map(repr, row.tolist())]) for label, row in zip(y[:16], X[:16], strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    table = bs.read_table(path, labels="y")
+    with quietly():
+        posterior = bs.screen(table, shuffles=0)
+        one, all_cores = (bs.fragility(X[:16], y[:16], posterior=posterior, n_threads=n) for n in (1, None))
+        of_file = bs.fragility(table, posterior=posterior)
+    for other in (all_cores, of_file):
+        for name in ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -23,6 +23,16 @@ SCREEN, ENGINE, TILES = (  # the modules; the package gives the functions
 TIE = 1e-8
 
 
+def screen(*data, **options):
+    """Screen under Jeffreys' prior, unless another model is given."""
+    return bs.screen(*data, **{"model": bs.GaussianModel.jeffreys(), "shuffles": 0} | options)
+
+
+def permutations(*data, **options):
+    """Permute under Jeffreys' prior, unless another model or a screen is given."""
+    return bs.permutations(*data, **{"model": bs.GaussianModel.jeffreys()} | options)
+
+
 @contextlib.contextmanager
 def quietly():
     """Without warnings and the simulations behind them, which take most of the time of a small screen."""
@@ -37,7 +47,7 @@ def by_screens(X, y, n_permutations, seed=0, **options):
     labels = Relabellings.draw(codes, len(classes), n_permutations, seed).codes
     with quietly():
         return np.array(
-            [bs.screen(X, classes[row], classes=classes.tolist(), **options).log_bayes_factor for row in labels]
+            [screen(X, classes[row], classes=classes.tolist(), **options).log_bayes_factor for row in labels]
         )
 
 
@@ -46,7 +56,7 @@ def check(X, y, n_permutations=40, cut=0.0, leave_out=None, table=None, **option
     given = (X, y) if table is None else (table,)
     told = {} if table is not None else options
     with quietly():
-        found = bs.permutations(*given, n_permutations=n_permutations, cut=cut, leave_out=leave_out, **told)
+        found = permutations(*given, n_permutations=n_permutations, cut=cut, leave_out=leave_out, **told)
     null = by_screens(X, y, n_permutations, **options)
     full = found.full
     usable, own = ~full.degenerate, full.log_bayes_factor
@@ -130,9 +140,7 @@ def test_a_class_of_one_sample_and_a_class_of_none():
     X, y = table_of((1, 12))
     check(X, y, n_permutations=12, model=bs.GaussianModel.proper(mean_locations=(5.0, 5.0), pooled_location=5.0))
     with quietly():
-        found = bs.permutations(
-            X, y, model=bs.GaussianModel.proper(mean_locations=(5.0,)), classes=["a", "b", "c"]
-        )
+        found = permutations(X, y, model=bs.GaussianModel.proper(mean_locations=(5.0,)), classes=["a", "b", "c"])
     assert found.n_permutations == 12
 
 
@@ -146,7 +154,7 @@ def test_missing_values_equal_a_loop_of_screens(sizes):
 def test_left_out_features_are_not_in_the_pool_but_are_judged_by_it():
     X, y = table_of((12, 12))
     found, null = check(X, y, leave_out=np.arange(60) < 10)
-    named = bs.permutations(X, y, n_permutations=40, leave_out=[f"x{i}" for i in range(10)])
+    named = permutations(X, y, n_permutations=40, leave_out=[f"x{i}" for i in range(10)])
     assert (named.n_reaching_pooled == found.n_reaching_pooled).all()
     assert (found.p_value == (1 + found.n_reaching_pooled) / (1 + 40 * 50)).all()
     passing = (null[:, 10:] + found.full.prior_log_odds > 0).sum(axis=1)
@@ -185,13 +193,11 @@ def test_all_labellings_of_a_tiny_study_by_enumeration():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(7, 20)), np.array([0, 1, 1, 0, 0, 1, 0])
     with mock.patch.object(SCREEN, "advise"), pytest.warns(bs.CalibrationWarning, match="only 34 other ways"):
-        found = bs.permutations(X, y, n_permutations=1000)
+        found = permutations(X, y, n_permutations=1000)
     assert found.complete
     assert found.standard_error == 0.0
     with quietly():
-        every = [
-            bs.screen(X, labels).log_bayes_factor for labels in sorted(set(itertools.permutations(y.tolist())))
-        ]
+        every = [screen(X, labels).log_bayes_factor for labels in sorted(set(itertools.permutations(y.tolist())))]
     reaching = (np.array(every) >= found.full.log_bayes_factor - TIE).mean(axis=0)
     np.testing.assert_allclose(found.feature_p_value, reaching, rtol=1e-14)
     assert found.feature_p_value.min() >= 1 / 35
@@ -202,7 +208,7 @@ def test_exhaustive_p_values_are_exact_under_the_null():
     x = np.random.default_rng(2).standard_t(3, size=(7, 1))
     labellings = sorted(set(itertools.permutations([0] * 3 + [1] * 4)))
     with quietly():
-        p = [bs.permutations(x, labels, n_permutations=1000).feature_p_value[0] for labels in labellings]
+        p = [permutations(x, labels, n_permutations=1000).feature_p_value[0] for labels in labellings]
     for k in range(1, 36):
         assert (np.array(p) <= k / 35 + 1e-12).mean() <= k / 35 + 1e-12
 
@@ -214,15 +220,15 @@ def test_lots_tiles_and_threads_change_nothing(monkeypatch, missing):
     if missing:
         X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     with quietly():
-        whole = bs.permutations(X, y, n_permutations=100, missing="omit", n_threads=1)
-        threads = bs.permutations(X, y, n_permutations=100, missing="omit", n_threads=3)
+        whole = permutations(X, y, n_permutations=100, missing="omit", n_threads=1)
+        threads = permutations(X, y, n_permutations=100, missing="omit", n_threads=3)
         monkeypatch.setattr(ENGINE, "_MOST_AT_ONCE", 17)
         monkeypatch.setattr(ENGINE, "_CELLS_AT_ONCE", 17 * 13)
         monkeypatch.setattr(ENGINE, "_VALUES_AT_ONCE", 27 * 50)
         monkeypatch.setattr(TILES, "_VALUES_AT_ONCE", 27 * 3)
         monkeypatch.setattr(TILES, "_TILE", 40)
         done = []
-        chunks = bs.permutations(
+        chunks = permutations(
             X, y, n_permutations=100, missing="omit", n_threads=2, progress=lambda *each: done.append(each)
         )
     assert done[-1] == (150, 150)
@@ -254,12 +260,12 @@ def test_sparse_matrices_frames_and_ready_posteriors_give_the_same():
     X, y = table_of((10, 10), 30)
     X[np.abs(X - 5.0) < 0.4] = 0.0
     with quietly():
-        whole = bs.permutations(X, y, n_permutations=50)
-        posterior = bs.screen(X, y)
+        whole = permutations(X, y, n_permutations=50)
+        posterior = screen(X, y)
         others = [
-            bs.permutations(sp.csr_matrix(X), y, n_permutations=50),
-            bs.permutations(pd.DataFrame(X), pd.Series(y), n_permutations=50),
-            bs.permutations(X, y, posterior=posterior, n_permutations=50, prior_probability=0.9),
+            permutations(sp.csr_matrix(X), y, n_permutations=50),
+            permutations(pd.DataFrame(X), pd.Series(y), n_permutations=50),
+            permutations(X, y, posterior=posterior, n_permutations=50, prior_probability=0.9),
         ]
     for other in others:
         assert (whole.n_reaching == other.n_reaching).all()
@@ -271,35 +277,35 @@ def test_calibrated_ratio_and_cut_give_the_number_asked_for():
     X, y = table_of((12, 12), 300)
     options = {"n_permutations": 200, "prior_probability": 0.02}
     for model, again in (
-        (None, bs.GaussianModel.jeffreys),
+        (bs.GaussianModel.jeffreys(), bs.GaussianModel.jeffreys),
         (bs.GaussianModel.jeffreys("bic"), bs.GaussianModel.jeffreys),
         (bs.GaussianModel.jeffreys(np.full(300, 0.3)), bs.GaussianModel.jeffreys),
     ):
-        found = bs.permutations(X, y, model=model, **options)
+        found = permutations(X, y, model=model, **options)
         for target in (0.5, 1.0, 7.0):
             ratio = found.prior_ratio(target)
-            calibrated = bs.permutations(X, y, model=again(prior_ratio=ratio), **options)
+            calibrated = permutations(X, y, model=again(prior_ratio=ratio), **options)
             assert calibrated.expected_under_null == pytest.approx(target, abs=1e-12)
-            at_cut = bs.permutations(X, y, model=model, cut=found.cut_for(target), **options)
+            at_cut = permutations(X, y, model=model, cut=found.cut_for(target), **options)
             assert at_cut.expected_under_null == pytest.approx(target, abs=1e-12)
 
 
 def test_calibrated_ratio_of_three_distinct_classes():
     X, y = table_of((8, 8, 8), 100)
     options = {"n_permutations": 100, "patterns": "distinct"}
-    ratio = bs.permutations(X, y, **options).prior_ratio(2.0)
-    again = bs.permutations(X, y, model=bs.GaussianModel.jeffreys(ratio), **options)
+    ratio = permutations(X, y, **options).prior_ratio(2.0)
+    again = permutations(X, y, model=bs.GaussianModel.jeffreys(ratio), **options)
     assert again.expected_under_null == pytest.approx(2.0, abs=1e-12)
     with pytest.raises(bs.OptionError, match="cut_for"):
-        bs.permutations(X, y, n_permutations=20).prior_ratio()
+        permutations(X, y, n_permutations=20).prior_ratio()
 
 
 def test_more_can_be_kept_for_a_large_target():
     X, y = table_of((12, 12))
     with pytest.raises(bs.OptionError, match=r"target=30\.0"):
-        bs.permutations(X, y, n_permutations=20).cut_for(30.0)
-    found = bs.permutations(X, y, n_permutations=20, target=30.0)
-    assert bs.permutations(X, y, n_permutations=20, cut=found.cut_for(30.0)).expected_under_null == 30.0
+        permutations(X, y, n_permutations=20).cut_for(30.0)
+    found = permutations(X, y, n_permutations=20, target=30.0)
+    assert permutations(X, y, n_permutations=20, cut=found.cut_for(30.0)).expected_under_null == 30.0
 
 
 def nulls(kind, rng, shape):
@@ -327,7 +333,7 @@ def exact_p(posterior, n0, n1):
 
 def test_gaussian_non_markers_permutations_and_exact_distribution_agree():
     X, y = nulls("gauss", np.random.default_rng(5), (40, 2000)), np.repeat([0, 1], 20)
-    found = bs.permutations(X, y, n_permutations=300)
+    found = permutations(X, y, n_permutations=300)
     exact = exact_p(found.full, 20, 20)
     for p in (found.p_value, found.feature_p_value, exact):
         assert stats.kstest(p, "uniform").pvalue > 0.01
@@ -345,8 +351,8 @@ def test_other_non_markers_break_the_exact_distribution_and_permutations_mend_it
     rng = np.random.default_rng(11)
     y = np.repeat([0, 1], 20)
     with quietly():
-        found = bs.permutations(nulls(kind, rng, (40, 4000)), y, n_permutations=200, prior_probability=0.05)
-        fresh = bs.screen(nulls(kind, rng, (40, 40_000)), y, prior_probability=0.05)
+        found = permutations(nulls(kind, rng, (40, 4000)), y, n_permutations=200, prior_probability=0.05)
+        fresh = screen(nulls(kind, rng, (40, 40_000)), y, prior_probability=0.05)
     realised = (fresh.log_odds > 0).sum() / 10
     assert found.gaussian_under_null < 0.5 * realised
     assert found.expected_under_null == pytest.approx(realised, rel=0.1)
@@ -361,7 +367,7 @@ def test_own_permutations_find_more_markers_among_heavy_tails_than_the_pool():
     rng = np.random.default_rng(8)
     X, y = rng.standard_t(5, size=(50, 300)), np.repeat([0, 1], 25)
     X[y == 1, :20] += 2.0
-    found = bs.permutations(X, y, n_permutations=2000)
+    found = permutations(X, y, n_permutations=2000)
     own, pooled = found.adjusted_feature_p_value <= 0.05, found.adjusted_p_value <= 0.05
     assert own[:20].sum() > pooled[:20].sum()
     assert own[20:].sum() <= 3
@@ -372,7 +378,7 @@ def test_familywise_errors_are_as_announced():
     for seed in range(60):
         X = rng.standard_t(5, size=(16, 40)) + rng.normal(size=(16, 1))  # correlated, heavy tails
         with quietly():
-            found = bs.permutations(X, [0] * 8 + [1] * 8, n_permutations=99, seed=seed)
+            found = permutations(X, [0] * 8 + [1] * 8, n_permutations=99, seed=seed)
         n_wrong += found.familywise_p_value.min() <= 0.2
     assert stats.binomtest(n_wrong, 60, 0.2, alternative="greater").pvalue > 0.01
 
@@ -385,7 +391,7 @@ def test_permuted_markers_are_heavier_or_lighter_than_non_markers(sizes, shift, 
     y = np.repeat([0, 1], sizes)
     X = np.random.default_rng(12).normal(size=(50, 2000))
     X[y == 1] = shift + scale * X[y == 1]
-    found = bs.permutations(X, y, n_permutations=200)
+    found = permutations(X, y, n_permutations=200)
     assert found.expected_under_null / found.gaussian_under_null == pytest.approx(ratio, rel=0.12)
 
 
@@ -394,15 +400,15 @@ def test_markers_in_the_pool_make_others_less_significant_and_can_be_left_out():
     X, y = rng.normal(size=(30, 400)), np.repeat([0, 1], 15)
     X[y == 1, :100] *= 5.0
     X[y == 1, 100:110] += 1.4
-    first = bs.permutations(X, y, n_permutations=200)
-    second = bs.permutations(X, y, n_permutations=200, leave_out=np.arange(400) < 100)
+    first = permutations(X, y, n_permutations=200)
+    second = permutations(X, y, n_permutations=200, leave_out=np.arange(400) < 100)
     assert (second.p_value[100:110] < first.p_value[100:110]).all()
     assert second.n_pool == 300
 
 
 def test_findings_columns_and_some_of_the_features():
     X, y = table_of((12, 12))
-    found = bs.permutations(X, y, n_permutations=40)
+    found = permutations(X, y, n_permutations=40)
     table = found.full.with_finding(found).to_dict()
     assert (table["permutation_p_value"] == found.p_value).all()
     assert (table["permutation_false_discovery_rate"] == found.false_discovery_rate()).all()
@@ -419,44 +425,44 @@ def test_findings_columns_and_some_of_the_features():
 
 
 ERRORS = {
-    "sums": (lambda X, y: bs.permutations(bs.Moments.from_matrix(X, y)), bs.DataError, "hold sums, not samples"),
-    "no labels": (lambda X, y: bs.permutations(X, posterior=bs.screen(X, y)), bs.LabelError, "class of every"),
+    "sums": (lambda X, y: permutations(bs.Moments.from_matrix(X, y)), bs.DataError, "hold sums, not samples"),
+    "no labels": (lambda X, y: permutations(X, posterior=screen(X, y)), bs.LabelError, "class of every"),
     "another table": (
-        lambda X, y: bs.permutations(X + 1.0, y, posterior=bs.screen(X, y)), bs.DataError, "not the one"
+        lambda X, y: permutations(X + 1.0, y, posterior=screen(X, y)), bs.DataError, "not the one"
     ),
     "other labels": (
-        lambda X, y: bs.permutations(X, y[::-1], posterior=bs.screen(X, y)), bs.DataError, "not the one"
+        lambda X, y: permutations(X, y[::-1], posterior=screen(X, y)), bs.DataError, "not the one"
     ),
     "fewer features": (
-        lambda X, y: bs.permutations(X[:, :5], y, posterior=bs.screen(X, y)), bs.DataError, "with 60 features"
+        lambda X, y: permutations(X[:, :5], y, posterior=screen(X, y)), bs.DataError, "with 60 features"
     ),
     "another model": (
-        lambda X, y: bs.permutations(X, y, model=bs.CategoricalModel()),
+        lambda X, y: permutations(X, y, model=bs.CategoricalModel()),
         bs.OptionError,
-        "under the Gaussian model only",
+        "are those of the paper's priors, not of CategoricalModel",
     ),
     "blocks": (
-        lambda X, y: bs.permutations(X, y, posterior=bs.screen(X, y, blocks=["p", "q"] * 12)),
+        lambda X, y: permutations(X, y, posterior=screen(X, y, blocks=["p", "q"] * 12)),
         bs.OptionError, "not exchangeable",
     ),
-    "none": (lambda X, y: bs.permutations(X, y, n_permutations=0), bs.OptionError, "whole number"),
-    "half": (lambda X, y: bs.permutations(X, y, n_permutations=2.5), bs.OptionError, "whole number"),
-    "cut": (lambda X, y: bs.permutations(X, y, cut="high"), bs.OptionError, "cut must be a number"),
-    "target": (lambda X, y: bs.permutations(X, y, target=np.nan), bs.OptionError, "target must be a number"),
+    "none": (lambda X, y: permutations(X, y, n_permutations=0), bs.OptionError, "whole number"),
+    "half": (lambda X, y: permutations(X, y, n_permutations=2.5), bs.OptionError, "whole number"),
+    "cut": (lambda X, y: permutations(X, y, cut="high"), bs.OptionError, "cut must be a number"),
+    "target": (lambda X, y: permutations(X, y, target=np.nan), bs.OptionError, "target must be a number"),
     "policy": (
-        lambda X, y: bs.permutations(X, y, posterior=bs.screen(X, y), degenerate="drop"), bs.DataError, "drop"
+        lambda X, y: permutations(X, y, posterior=screen(X, y), degenerate="drop"), bs.DataError, "drop"
     ),
-    "endless": (lambda X, y: bs.permutations(X, y, target=np.inf), bs.OptionError, "positive number"),
-    "seed": (lambda X, y: bs.permutations(X, y, seed="a"), bs.OptionError, "seed must be a whole number"),
-    "seed below 0": (lambda X, y: bs.permutations(X, y, seed=-1), bs.OptionError, "seed must be a whole number"),
-    "posterior": (lambda X, y: bs.permutations(X, y, posterior=3), bs.OptionError, "what screen"),
-    "mask": (lambda X, y: bs.permutations(X, y, leave_out=[True]), bs.OptionError, "mask of 60"),
-    "name": (lambda X, y: bs.permutations(X, y, leave_out=["zz"]), bs.OptionError, "no feature 'zz'"),
+    "endless": (lambda X, y: permutations(X, y, target=np.inf), bs.OptionError, "positive number"),
+    "seed": (lambda X, y: permutations(X, y, seed="a"), bs.OptionError, "seed must be a whole number"),
+    "seed below 0": (lambda X, y: permutations(X, y, seed=-1), bs.OptionError, "seed must be a whole number"),
+    "posterior": (lambda X, y: permutations(X, y, posterior=3), bs.OptionError, "what screen"),
+    "mask": (lambda X, y: permutations(X, y, leave_out=[True]), bs.OptionError, "mask of 60"),
+    "name": (lambda X, y: permutations(X, y, leave_out=["zz"]), bs.OptionError, "no feature 'zz'"),
     "everything": (
-        lambda X, y: bs.permutations(X, y, leave_out=np.ones(60, bool)), bs.OptionError, "No feature is left"
+        lambda X, y: permutations(X, y, leave_out=np.ones(60, bool)), bs.OptionError, "No feature is left"
     ),
     "missing": (
-        lambda X, y: bs.permutations(np.where(X > 6, np.nan, X), y), bs.MissingValueError, "missing='omit'"
+        lambda X, y: permutations(np.where(X > 6, np.nan, X), y), bs.MissingValueError, "missing='omit'"
     ),
 }  # fmt: skip
 
@@ -471,7 +477,7 @@ def test_errors_say_what_to_do(case):
 
 def test_questions_that_have_no_answer():
     X, y = table_of((12, 12))
-    found = bs.permutations(X, y, n_permutations=20)
+    found = permutations(X, y, n_permutations=20)
     for target in (0.0, 0.02, -1.0, 60.0, np.inf, np.nan):
         with pytest.raises(bs.OptionError, match="target is a number of features"):
             found.cut_for(target)
@@ -480,11 +486,11 @@ def test_questions_that_have_no_answer():
             found.false_discovery_rate(pi0)
     with pytest.raises(bs.OptionError, match="level"):
         found.null_interval(1.0)
-    proper = bs.permutations(X, y, model=bs.GaussianModel.proper(), n_permutations=20)
+    proper = permutations(X, y, model=bs.GaussianModel.proper(), n_permutations=20)
     with pytest.raises(bs.OptionError, match="follows from them"):
         proper.prior_ratio()
     assert np.isfinite(proper.cut_for(1.0))
-    assert np.isnan(bs.permutations(X, y, n_permutations=1).standard_error)
+    assert np.isnan(permutations(X, y, n_permutations=1).standard_error)
 
 
 def test_certain_features_are_not_in_the_pool(rng):
@@ -493,8 +499,8 @@ def test_certain_features_are_not_in_the_pool(rng):
     prior = np.full(200, 0.05)
     prior[:10], prior[10:15] = 1.0, 0.0
     options = {"n_permutations": 200, "seed": 1}
-    found = bs.permutations(X, y, prior_probability=prior, **options)
-    rest = bs.permutations(X[:, 15:], y, prior_probability=0.05, **options)
+    found = permutations(X, y, prior_probability=prior, **options)
+    rest = permutations(X[:, 15:], y, prior_probability=0.05, **options)
     assert found.expected_under_null == pytest.approx(rest.expected_under_null)
     assert found.gaussian_under_null == pytest.approx(rest.gaussian_under_null)
     assert found.prior_ratio(1.0) == pytest.approx(rest.prior_ratio(1.0))
@@ -504,7 +510,7 @@ def test_certain_features_are_not_in_the_pool(rng):
 def test_interval_of_the_number_by_chance_is_of_the_permutations(rng):
     """By the definition, from a loop of screens."""
     X, y = rng.standard_t(4, size=(24, 150)), np.repeat([0, 1], 12)
-    found = bs.permutations(X, y, n_permutations=60, prior_probability=0.3)
+    found = permutations(X, y, n_permutations=60, prior_probability=0.3)
     low, high = found.null_interval(0.8)
     inside = np.mean((found.passing >= low) & (found.passing <= high))
     assert inside >= 0.8
@@ -514,7 +520,7 @@ def test_interval_of_the_number_by_chance_is_of_the_permutations(rng):
 def test_the_least_p_value_knows_of_classes_that_can_change_places(rng):
     X = rng.normal(size=(4, 50))
     with pytest.warns(bs.CalibrationWarning, match="only 2 samples"):
-        posterior = bs.screen(X, [0, 0, 1, 1])
+        posterior = screen(X, [0, 0, 1, 1])
     with pytest.warns(bs.CalibrationWarning, match=r"cannot be below 0\.333"):
-        found = bs.permutations(X, [0, 0, 1, 1], posterior=posterior)
+        found = permutations(X, [0, 0, 1, 1], posterior=posterior)
     assert found.feature_p_value.min() == pytest.approx(2 / 6)

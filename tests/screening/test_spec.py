@@ -268,6 +268,7 @@ def test_python_lines_give_the_same_results(folder, monkeypatch, run, how, rule)
         ({"permutations": 10, "robust": True}, ("permutations", "robust")),
         ({"prior_ratio": 0.1}, ("prior_ratio", "prior")),
         ({"permutations": 10}, ("permutations", "shuffles", "prior")),
+        ({"prior_probability": "estimate", "shuffles": 0}, ("prior_probability", "shuffles")),
         ({"threshold": 1.5}, ("threshold",)),
         ({"n_selected": 2.5}, ("n_selected",)),
         ({"n_selected": "2.5"}, ("n_selected",)),

@@ -109,7 +109,7 @@ def test_singleton_blocks_agree_with_screen(rng, model):
 def test_eighteen_independent_features_agree_with_screen(rng):
     X, y = correlated(rng, n=60, p=18)
     X[30:, :4] += 0.7
-    screened = bs.screen(X, y, prior_probability=0.05)
+    screened = bs.screen(X, y, model=bs.GaussianModel.jeffreys(), prior_probability=0.05)
     posterior = bs.enumerate_sets(X, y, prior=0.05, structure=[[f] for f in range(18)])
     np.testing.assert_allclose(posterior.log_odds, screened.log_odds, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(

@@ -288,7 +288,7 @@ def test_prior_knowledge_that_makes_no_sense(change, error, message):
 
 def test_known_markers_do_not_count_as_passing_under_null(rng):
     X, y = rng.normal(size=(40, 300)), [0, 1] * 20
-    plain = bs.screen(X, y)
+    plain = bs.screen(X, y, model=bs.GaussianModel.jeffreys())
     known = plain.with_prior(np.where(np.arange(300) < 30, 1.0, 0.01))
     assert bs.expected_under_null(known, 0.0) == pytest.approx(0.9 * bs.expected_under_null(plain, 0.0))
     assert bs.expected_under_null(known, -np.inf) == 270.0

@@ -220,11 +220,12 @@ def test_numbers_expected_by_chance_by_simulation():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40, 2000)), np.repeat([0, 1], 20)
     X[20:, :200] += 1.5
-    posterior = bs.screen(X, y)
+    model = bs.GaussianModel.jeffreys()
+    posterior = bs.screen(X, y, model=model)
     selection = bs.with_size_prior(posterior, bs.SizePrior.uniform()).select("MNC")
     expected = selection.expected_under_null
     prior = selection.posterior.prior_log_odds
-    noise = bs.screen(rng.normal(size=(40, 40_000)), y).log_bayes_factor.reshape(20, 2000)
+    noise = bs.screen(rng.normal(size=(40, 40_000)), y, model=model, shuffles=0).log_bayes_factor.reshape(20, 2000)
     number = (noise + prior > 0).sum(axis=1)
     assert number.mean() == pytest.approx(expected, abs=5 * np.sqrt(expected / 20))
     assert expected > 2 * bs.MinimalRisk(0.5).select(posterior).expected_under_null  # its prior is 0.01
@@ -333,7 +334,7 @@ def test_errors_for_people():
 
 
 def test_remarks_on_the_size_do_not_outlive_their_prior(rng):
-    posterior = bs.screen(rng.normal(size=(20, 30)), [0, 1] * 10)
+    posterior = bs.screen(rng.normal(size=(20, 30)), [0, 1] * 10, model=bs.GaussianModel.jeffreys())
     once = bs.with_size_prior(posterior, bs.SizePrior.fixed(2))
     twice = bs.with_size_prior(once.posterior, bs.SizePrior.at_most(5))
     said = [str(note) for finding in twice.posterior.findings for note in finding.notes()]

@@ -192,7 +192,7 @@ PRIOR = (
            "calibrated, the paper's jeffreys or proper, uniform (categories), or a TOML file.",
            metavar="NAME|FILE"),
     PRIOR_RATIO,
-    option("prior_probability", str, "0.01", CHOICE, "Prior inclusion probability, or FILE:COLUMN by feature.",
+    option("prior_probability", str, "0.01", CHOICE, "Prior inclusion probability, estimate, or FILE:COLUMN.",
            "-p", metavar="P|FILE:COLUMN"),
     option("resolution", float | None, None, CHOICE, "Step to which values are rounded (1 for counts).",
            metavar="STEP", min=0),

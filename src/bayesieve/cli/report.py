@@ -183,7 +183,9 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
     by = state.power * math.log(ratio / state.value)
     old: Any = posterior.model
     model: Any = dataclasses.replace(old, prior_ratio=ratio)
-    shuffled = None if posterior.shuffled is None else posterior.shuffled.moved(by)
+    shuffled = posterior.shuffled
+    if shuffled is not None:  # the share of markers that the data suggest is another one
+        shuffled = dataclasses.replace(shuffled.moved(by), own_share=np.nan, shares=np.empty(0))
     moved = np.asarray(posterior.log_bayes_factor + by)
     return dataclasses.replace(posterior, log_bayes_factor=moved, model=model, shuffled=shuffled)
 

@@ -124,7 +124,7 @@ def _screen(source: Input, talk: Talk) -> FeaturePosterior:
 def read_probabilities(text: str, features: Any) -> npt.NDArray[np.float64]:
     """Read one prior probability per feature from ``FILE:COLUMN``."""
     if not is_reference(text):
-        problem = " must be a number between 0 and 1, or FILE:COLUMN with one per feature, not "
+        problem = " must be a number between 0 and 1, estimate, or FILE:COLUMN with one per feature, not "
         raise OptionError(option("prior_probability"), problem, f"{text!r}.")
     return np.array(numbers_by_feature(text, features, "the prior probability"))
 

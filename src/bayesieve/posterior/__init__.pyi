@@ -28,6 +28,7 @@ from .findings.effects import Effects as Effects, effects as effects
 from .findings.finding import (
     BlockEvidence as BlockEvidence,
     Differences as Differences,
+    EstimatedShare as EstimatedShare,
     Finding as Finding,
     PriorRemark as PriorRemark,
     Remark as Remark,
@@ -59,5 +60,11 @@ from .null.expected import (
     null_resolution as null_resolution,
 )
 from .null.permutation_null import PermutationNull as PermutationNull, benjamini_hochberg as benjamini_hochberg
-from .null.shuffled import ShuffledLabels as ShuffledLabels, share_of as share_of
+from .null.shuffled import (
+    ESTIMATE as ESTIMATE,
+    ShuffledLabels as ShuffledLabels,
+    estimate_share as estimate_share,
+    no_shuffles as no_shuffles,
+    share_of as share_of,
+)
 from .predictive import predictive as predictive

@@ -47,6 +47,19 @@ class OverSizes(OverSets, Protocol):
 _SHARES = (0.1, 0.5, 0.9)
 _MOST_LISTED = 5
 _SAME_POWER = 2e-3
+_ABOUT_DIFFERENCES = (
+    "Theorem 3 is about priors of the mean and variance of each class, and this model has priors on differences "
+    "only."
+)
+_SHRINKING_SIZES = (
+    "The odds of markers grow exponentially with n. The smallest effect size looked for shrinks like n ** -0.5, "
+    "so that effects can be found that are just visible, and the odds of non-markers fall only like 1 / log n, in "
+    "probability. Given mean_sizes and ratio_sizes would let them fall like n ** -0.5."
+)
+_FIXED_SIZES = (
+    "The odds of markers grow exponentially with n. Effect sizes do not depend on n, and the odds of non-markers "
+    "fall like n ** -0.5, in probability."
+)
 _VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
@@ -150,7 +163,8 @@ def consistency_report(
     Parameters
     ----------
     model
-        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default.
+        Likelihood and priors; ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default. The theorem does not speak
+        of a :class:`CalibratedModel`; the report says how fast its odds move.
     prior_probability
         A number, one per feature, or a prior over sets such as :class:`bayesieve.SizePrior`.
     n_features
@@ -260,6 +274,8 @@ def _condition_v(model: Any) -> tuple[Condition, float | None]:
     if not model.supports("moments"):
         sentence = f"Theorem 3 is stated for Gaussian models, and {type(model).__name__} is not one."
         return Condition(None, sentence), None
+    if model.supports("effect-sizes"):
+        return Condition(None, _ABOUT_DIFFERENCES), None
     proper = model.proper_mask
     if proper.all():
         return Condition(True, "All priors are proper, which is semi-proper with p = 0."), 0.0
@@ -304,6 +320,9 @@ def _caveats(model: Any) -> tuple[str, ...]:
         "The theorem is about two classes without blocks or pairs. A list of fixed size is right in the end only "
         "if the size is the number of markers.",
     ]
+    if model.supports("effect-sizes"):
+        fixed = model.mean_sizes is not None and model.ratio_sizes is not None
+        return (*sentences, _FIXED_SIZES if fixed else _SHRINKING_SIZES)
     priors = (*model.class_priors, model.pooled_prior)
     if any(np.any(np.asarray(prior.variance_scale) <= 0) for prior in priors):
         sentences.append("Without a variance_scale in the prior, variances must be positive in every class.")

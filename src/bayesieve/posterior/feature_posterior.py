@@ -12,7 +12,13 @@ import numpy.typing as npt
 
 from bayesieve.data import disambiguate
 from bayesieve.models import Compared, Degeneracy, Model
-from bayesieve.posterior.findings.finding import BlockEvidence, Differences, Finding, OfThePrior
+from bayesieve.posterior.findings.finding import (
+    BlockEvidence,
+    Differences,
+    EstimatedShare,
+    Finding,
+    OfThePrior,
+)
 from bayesieve.posterior.marginals import Marginals, check_log_odds, expit, log_expit
 from bayesieve.posterior.null.shuffled import ShuffledLabels
 from bayesieve.stats import ClassStatistics, Moments, as_moments
@@ -179,6 +185,21 @@ class FeaturePosterior(Marginals):
         return float(np.mean(expit(-np.asarray(self.prior_log_odds, dtype=np.float64))))
 
     @property
+    def estimated_share(self) -> float | None:
+        """Share of markers that the data suggest, as far as it exceeds what shuffled labels do; None without any.
+
+        The estimate with the true labels less its 95% point over the shuffles, one feature at least and half of
+        them at most.
+        """
+        share = np.nan if self.shuffled is None else self.shuffled.suggested_share
+        return None if np.isnan(share) else share
+
+    @property
+    def needs_own_evidence(self) -> bool:
+        """Whether a list holds no feature whose own evidence speaks against it: the prior was estimated."""
+        return any(isinstance(finding, EstimatedShare) for finding in self.findings)
+
+    @property
     def degenerate(self) -> BoolArray:
         """Features whose evidence was undefined and has been given a floor or left at 0."""
         return np.not_equal(self.degenerate_codes, 0)
@@ -300,7 +321,7 @@ class FeaturePosterior(Marginals):
         >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
         >>> table = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper()).to_dict()
         >>> list(table)[:5]
-        ['rank', 'feature', 'log_odds', 'probability', 'log_bayes_factor']
+        ['rank', 'feature', 'log_odds', 'probability', 'local_fdr']
         """
         return posterior_table(self)
 

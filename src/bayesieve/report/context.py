@@ -256,7 +256,7 @@ def _shuffled(report: ReportData) -> dict[str, Any]:
     every = "all other ways to deal them" if shuffled.complete else "drawn at random"
     return _part(
         "The list against shuffled labels",
-        f"The screen was repeated {shuffled.n_shuffles:,} times with labels shuffled {among} ({every}); everything "
+        f"The screen was repeated {shuffled.n_shuffles:,} times with labels shuffled {among} ({every}); all "
         "that it takes from the data was taken anew. Features keep their distributions and what they have in "
         "common. The length of the list at its cut and at stricter ones (probability 0.8, 0.9, 0.95, 0.99, 0.999) "
         "is ranked among the lengths that shuffled labels give, and the least rank is compared with theirs, so "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks, is_sparse
 from bayesieve.models import (
     CONSTANT,
-    CalibratedModel,
     Comparison,
     Downdates,
     GaussianModel,
@@ -20,12 +19,12 @@ from bayesieve.models import (
     choose_least,
     evaluate_all,
     find_thresholds,
-    least_without,
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.screening.inputs import SummarisedTable, check_same_data, values_of
 from bayesieve.screening.obf import rescreen
+from bayesieve.screening.removals import VALUES_AT_ONCE, Removals, feature_chunks, leave_effects_out
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, check_exposures, whole_plan
 from bayesieve.utils import (
     DataError,
@@ -38,33 +37,6 @@ from bayesieve.utils import (
     for_each,
     n_threads_for,
 )
-
-_VALUES_AT_ONCE = 2**23  # held in memory when all samples of some features are looked at
-_COLUMNS_AT_ONCE = 256
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Removals:
-    """What was found out, feature by feature; see :class:`~bayesieve.posterior.findings.fragility.Fragility`."""
-
-    least: FloatArray
-    culprit: IntArray
-    n_below: IntArray
-    n_skipped: IntArray
-    n_removals: IntArray
-
-    @classmethod
-    def none(cls, n_features: int) -> Removals:
-        """Before any removal."""
-        numbers = (np.zeros(n_features, np.int64) for _ in range(3))
-        return cls(np.full(n_features, np.inf), np.full(n_features, -1, np.int64), *numbers)
-
-    def fragility(self, full: FeaturePosterior, cut: float, sample_names: tuple[str, ...] | None) -> Fragility:
-        """Return the result; where nothing could be removed, the full data's log Bayes factor stands."""
-        least = np.where(self.culprit < 0, full.log_bayes_factor, self.least)
-        return Fragility(
-            full, least, self.culprit, self.n_below, self.n_skipped, self.n_removals, cut, sample_names
-        )
 
 
 def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n_threads: int | None) -> Removals:
@@ -86,40 +58,7 @@ def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n
     def work(which: IntArray) -> None:
         _at_every_sample(table, model, posterior, parts.take(which), which, cut, found)
 
-    for_each(work, _chunks(again, counts, in_memory), threads)
-    return found
-
-
-def leave_effects_out(
-    table: ValueBlocks, posterior: FeaturePosterior, cut: float, n_threads: int | None
-) -> Removals:
-    """Leave out any one sample of two classes under priors on differences, what all features gave held fixed."""
-    model, n = cast("CalibratedModel", posterior.model), posterior.n_features
-    grids, found = model.grids(posterior.moments), Removals.none(n)
-    dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
-    shaped = float(posterior.moments.has_shape)
-    constants = np.array([dof, dof * scale, model.variance_weight or 0.0, shaped])
-    steps = np.broadcast_to(np.asarray(posterior.resolution, dtype=np.float64), (n,))
-    limits = np.where(posterior.log_odds > cut, cut - np.asarray(posterior.prior_log_odds), -np.inf)
-    floored = posterior.degenerate
-    counts = np.broadcast_to(posterior.moments.counts, posterior.moments.mean.shape)
-    in_memory = isinstance(table, LabelledMatrix)
-
-    def work(which: IntArray) -> None:
-        codes, values = values_of(table, which)
-        least, numbers = np.empty(which.size), np.zeros((4, which.size), np.int64)
-        least_without(
-            np.ascontiguousarray(values.T), codes, steps[which], floored[which], limits[which], constants, *grids,
-            model.nodes, least, numbers,
-        )  # fmt: skip
-        found.least[which] = least
-        found.culprit[which], found.n_below[which], found.n_skipped[which], found.n_removals[which] = numbers
-
-    dumb = floored & (posterior.log_bayes_factor == 0.0)
-    chunks = _chunks(np.flatnonzero(~dumb), counts, in_memory)
-    work_per_value = 64  # next to reading it
-    threads = n_threads_for(n_threads, int(counts.sum(axis=0).max()) * n * work_per_value) if in_memory else 1
-    for_each(work, chunks, threads)
+    for_each(work, feature_chunks(again, counts, in_memory), threads)
     return found
 
 
@@ -163,13 +102,6 @@ def _look_again(table: ValueBlocks, near: Neighbours, thresholds: FloatArray) ->
         seen[first : first + block.values.shape[1]] += block.codes.size
 
 
-def _chunks(which: IntArray, counts: IntArray, in_memory: bool) -> list[IntArray]:
-    """Cut features into pieces; a file is read again for each, so they are as large as memory allows."""
-    width = max(1, _VALUES_AT_ONCE // max(1, int(counts.sum(axis=0).max())))
-    width = min(width, _COLUMNS_AT_ONCE) if in_memory else width
-    return [which[lo : lo + width] for lo in range(0, which.size, width)]
-
-
 def _at_every_sample(
     table: ValueBlocks, model: GaussianModel, posterior: FeaturePosterior, parts: Downdates, which: IntArray,
     cut: float, found: Removals,
@@ -180,7 +112,7 @@ def _at_every_sample(
     terms = parts.terms(0, which.size)
     evaluate_all(values, codes, *parts.places, *terms, parts.direct, without, awkward)
     samples, places = np.nonzero(awkward)
-    width, labels = max(1, _VALUES_AT_ONCE // codes.size), Labels(posterior.classes, codes)
+    width, labels = max(1, VALUES_AT_ONCE // codes.size), Labels(posterior.classes, codes)
     step = np.broadcast_to(posterior.resolution, (posterior.n_features,))
     for lo in range(0, samples.size, width):
         rows, columns = samples[lo : lo + width], places[lo : lo + width]
@@ -234,10 +166,11 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     r"""Leave-one-out influence: the least log-odds of every feature without any one sample, and the culprit.
 
     Exact: equal to screening again without each sample in turn, with what the model took from all features
-    together (the constants of a :class:`CalibratedModel`) held fixed. For two Gaussian classes it costs a few reads
-    of the table; for other models and more classes the table is summed again for every sample. Only samples that
-    hold a value of the feature count. A removal that would leave a class undefined under the prior (too few
-    values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and counted.
+    together (the constants of a :class:`CalibratedModel`) held fixed. For two Gaussian classes it costs a few
+    reads of the table; for other models and more classes the table is summed again for every sample. Only
+    samples that hold a value of the feature count. A removal that would leave a class undefined under the prior
+    (too few values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and
+    counted.
 
     Parameters
     ----------
@@ -263,11 +196,12 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     Examples
     --------
     >>> import numpy as np
+    >>> import bayesieve as bs
     >>> from bayesieve.screening.leave_one_out import fragility
     >>> X = np.random.default_rng(0).normal(size=(40, 100))
     >>> X[20:, 0] += 3.0        # feature 0 differs in mean
     >>> X[7, 1] = 20.0          # feature 1 has an outlier in sample 7
-    >>> found = fragility(X, ["control"] * 20 + ["case"] * 20)
+    >>> found = fragility(X, ["control"] * 20 + ["case"] * 20, bs.GaussianModel.jeffreys())
     >>> (found.full.log_odds[:2] > 0).tolist(), (found.least_log_odds[:2] > 0).tolist()
     ([True, True], [True, False])
     >>> int(found.culprit[1])

@@ -21,11 +21,24 @@ from bayesieve.models import (
     compare,
     warn_unless_semi_proper,
 )
-from bayesieve.posterior import Differences, FeaturePosterior, Finding, check_log_odds, expected_under_null
+from bayesieve.posterior import (
+    ESTIMATE,
+    Differences,
+    FeaturePosterior,
+    Finding,
+    check_log_odds,
+    expected_under_null,
+    no_shuffles,
+)
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
-from bayesieve.screening.shuffles import Progress, number_of_shuffles, shuffle_labels
+from bayesieve.screening.shuffles import (
+    Progress,
+    believe_estimate,
+    number_of_shuffles,
+    shuffle_labels,
+)
 from bayesieve.screening.value_advice import values_unjudged, warn_about_values
 from bayesieve.stats import Moments, check_resolution, largest_counts
 from bayesieve.utils import (
@@ -40,6 +53,7 @@ from bayesieve.utils import (
 )
 
 _FEW_SAMPLES = 5
+_UNTIL_ESTIMATED = 0.01  # prior probability before it is estimated
 _FEW_IN_A_BLOCK, _MANY_UNDER_NULL = 15, 0.005
 _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which PP-like priors mislead
 
@@ -120,7 +134,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     y: Any = None,
     *,
     model: Model | None = None,
-    prior_probability: npt.ArrayLike = 0.01,
+    prior_probability: npt.ArrayLike | str = 0.01,
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
     patterns: Any = "any",
@@ -155,7 +169,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         Likelihood and priors; :class:`CalibratedModel` by default, the paper's is
         ``GaussianModel.jeffreys(prior_ratio=0.1)``.
     prior_probability
-        Share of features believed to be markers beforehand, or one probability per feature.
+        Share of features believed to be markers beforehand, or one probability per feature. ``"estimate"``: the
+        share that the Bayes factors suggest, as far as it exceeds what shuffled labels suggest (the 95% point),
+        one feature at least and half of them at most; no feature is listed then whose own evidence speaks
+        against it.
     classes
         Order of the classes; sorted by default. Differences are second minus first.
     feature_names
@@ -220,7 +237,11 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     """
     model = check_model(model)
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
-    prior_log_odds = check_log_odds(prior_probability, found.statistics.n_features)
+    estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
+    if estimated and (found.shufflable is None or shuffles in (0, None, False)):
+        raise no_shuffles()
+    believed_share = _UNTIL_ESTIMATED if estimated else prior_probability
+    prior_log_odds = check_log_odds(believed_share, found.statistics.n_features)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
     def compare_data(believed: Model, data: ScreenInput) -> Any:
@@ -256,7 +277,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         seed,
         progress,
     )
-    return replace(posterior, shuffled=shuffled)
+    posterior = replace(posterior, shuffled=shuffled)
+    return believe_estimate(posterior) if estimated else posterior
 
 
 def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:

@@ -17,10 +17,12 @@ from bayesieve.screening.obf import rescreen
 from bayesieve.screening.relabelled import Counts, PermutationChunk, Question
 from bayesieve.stats import ClassStatistics, Relabellings
 from bayesieve.utils import (
+    JEFFREYS,
     CalibrationWarning,
     DataError,
     LabelError,
     OptionError,
+    Wording,
     check_whole,
     n_threads_for,
     warn,
@@ -67,7 +69,8 @@ def permutations(  # noqa: PLR0913 - what screen() takes
         Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns. Ready
         statistics hold no samples and cannot be used.
     y, model, prior_probability, classes, feature_names, patterns, missing, degenerate, resolution
-        As for :func:`screen`, of Gaussian models; ``degenerate="raise"`` looks at the labels as they are only.
+        As for :func:`screen`, of a :class:`GaussianModel`, which has to be given: the default of :func:`screen` is
+        judged by its own shuffles. ``degenerate="raise"`` looks at the labels as they are only.
     n_permutations
         How many; if fewer exist, all of them are taken, with a warning. Class sizes are kept, no permutation comes
         twice, and the labels as they are count among none.
@@ -100,7 +103,8 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     >>> import bayesieve as bs
     >>> X = np.random.default_rng(1).standard_t(5, size=(40, 1000))
     >>> X[20:, 0] += 4.0
-    >>> found = bs.permutations(X, ["control"] * 20 + ["case"] * 20, n_permutations=200)
+    >>> model = bs.GaussianModel.jeffreys()
+    >>> found = bs.permutations(X, ["control"] * 20 + ["case"] * 20, model=model, n_permutations=200)
     >>> float(found.p_value[0]) == 1 / 200_001
     True
     """
@@ -175,8 +179,14 @@ def _count_all(
 def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any, seed: Any) -> None:
     model.require(
         "permutations",
-        f"Labels are permuted under the Gaussian model only, not under {type(model).__name__}.",
-        hint="Call screen() with permuted labels instead.",
+        f"p-values from permuted labels are those of the paper's priors, not of {type(model).__name__}.",
+        hint=(
+            "Use ",
+            JEFFREYS,
+            ", or what every screen finds with shuffled labels: ",
+            Wording("posterior.shuffled", "--shuffles 100"),
+            ".",
+        ),
     )
     check_whole("n_permutations", n_permutations, 1)
     for name, value in (("cut", cut), ("target", target)):

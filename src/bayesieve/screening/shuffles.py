@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models import Model
-from bayesieve.posterior import ShuffledLabels
+from bayesieve.posterior import EstimatedShare, FeaturePosterior, ShuffledLabels, estimate_share, no_shuffles
 from bayesieve.screening.inputs import ScreenInput, Shufflable
-from bayesieve.utils import BayesieveWarning, OptionError, check_whole
+from bayesieve.utils import BayesieveWarning, Message, OptionError, check_whole
 
 Progress = Callable[[int, int], None]
 Compare = Callable[[Model, ScreenInput], Any]
@@ -63,15 +63,32 @@ def shuffle_labels(
     prior: Any = np.asarray(prior_log_odds)
     by_feature = bool(prior.ndim)
     quick, found = model.quick(), []
+    shares = []
     for done, codes in enumerate(labellings):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BayesieveWarning)
             values = compare(quick, samples.relabelled(codes, quick))
+        shares.append(estimate_share(values))
         found.append(values + prior if by_feature else values)
         if progress is not None:
             progress(done + 1, len(labellings))
     mine = own + prior if by_feature else own
     least = float(np.min(prior)) if by_feature else 0.0
-    return ShuffledLabels.collect(
+    made = ShuffledLabels.collect(
         mine, found, samples.scheme, complete=complete, by_feature=by_feature, least=least
     )
+    return made.with_shares(estimate_share(own), shares, own.size)
+
+
+def believe_estimate(posterior: FeaturePosterior) -> FeaturePosterior:
+    """Put the share of markers that the data suggest in the place of the prior probability."""
+    shuffled, share = posterior.shuffled, posterior.estimated_share
+    if shuffled is None or share is None:
+        raise no_shuffles()
+    note = (
+        f"The prior probability is estimated: the data suggest that {shuffled.own_share:.2%} of the features are "
+        f"markers, shuffled labels suggest up to {shuffled.chance_share:.2%} in 95% of the cases, and {share:.2%} "
+        "is believed."
+    )
+    remark = EstimatedShare((Message.of(note, kind="estimated-share"),))
+    return posterior.with_prior(share).with_finding(remark)

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from bayesieve.data import TRANSFORMS
 from bayesieve.models import Model
+from bayesieve.posterior import ESTIMATE, no_shuffles
 from bayesieve.screening import spec_text as read
 from bayesieve.screening.spec_text import call_model, python_lines, spec_field
 from bayesieve.selection import CRITERIA, RULE_NUMBERS, Rule, make_rule
@@ -47,7 +48,7 @@ class ScreenSpec:
         What is done to every value.
     model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
         Likelihood by name, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
-        probability (a number or ``FILE:COLUMN``), step of rounded values, features without variance.
+        probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features without variance.
     blocks, block_model, pairs, exposures, informative_missing
         The design, as for :func:`bayesieve.screen` with names of columns.
     criterion, threshold, n_selected, expected_false_positives, proportion, confidence
@@ -179,8 +180,8 @@ class ScreenSpec:
     def make_prior(
         self, feature_names: Sequence[str], load: Callable[[str, Sequence[str]], Any] | None = None
     ) -> Any:
-        """Return the prior probability: a number, or one per feature, read from the file with ``load``."""
-        if isinstance(self.prior_probability, float) or load is None:
+        """Return the prior probability: a number, ``"estimate"``, or one per feature, read with ``load``."""
+        if isinstance(self.prior_probability, float) or self.prior_probability == ESTIMATE or load is None:
             return self.prior_probability
         return load(self.prior_probability, feature_names)
 
@@ -264,6 +265,8 @@ class ScreenSpec:
                 if other in asked:
                     pair = (option(name), " does not go with ", option(other))
                     raise OptionError(*pair, f": {_WHY[other]}. Leave one of them out.")
+        if self.prior_probability == ESTIMATE and self.shuffles == 0:
+            raise no_shuffles()
         if self.permutations is not None and self.prior == "calibrated" and self.model == "gaussian":
             why = " gives p-values under the paper's priors; the calibrated prior is judged by "
             hint = ("Add ", option("prior", "jeffreys"), ".")

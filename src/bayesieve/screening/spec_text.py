@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesieve import models
+from bayesieve.posterior import ESTIMATE
 from bayesieve.utils import OptionError, option
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def python_lines(
         path, values, named = model_call(spec, len(classes))
         model = f"bs.{path}({', '.join((*map(repr, values), *_named(named)))})"
     prior = repr(spec.prior_probability)
-    if isinstance(spec.prior_probability, str):
+    if isinstance(spec.prior_probability, str) and spec.prior_probability != ESTIMATE:
         imports.append(FEATURE_NUMBERS)
         before.append(f"prior_probability = {prior_numbers(spec.prior_probability, names)}")
         prior = "prior_probability"

@@ -23,6 +23,7 @@ from bayesieve.selection.count_test import LADDER, CountTest
 from bayesieve.stats import largest_counts
 from bayesieve.utils import Message, RuleError, Wording, join_words
 
+_FAR_SHARE = 2.0  # times what was believed, or less than its inverse
 _FAR = 1.5  # the model is contradicted by shuffled labels
 _ADVICE = Message.of(
     "To get a list all the same: ",
@@ -63,7 +64,26 @@ def error_lines(
         lines = [*_errors(selection, under_null), *count_lines(selection)]
     elif selection.was_cut:
         lines = [*count_lines(selection)]
-    return [*lines, f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."]
+    expected = f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."
+    return [*lines, expected, *_share_lines(selection.posterior)]
+
+
+def _share_lines(posterior: FeaturePosterior) -> list[str]:
+    """What the data suggest about the share of markers, where it is far from what was believed."""
+    share, believed = posterior.estimated_share, 1.0 - posterior.null_share
+    if share is None or posterior.shuffled is None or posterior.needs_own_evidence or not posterior.calibrated:
+        return []
+    if believed <= 0.0 or believed / _FAR_SHARE < share < believed * _FAR_SHARE:
+        return []
+    aside = f"({_percent(believed)} was believed)"
+    if share <= posterior.shuffled.least_share:
+        return [f"The data suggest no more markers than shuffled labels do {aside}."]
+    least = "at least " if posterior.shuffled.excess_share > share else ""
+    return [f"The data suggest that {least}{_percent(share)} of the features are markers {aside}."]
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.2g}%"
 
 
 def count_lines(selection: Selection) -> list[str]:
@@ -386,6 +406,8 @@ def judge(selection: Selection, *, shorten: bool = True) -> Selection:
     if shuffled is None or not posterior.calibrated:
         return selection
     log_odds, prior = posterior.log_odds, posterior.prior_log_odds
+    if shorten and posterior.needs_own_evidence:
+        selection = _with_own_evidence(selection)
     stricter = [cut for cut in (float(logit(p)) for p in LADDER) if cut > selection.cut]
     cuts = [float(np.nextafter(selection.cut, -np.inf)), *stricter]  # some rules take what lies at the cut
     kept = selection.mask & shuffled.kept(log_odds, prior)  # of the shuffles weaker ones are not known
@@ -398,6 +420,16 @@ def judge(selection: Selection, *, shorten: bool = True) -> Selection:
     mask = selection.mask & (log_odds > cut)
     mask.flags.writeable = False
     return replace(tested, mask=mask, cut=cut, n_tied_out=0, was_cut=True)
+
+
+def _with_own_evidence(selection: Selection) -> Selection:
+    """Take features off the list whose log Bayes factor is not over 0; features share a prior probability."""
+    posterior, prior = selection.posterior, float(np.asarray(selection.posterior.prior_log_odds))
+    mask = selection.mask & (posterior.log_bayes_factor > 0)
+    if mask.sum() == selection.n_selected:
+        return selection
+    mask.flags.writeable = False
+    return replace(selection, mask=mask, cut=max(selection.cut, prior), n_tied_out=0)
 
 
 def results_hash(selection: Selection) -> str:

@@ -364,8 +364,8 @@ def _gaussian(stated: Model | None, missing: str) -> GaussianModel:
     model = GaussianModel.jeffreys(prior_ratio=0.1) if stated is None else cast("GaussianModel", stated)
     model.require(
         "joint",
-        f"Only Gaussian features can be distributed jointly; {type(model).__name__} knows them one by one: "
-        "structure='diagonal'.",
+        f"Features are distributed jointly under a GaussianModel; {type(model).__name__} knows them one by one.",
+        hint="Use structure='diagonal', or a model such as GaussianModel.jeffreys().",
     )
     priors = (*model.class_priors, model.pooled_prior)
     if not (model.is_proper or all(prior.is_jeffreys for prior in priors)):

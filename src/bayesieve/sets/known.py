@@ -311,7 +311,9 @@ def _warn_if_far(model: GaussianModel, statistics: Moments) -> None:
 
 def _check_model(model: Any) -> GaussianModel:
     check_model(model).require(
-        "joint", f"Correlation with known markers needs a GaussianModel, not {type(model).__name__}."
+        "joint",
+        f"Correlation with known markers needs a GaussianModel with proper priors, not {type(model).__name__}.",
+        hint="Leave the model out, or give GaussianModel.proper(...).",
     )
     for prior in (*model.class_priors, model.pooled_prior):
         check_proper(prior)

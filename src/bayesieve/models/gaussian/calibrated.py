@@ -250,7 +250,7 @@ class CalibratedModel(Model):
 
 
 def model_of_classes(model: Any) -> GaussianModel:
-    """Return the model that gives every class a posterior of its own: Jeffreys' where priors are on differences."""
+    """Return a model that gives every class a posterior of its own: Jeffreys' if priors are on differences."""
     return GaussianModel.jeffreys() if model.supports("effect-sizes") else cast("GaussianModel", model)
 
 

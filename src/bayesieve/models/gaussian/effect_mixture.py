@@ -217,30 +217,22 @@ def least_without(
         Filled: the least log Bayes factor, and the sample (-1 if none), removals at or below the limit, removals
         skipped and removals looked at, ``(4, n_features)``.
     """
-    n = codes.shape[0]
-    found, whole = np.empty(n), np.empty((2, 5))
+    found, whole = np.empty(codes.shape[0]), np.empty((2, 5))
     for f in range(columns.shape[0]):
-        x, step, limit = columns[f], steps[f % steps.shape[0]], limits[f]
+        x, step, limit = columns[f] - np.nanmedian(columns[f]), steps[f], limits[f]  # large offsets cost digits
         for c in range(2):
             _sum_class(x, codes, c, -1, whole[c])
-        smallest, close = np.inf, 2.0 * _COARSE_ERROR
-        for i in range(n):
-            found[i] = np.inf
-            if np.isnan(x[i]):
-                continue
-            found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, _COARSE)
-            if np.isnan(found[i]):
-                found[i] = np.inf
-                numbers[2, f] += 1
-            else:
-                numbers[3, f] += 1
-                smallest = min(smallest, found[i])
+        smallest = np.inf
+        for i in range(x.shape[0]):
+            found[i] = np.nan
+            if not np.isnan(x[i]):
+                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, _COARSE)
+                numbers[2 if np.isnan(found[i]) else 3, f] += 1
+                smallest = found[i] if found[i] < smallest else smallest
         least[f], numbers[0, f] = np.inf, -1
-        for i in range(n):
-            if found[i] == np.inf:
-                continue
+        for i in range(x.shape[0]):
             near = abs(found[i] - limit) <= _COARSE_ERROR
-            if near or found[i] <= smallest + close:
+            if near or found[i] <= smallest + 2.0 * _COARSE_ERROR:  # never for what is not there
                 found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, nodes)
                 if found[i] < least[f]:
                     least[f], numbers[0, f] = found[i], i

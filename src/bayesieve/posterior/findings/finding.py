@@ -106,6 +106,11 @@ class PriorRemark(Remark):
         return None, prior_log_odds
 
 
+@dataclass(frozen=True, slots=True)
+class EstimatedShare(PriorRemark):
+    """The prior probability was estimated from the data: a feature needs evidence of its own to be listed."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Differences:
     """Posterior over the patterns of differing classes.

@@ -54,9 +54,9 @@ class Fragility:
     ...      [6.8, 0.1], [7.7, 0.2], [8.1, -0.2], [7.1, 0.0], [7.5, 9.0]]
     >>> found = fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1)
     >>> found.full.log_odds.round(1).tolist(), found.least_log_odds.round(1).tolist()
-    ([20.9, 7.4], [17.9, -2.2])
-    >>> found.culprit.tolist(), found.n_below.tolist()
-    ([0, 9], [0, 1])
+    ([7.4, -0.9], [5.7, -2.8])
+    >>> found.culprit.tolist(), found.n_removals.tolist()
+    ([9, 9], [10, 10])
     """
 
     full: FeaturePosterior
@@ -171,9 +171,10 @@ class Fragility:
 
         Examples
         --------
-        >>> from bayesieve.screening.leave_one_out import fragility
+        >>> import bayesieve as bs
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [-0.1], [0.1], [0.2], [-0.2], [0.0], [9.0]]
-        >>> print(fragility(X, ["a"] * 5 + ["b"] * 5, prior_probability=0.1).notes()[0])
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> print(bs.fragility(X, ["a"] * 5 + ["b"] * 5, jeffreys, prior_probability=0.1).notes()[0])
         1 of 1 feature over the cut would not pass without a certain sample, most often sample 9, counting from 0
         (1 of them).
         """

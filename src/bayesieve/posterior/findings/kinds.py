@@ -17,12 +17,12 @@ from bayesieve.utils import FloatArray, Message, OptionError, PriorError
 KINDS = ("same", "mean", "variance", "mean and variance")
 UNDEFINED = "undefined"
 _OF_ITS_OWN = (
-    "Kinds of difference come from a model of their own with four hypotheses (same, mean only, variance only, both); "
-    "'probability' and the ranking remain those of the two-way screen."
+    "Kinds of difference come from a model of their own with four hypotheses (same, mean only, variance only, "
+    "both); 'probability' and the ranking remain those of the two-way screen."
 )
 _OF_SCREEN = (
-    "Kinds of difference are the two parts of the screen's own Bayes factor, mean and variance; it has no part for "
-    "both at once, so that a feature that differs in both is of the kind with more evidence."
+    "Kinds of difference are the two parts of the screen's own Bayes factor, mean and variance; it has no part "
+    "for both at once, so that a feature that differs in both is of the kind with more evidence."
 )
 
 

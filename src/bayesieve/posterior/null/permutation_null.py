@@ -64,7 +64,8 @@ class PermutationNull:
     >>> import bayesieve as bs
     >>> X = np.random.default_rng(0).standard_t(5, size=(30, 500))
     >>> X[15:, 0] += 4.0
-    >>> found = bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200)
+    >>> jeffreys = bs.GaussianModel.jeffreys()
+    >>> found = bs.permutations(X, [0] * 15 + [1] * 15, model=jeffreys, n_permutations=200)
     >>> bool(found.p_value[0] < 1e-4), float(found.feature_p_value[0]) == 1 / 201
     (True, True)
     """
@@ -144,7 +145,8 @@ class PermutationNull:
         >>> import numpy as np
         >>> import bayesieve as bs
         >>> X = np.random.default_rng(0).standard_t(5, size=(30, 500))
-        >>> bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).null_interval()
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> bs.permutations(X, [0] * 15 + [1] * 15, model=jeffreys, n_permutations=200).null_interval()
         (3.0, 11.0)
         """
         check_between("level", level, open_ends=True)
@@ -168,7 +170,9 @@ class PermutationNull:
         >>> import bayesieve as bs
         >>> X = np.random.default_rng(0).normal(size=(30, 500))
         >>> X[15:, :5] += 3.0
-        >>> rate = bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).false_discovery_rate()
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> found = bs.permutations(X, [0] * 15 + [1] * 15, model=jeffreys, n_permutations=200)
+        >>> rate = found.false_discovery_rate()
         >>> np.flatnonzero(rate < 0.1).tolist()
         [0, 1, 2, 3, 4]
         """
@@ -184,8 +188,9 @@ class PermutationNull:
         >>> import numpy as np
         >>> import bayesieve as bs
         >>> X, y = np.random.default_rng(0).normal(size=(30, 500)), [0] * 15 + [1] * 15
-        >>> cut = bs.permutations(X, y, n_permutations=200).cut_for(2.0)
-        >>> bs.permutations(X, y, n_permutations=200, cut=cut).expected_under_null
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> cut = bs.permutations(X, y, model=jeffreys, n_permutations=200).cut_for(2.0)
+        >>> bs.permutations(X, y, model=jeffreys, n_permutations=200, cut=cut).expected_under_null
         2.0
         """
         unit = self._unit
@@ -212,7 +217,9 @@ class PermutationNull:
         >>> import numpy as np
         >>> import bayesieve as bs
         >>> X, y = np.random.default_rng(0).standard_t(5, size=(30, 500)), [0] * 15 + [1] * 15
-        >>> model = bs.GaussianModel.jeffreys(bs.permutations(X, y, n_permutations=200).prior_ratio(1.0))
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> ratio = bs.permutations(X, y, model=jeffreys, n_permutations=200).prior_ratio(1.0)
+        >>> model = bs.GaussianModel.jeffreys(ratio)
         >>> bs.permutations(X, y, model=model, n_permutations=200).expected_under_null
         1.0
         """
@@ -240,7 +247,8 @@ class PermutationNull:
         --------
         >>> import bayesieve as bs
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
-        >>> found = bs.permutations(X, ["a"] * 5 + ["b"] * 5, n_permutations=100)
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> found = bs.permutations(X, ["a"] * 5 + ["b"] * 5, model=jeffreys, n_permutations=100)
         >>> list(found.columns(found.full))[:2]
         ['permutation_p_value', 'permutation_adjusted_p_value']
         """
@@ -255,7 +263,8 @@ class PermutationNull:
         --------
         >>> import bayesieve as bs
         >>> X = [[0.1], [-0.4], [0.3], [0.2], [0.1], [6.8], [7.7], [8.1], [7.1], [9.9]]
-        >>> bs.permutations(X, ["a"] * 5 + ["b"] * 5, n_permutations=100).take([0]).n_pool
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> bs.permutations(X, ["a"] * 5 + ["b"] * 5, model=jeffreys, n_permutations=100).take([0]).n_pool
         1
         """
         chosen = np.arange(self.n_reaching.size)[places if isinstance(places, slice) else np.asarray(places)]
@@ -270,7 +279,8 @@ class PermutationNull:
         >>> import numpy as np
         >>> import bayesieve as bs
         >>> X = np.random.default_rng(0).standard_t(5, size=(30, 5000))
-        >>> print(bs.permutations(X, [0] * 15 + [1] * 15, n_permutations=200).notes()[0])
+        >>> jeffreys = bs.GaussianModel.jeffreys()
+        >>> print(bs.permutations(X, [0] * 15 + [1] * 15, model=jeffreys, n_permutations=200).notes()[0])
         With permuted labels 81.2 features pass this cut on average (200 permutations, the middle 90% of them
         71 to 92); under the global null with Gaussian values it would be 11.1.
         """

@@ -2,16 +2,59 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import BoolArray, FloatArray, IntArray, check_between
+from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, check_between, option
 
+ESTIMATE = "estimate"  # in the place of a prior probability
 _TIE = 1e-9
+_RARELY = 0.05  # how often shuffled labels may suggest more markers than are believed in for that
+_MOST_SHARE = 0.5  # so that no feature is believed in against its own evidence
+_LARGEST_LOG, _STEPS, _DIGITS = 700.0, 100, 1e-9
+
+
+def estimate_share(log_bayes_factor: FloatArray) -> float:
+    r"""Share of markers that Bayes factors suggest, one pseudo-observation of a non-marker against it.
+
+    The maximum of :math:`\sum_f \log(1 - \pi + \pi BF_f) + \log(1 - \pi)`, to which the EM algorithm
+    :math:`\pi \leftarrow \sum_f q_f / (p + 1)` with the posterior probabilities :math:`q_f` would climb. It is
+    concave, so that Newton's method within bounds finds its only maximum; 0 if it falls from the start. Effect
+    sizes are those that the model believes in: where it expects many weak markers, weak ones are counted that
+    cannot be seen one by one.
+    """
+    gain = np.expm1(np.minimum(log_bayes_factor, _LARGEST_LOG))
+    if not gain.sum() > 1.0:
+        return 0.0
+    low, high = 0.0, 1.0
+    share = min(max(float(np.mean(log_bayes_factor > 0)), 1.0 / gain.size), 0.5)
+    for _ in range(_STEPS):
+        each = gain / (1.0 + share * gain)
+        rest = 1.0 - share
+        slope = float(each.sum()) - 1.0 / rest
+        low, high = (share, high) if slope > 0.0 else (low, share)
+        moved = share + slope / (float(each @ each) + 1.0 / rest**2)
+        moved = moved if low < moved < high else 0.5 * (low + high)
+        done = abs(moved - share) <= _DIGITS * share
+        share = moved
+        if done:
+            break
+    return share
+
+
+def no_shuffles() -> OptionError:
+    """Return the error of an estimate that nothing can be held against."""
+    return OptionError(
+        option("prior_probability", ESTIMATE),
+        " holds the data's estimate against that of shuffled labels, and there are none here.",
+        hint=("Give a table of samples and leave ", option("shuffles"), " on, or give a probability."),
+        kind="options",
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +83,11 @@ class ShuffledLabels:
         Whether prior probabilities differ between features, so that values are log-odds.
     least
         Values over this number were kept.
+    own_share, shares
+        Share of markers that the Bayes factors suggest (:func:`estimate_share`) with the true labels, and in each
+        shuffle; NaN and empty if not known.
+    least_share
+        One feature as a share of all.
 
     Examples
     --------
@@ -58,6 +106,9 @@ class ShuffledLabels:
     complete: bool = False
     by_feature: bool = False
     least: float = 0.0
+    own_share: float = np.nan
+    shares: FloatArray = field(default_factory=lambda: np.empty(0))
+    least_share: float = 0.0
 
     @classmethod
     def collect(
@@ -78,7 +129,7 @@ class ShuffledLabels:
         >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
         >>> found = ShuffledLabels.collect(np.array([3.0, 1.0, -1.0]), [np.array([2.0, -1.0, -2.0]), np.zeros(3)])
         >>> found.share.round(3).tolist()
-        [0.0, 0.25, 0.5]
+        [0.0, 0.25, 0.833]
         """
         order, _, ties = _in_order(own)
         reaching = np.zeros(own.size)
@@ -89,13 +140,35 @@ class ShuffledLabels:
         return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature, least)
 
     def __post_init__(self) -> None:
-        for array in (*self.values, self.reaching, self.share):
+        for array in (*self.values, self.reaching, self.share, self.shares):
             array.flags.writeable = False
 
     @property
     def n_shuffles(self) -> int:
         """Number of shuffles."""
         return len(self.values)
+
+    @property
+    def chance_share(self) -> float:
+        """Share of markers that shuffled labels suggest in 5% of all cases: 95% of all labellings stay below."""
+        if not self.shares.size:
+            return np.nan
+        place = min(math.ceil((1.0 - _RARELY) * (self.shares.size + 1)), self.shares.size)
+        return float(np.sort(self.shares)[place - 1])
+
+    @property
+    def excess_share(self) -> float:
+        """How much the share of the true labels exceeds that; NaN if not known."""
+        return self.own_share - self.chance_share
+
+    @property
+    def suggested_share(self) -> float:
+        """The same as a prior probability: one feature at least, and half of them at most; NaN if not known."""
+        return float(np.clip(self.excess_share, self.least_share, max(_MOST_SHARE, self.least_share)))
+
+    def with_shares(self, own: float, shuffled: Sequence[float], n_features: int) -> ShuffledLabels:
+        """Add the shares of markers that the Bayes factors suggest."""
+        return replace(self, own_share=own, shares=np.array(shuffled, dtype=float), least_share=1 / n_features)
 
     def counts(self, cut: float, prior_log_odds: float | FloatArray) -> IntArray:
         """Number of features of each shuffle with log-odds over a cut (Bayes factors over 1, at least).
