@@ -19,6 +19,7 @@ def method_part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, 
 
 
 def describe_evidence(report: ReportData) -> dict[str, Any]:
+    """Say what a Bayes factor compares under the model of a screen."""
     model: Any = report.posterior.model
     if model.supports("effect-sizes"):
         return _calibrated(report, model)
