@@ -160,29 +160,11 @@ class ShuffledLabels:
         return np.array([np.searchsorted(-each, -over, side="left") for each in self.values], dtype=np.int64)
 
     def weaker_than_kept(self, cut: float, prior_log_odds: float | FloatArray) -> bool:
-        """Whether a cut lets features pass whose like was not kept of the shuffles.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
-        >>> found.weaker_than_kept(-2.0, -1.5), found.weaker_than_kept(0.0, -1.5)
-        (True, False)
-        """
+        """Whether a cut lets features pass whose like was not kept of the shuffles."""
         return self._over(cut, prior_log_odds) < self.least
 
     def kept(self, log_odds: FloatArray, prior_log_odds: float | FloatArray) -> BoolArray:
-        """Features so strong that shuffled ones like them were kept.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
-        >>> found.kept(np.array([-1.0, -2.0]), -1.5).tolist()
-        [True, False]
-        """
+        """Features so strong that shuffled ones like them were kept."""
         prior = 0.0 if self.by_feature else float(np.asarray(prior_log_odds))
         return np.greater(log_odds, self.least + prior)
 
@@ -202,15 +184,7 @@ class ShuffledLabels:
         return float(low), float(high)
 
     def moved(self, by: float) -> ShuffledLabels:
-        """The same after a number was added to every log Bayes factor, with the true labels and with shuffled ones.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0])]).moved(0.5).values[0].tolist()
-        [2.5, 1.5]
-        """
+        """The same after a number was added to every log Bayes factor, with true labels and with shuffled ones."""
         return replace(self, values=tuple(each + by for each in self.values), least=self.least + by)
 
     def take(self, places: npt.NDArray[np.int64] | Any) -> ShuffledLabels:
