@@ -150,7 +150,7 @@ def figures(options: dict[str, Any]) -> None:
     option("n", str, "200", "Options", "Even number of samples, or sizes of classes 0 and 1.",
            metavar="N or N0,N1"),
     option("model", str, "synergetic", "Options", "synergetic (the paper's), synergetic-heavy-tailed, "
-           "synergetic-skewed, synergetic-outliers or prior.", metavar="NAME"),
+           "synergetic-skewed, synergetic-outliers, prior or shapes.", metavar="NAME"),
     option("seed", int, 1, "Options", "Same seed, same data.", min=0),
     option("set_", list[str] | None, None, "Options", "A constant of the model: correlation=0.5; may be repeated.",
            metavar="KEY=VALUE"),

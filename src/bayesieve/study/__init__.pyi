@@ -4,6 +4,13 @@ from .design import (
     built_in as built_in,
     built_in_names as built_in_names,
 )
+from .grid import (
+    GRIDS as GRIDS,
+    Scenario as Scenario,
+    StudyGrid as StudyGrid,
+    built_in_grid as built_in_grid,
+    run_grid as run_grid,
+)
 from .methods import model_of as model_of
 from .report import write_report as write_report
 from .results_view import relative_costs as relative_costs
