@@ -1,7 +1,7 @@
 r"""Features of one shape each: noise that is Gaussian or is not, and markers that differ by a known amount.
 
-A value is :math:`\sigma_f (\mu_{yf} + e^{\theta_{yf}/2}\, z)`, where :math:`z` is noise of mean 0. Non-markers have
-the same distribution in both classes, whatever its shape, so that every one of them in a list is a false positive.
+A value is :math:`\sigma_f (\mu_{yf} + e^{\theta_{yf}/2}\, z)`, where :math:`z` is noise of mean 0. Non-markers
+have the same distribution in both classes, whatever its shape, so that every one of them in a list is a false positive.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class ShapedModel:
     n_features, marker_share
         Number of features, and the share of them that are markers (rounded to whole features).
     noise
-        ``"gaussian"``; ``"student"`` and ``"lognormal"``, scaled to variance 1; ``"outlier"``: Gaussian, but in some
-        features one value is moved; ``"contaminated"``: Gaussian, but some values have a larger deviation.
+        ``"gaussian"``; ``"student"`` and ``"lognormal"``, scaled to variance 1; ``"outlier"``: Gaussian, but in
+        some features one value is moved; ``"contaminated"``: Gaussian, but some values have a larger deviation.
     effect
         In what markers differ: ``"mean"``, ``"variance"``, or ``"both"``.
     mean_deviation
@@ -68,7 +68,8 @@ class ShapedModel:
     Examples
     --------
     >>> from bayesieve.simulation import ShapedModel
-    >>> data = ShapedModel(n_features=500, marker_share=0.02, noise="student", degrees_of_freedom=3).draw(20, seed=1)
+    >>> model = ShapedModel(n_features=500, marker_share=0.02, noise="student", degrees_of_freedom=3)
+    >>> data = model.draw(20, seed=1)
     >>> data.values.shape, int(data.true_markers.sum())
     ((20, 500), 10)
     """
@@ -222,9 +223,7 @@ class ShapedValues:
             shared = generator(self.seed, STRIP, number).standard_normal((rows[1] - rows[0], n_blocks))
         return functools.partial(self._tile, number, rows, shared)
 
-    def _tile(
-        self, strip: int, rows: Range, shared: FloatArray | None, number: int, columns: Range
-    ) -> FloatArray:
+    def _tile(self, strip: int, rows: Range, shared: FloatArray | None, number: int, columns: Range) -> FloatArray:
         rng = generator(self.seed, TILE, strip, number)
         values = rng.standard_normal((rows[1] - rows[0], columns[1] - columns[0]))
         if shared is not None:
@@ -240,7 +239,9 @@ class ShapedValues:
         """Give Gaussian noise the shape of the model."""
         model = self.model
         if model.noise == "student":
-            values *= np.sqrt((model.degrees_of_freedom - 2.0) / rng.chisquare(model.degrees_of_freedom, values.shape))
+            values *= np.sqrt(
+                (model.degrees_of_freedom - 2.0) / rng.chisquare(model.degrees_of_freedom, values.shape)
+            )
         elif model.noise == "lognormal":
             square = model.log_deviation**2
             values[:] = np.expm1(model.log_deviation * values - 0.5 * square) / math.sqrt(math.expm1(square))

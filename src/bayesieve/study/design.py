@@ -18,8 +18,8 @@ from bayesieve.selection import Rule, as_rule
 from bayesieve.utils import OptionError, RuleError, check_whole, did_you_mean, read_toml, toml_line
 
 MEASURES = ("labels", "errors", "reliability", "costs", "trust")
-"""What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory, and
-what each list claims about its false positives."""
+"""What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory,
+and what each list claims about its false positives."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*")
 _STEPS = ("from", "to", "step")

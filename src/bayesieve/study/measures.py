@@ -114,7 +114,7 @@ def claim_measures(selection: Selection, n_false: int) -> dict[str, float]:
 
 
 def ranking_measures(ranking: IntArray, truth: BoolArray) -> dict[str, float]:
-    """True positives before one false positive too many, at each of :data:`FALSE_SHARES` (at least one allowed)."""
+    """True positives before one false positive too many, at each of :data:`FALSE_SHARES` (one at least)."""
     in_order = truth[ranking]
     wrong = np.flatnonzero(~in_order)
     found = {}

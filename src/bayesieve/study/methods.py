@@ -26,10 +26,10 @@ from bayesieve.rivals import (
     rival,
     sorted_scores,
 )
+from bayesieve.selection import Selection
 from bayesieve.simulation import DataModel, data_model
 from bayesieve.stats import Moments
 from bayesieve.study.design import Method, StudyDesign, parse_rule
-from bayesieve.selection import Selection
 from bayesieve.study.measures import (
     CLAIMED,
     PEAK,
@@ -148,7 +148,6 @@ class Scoring:
         else:
             found = source.run(_values_of(self._data), n_threads=1, **options)
         return found.score, None, found
-
 
     def _posterior(self, method: Method, name: str, options: dict[str, Any]) -> FeaturePosterior:
         """Screen the moments, or the values where labels are shuffled."""
@@ -340,8 +339,8 @@ def _check_method(method: Method, source: Rival) -> None:
         )
     if method.shuffles and not gives_log_odds(source):
         raise OptionError(
-            f"Shuffles judge lists of obf, obf-jp and obf-pp; {method.name!r} has scores of {method.scores}. Leave "
-            "shuffles out."
+            f"Shuffles judge lists of obf, obf-jp and obf-pp; {method.name!r} has scores of {method.scores}. "
+            "Leave shuffles out."
         )
 
 
