@@ -1,7 +1,7 @@
 r"""Features of one shape each: noise that is Gaussian or is not, and markers that differ by a known amount.
 
 A value is :math:`\sigma_f (\mu_{yf} + e^{\theta_{yf}/2}\, z)`, where :math:`z` is noise of mean 0. Non-markers
-have the same distribution in both classes, whatever its shape, so that every one of them in a list is a false positive.
+have the same distribution in both classes, whatever its shape: every one of them in a list is a false positive.
 """
 
 from __future__ import annotations
