@@ -79,7 +79,7 @@ def test_demo_tells_expected_and_true_errors(demo):
     assert demo.returncode == 0
     text = in_one_line(demo.stdout)
     data = SynergeticModel().draw(60, seed=3)
-    posterior = bs.screen(data.values, data.labels, prior_probability=0.005)
+    posterior = bs.screen(data.values, data.labels, prior_probability=0.005, shuffles=100)
     selection = bs.MinimalRisk(0.5).select(posterior)
     wrong = int((selection.mask & ~data.true_markers).sum())
     missed = int((~selection.mask & data.true_markers).sum())

@@ -16,7 +16,7 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
 from bayesieve.rivals import Rival, register, registry, rival, rival_names, score
 
-MOMENT_METHODS = ["obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
+MOMENT_METHODS = ["obf", "obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
 VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info"]
 
 

@@ -162,12 +162,12 @@ def _describe(view: TrustView) -> str:
     span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
     number = f"{features[0]:,}" if len(features) == 1 else f"{features[0]:,} to {features[-1]:,}"
     return (
-        f"{len(view.views)} scenarios with {sizes} samples, {span} data sets of each; {number} features, 1% of them "
-        f"markers unless it says otherwise; every value was drawn, seed {view.grid.base.seed}. Standard deviations "
-        "differ between features. Markers differ in mean by a Gaussian number of standard deviations, in variance "
-        "by a factor of 2.5 up or down, or in both. All methods see the same data, and all screens are told 1% of "
-        "markers. A list claims: with shuffles, what passes with shuffled labels; without, what the model expects; "
-        "with BH, its level times its length."
+        f"{len(view.views)} scenarios with {sizes} samples, {span} data sets of each; {number} features, 1% of "
+        f"them markers unless it says otherwise; every value was drawn, seed {view.grid.base.seed}. Standard "
+        "deviations differ between features. Markers differ in mean by a Gaussian number of standard deviations, "
+        "in variance by a factor of 2.5 up or down, or in both. All methods see the same data, and all screens "
+        "are told 1% of markers. A list claims: with shuffles, what passes with shuffled labels; without, what "
+        "the model expects; with BH, its level times its length."
     )
 
 
