@@ -296,6 +296,7 @@ def check_trust(view: TrustView) -> list[tuple[str, Finding]]:
         ("90% intervals of the calibrated FDR 0.1 list hold the true number in 90% of the data sets, in all "
          "scenarios together", check_intervals(view, fdr, lambda _: True)),
         ("Without markers the calibrated MNC list is empty in 95% of the data sets", check_level(view, mnc)),
+        ("Without markers the calibrated FDR 0.1 list is empty in 95% of the data sets", check_level(view, fdr)),
         ("At equal false positives the calibrated ranking finds at least 0.95 of what JP's finds, in Gaussian "
          "scenarios (within 3 standard errors)", check_power(view, mnc, jeffreys, _is_gaussian, _LEAST_POWER)),
         ("At equal false positives the calibrated ranking finds at least what moderated t finds, where means "

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from bayesieve.study.checks import Verdict
+from bayesieve.study.design import Method
 from bayesieve.study.figures import STYLE, WIDTH, Look, assign_looks, bar_lengths
 from bayesieve.study.grid import StudyGrid
 from bayesieve.study.measures import CLAIM_HOLDS, COSTS, EMPTIED, FOUND_AT, SHORTENED
@@ -221,12 +222,22 @@ def _number(value: Estimate, agrees: str = "yes") -> str:
 
 
 def _means(view: TrustView, n: int, measure: str, title: str) -> dict[str, Any]:
+    """Means by scenario with markers, and method; one method for each ranking if it is about rankings."""
+    methods = view.methods
+    if measure in FOUND_AT:
+        methods = {each.name: each.title.partition(",")[0] for each in _one_for_each_ranking(view)}
     rows = [
-        (words, *(_number(view.mean(measure, name, method, n)) for method in view.methods))
+        (words, *(_number(view.mean(measure, name, method, n)) for method in methods))
         for name, words in view.titles.items()
+        if view.constants[name].get("marker_share") != 0.0
     ]
     lead = "Means, with standard errors in brackets."
-    return {"title": title, "lead": lead, "head": ("scenario", *view.methods.values()), "rows": rows}
+    return {"title": title, "lead": lead, "head": ("scenario", *methods.values()), "rows": rows}
+
+
+def _one_for_each_ranking(view: TrustView) -> list[Method]:
+    first = {each.scores: each for each in reversed(view.grid.base.methods)}
+    return [each for each in view.grid.base.methods if first[each.scores] is each]
 
 
 def _judged(view: TrustView) -> dict[str, Any]:
@@ -312,8 +323,7 @@ def draw_power(view: TrustView) -> Figure:
         name for name in view.views
         if view.constants[name]["data"] == "shapes" and "marker_share" not in view.constants[name]
     ] or list(view.views)  # fmt: skip
-    first = {each.scores: each for each in reversed(view.grid.base.methods)}
-    methods = [each for each in view.grid.base.methods if first[each.scores] is each]
+    methods = _one_for_each_ranking(view)
     look = _looks(view)
     with open_figure(STYLE, WIDTH, 1.2 + 0.24 * len(shown)) as figure:
         panels = figure.subplots(1, len(view.sizes), sharey=True, squeeze=False)[0]
