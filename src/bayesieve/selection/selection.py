@@ -280,6 +280,8 @@ class Selection(ErrorAnalysis, Tabular):
         if shuffled is None:
             low, high = self.false_positives.interval(0.9)
             return FalsePositiveEstimate(self.expected_false_positives, low, high, "model")
+        if not self.n_selected:  # whatever passes with shuffled labels, nothing is listed
+            return FalsePositiveEstimate(0.0, 0.0, 0.0, "shuffles")
         share, prior = posterior.null_share, posterior.prior_log_odds
         least, most = shuffled.interval(self.cut, prior)
         expected, step = share * shuffled.expected(self.cut, prior), share / shuffled.n_shuffles

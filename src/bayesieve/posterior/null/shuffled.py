@@ -202,7 +202,7 @@ def share_of(own: FloatArray, reaching: FloatArray) -> FloatArray:
 
 
 def _in_order(own: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Order from the strongest that is not certain, negative values in it, and how far rounding may take others."""
+    """Order from the strongest that is not certain, negative values in it, and the reach of rounding."""
     order = np.argsort(-own, kind="stable")
     order = order[np.isfinite(own[order])]
     falling = -own[order]
