@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from commands import outside
-from jeffreys import permutations
 
 import bayesieve as bs
 from bayesieve.errors import DataWarning
@@ -202,7 +201,7 @@ def test_a_selector_says_it_and_what_screens_again_does_not():
     with pytest.warns(DataWarning, match="raw intensities") as caught:
         bs.OBFSelector().fit(X, Y)
     assert [each.filename for each in caught] == [__file__]
-    permutations(X, Y, n_permutations=20)
+    bs.permutations(X, Y, model=bs.GaussianModel.jeffreys(), n_permutations=20)
     bs.fragility(X, Y)
     bs.enumerate_sets(X[:, :4], Y)
     with pytest.warns(DataWarning, match="raw intensities"):  # silence ends with its block
