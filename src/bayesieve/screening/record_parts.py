@@ -239,7 +239,7 @@ def decode_judgement(results: Mapping[str, Any], posterior: FeaturePosterior) ->
             int(test["n_shuffles"]), float(test["level"]),
         )  # fmt: skip
     if stated.get("source") == "shuffles" and posterior.shuffled is not None:
-        step = posterior.null_share / posterior.shuffled.n_shuffles
+        step = posterior.null_share / posterior.shuffled.n_shuffles if results.get("n_selected") else 0.0
         expected, low, high = (float(stated[name]) for name in ("expected", "low", "high"))
         found["estimate"] = FalsePositiveEstimate(expected, low, high, "shuffles", step)
     return found
