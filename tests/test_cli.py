@@ -88,7 +88,8 @@ def test_demo_tells_expected_and_true_errors(demo):
     assert f"{selection.n_selected} features selected" in text
     assert f"False positives: {selection.false_positive_estimate.describe()}" in text
     assert f"in truth {wrong}." in text
-    assert f"Markers missed: {selection.expected_false_negatives:.1f} expected; in truth {missed} of 100." in text
+    missing = f"Markers missed: {selection.expected_false_negatives:.1f} expected under the model"
+    assert f"{missing}; in truth {missed} of 100." in text
     assert f"Correctly labelled: {right:,} of 20,000 features." in text
     assert selection.n_selected > 0
     assert wrong > 0
