@@ -30,6 +30,7 @@ import numpy as np
 from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
 _TILE = 2048  # features of one task
+_LARGEST_EXPONENT = 300.0
 _LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
 EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
 QUICK = (0.7, 8)  # 1e-6, for permuted labels
@@ -165,6 +166,8 @@ def _variance_part(
     """
     variance, centre = 2.0 / n0 + 2.0 / n1, math.log(s1 / s0)
     largest, total = -np.inf, 0.0
+    p0, p1 = s0 / (s0 + s1), s1 / (s0 + s1)
+    tilt, power = 0.5 * g * n0, 0.5 * g * (n0 + n1)  # g h(t) = tilt t - power log(p1 + p0 e^t)
     for k in range(omegas.shape[0]):
         precision = 1.0 / (omegas[k] * omegas[k])
         mode = theta * (g / variance) / (precision + g / variance)
@@ -179,10 +182,17 @@ def _variance_part(
                 break
         width = step / math.sqrt(max(curvature, precision))
         high = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode
-        area = 0.0
-        for i in range(-half, half + 1):
-            t = mode + i * width
-            area += math.exp(g * _log_likelihood(t, s0, s1, n0, n1) - 0.5 * precision * t * t - high)
+        area, factor = 0.0, math.exp(width)
+        growing = math.exp(mode - half * width)  # e^t from node to node, where that cannot overflow
+        if abs(mode) + half * width < _LARGEST_EXPONENT:
+            for i in range(-half, half + 1):
+                t = mode + i * width
+                area += math.exp(tilt * t - power * math.log(p1 + p0 * growing) - 0.5 * precision * t * t - high)
+                growing *= factor
+        else:
+            for i in range(-half, half + 1):
+                t = mode + i * width
+                area += math.exp(g * _log_likelihood(t, s0, s1, n0, n1) - 0.5 * precision * t * t - high)
         term = high + math.log(area * width / (omegas[k] * math.sqrt(2.0 * math.pi)))
         if term > largest:
             total, largest = total * math.exp(largest - term) + 1.0, term
