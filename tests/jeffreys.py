@@ -18,5 +18,4 @@ def _under(function):
 
 
 screen = _under(bs.screen)
-permutations = _under(bs.permutations)
 fragility = _under(bs.fragility)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SIZES = {"figure-1b": (100, 200, 300, 500, 1000, 2000, 3000, 5000), "figure-1a": (50, 100, 200, 500, 1000)}
-STUDIES = ("figure-1b", "figure-1a", "table-1", "calibration", "sensitivity", "stopping")
+STUDIES = ("figure-1b", "figure-1a", "table-1", "calibration", "sensitivity", "stopping", "trust")
+LISTS = {"calibrated-mnc": "calibrated", "jp-mnc": "JP", "limma": "moderated t, BH"}
 
 
 def main() -> None:
@@ -41,7 +42,30 @@ def with_tables(page: str) -> str:
             begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
             written = f"{begin}{table(name, sizes)}{end}"
             page = re.sub(f"{begin}.*?{end}", written.replace("\\", r"\\"), page, flags=re.DOTALL)
+    if (HERE / "trust.csv").is_file():
+        begin, end = "<!-- trust -->\n", "<!-- end of trust -->"
+        page = re.sub(f"{begin}.*?{end}", f"{begin}{trust_table()}{end}", page, flags=re.DOTALL)
     return page
+
+
+def trust_table() -> str:
+    """Claimed and true false positives where markers differ in both, by shape and size."""
+    with (HERE / "trust.csv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            row for row in csv.DictReader(file) if row["scenario"].endswith("-both") or row["scenario"] == "paper"
+        ]
+    sizes = sorted({int(row["n"]) for row in rows})
+    cells = {
+        (row["scenario"], int(row["n"]), row["method"]): f"{float(row['claimed_false_positives']):.1f} / "
+        f"{float(row['false_positives']):.1f}"
+        for row in rows
+    }
+    heads = [f"{title}, {n // 2} + {n // 2}" for n in sizes for title in LISTS.values()]
+    lines = [["noise", *heads], ["---", *["--:"] * len(heads)]]
+    for name in dict.fromkeys(row["scenario"] for row in rows):
+        values = (cells.get((name, n, method), "") for n in sizes for method in LISTS)
+        lines.append([name.removesuffix("-both"), *values])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def table(name: str, sizes: tuple[int, ...]) -> str:

@@ -66,7 +66,7 @@ def test_a_table_is_ranked_as_the_library_does(bayesieve):
 def test_without_out_the_table_goes_to_standard_output(bayesieve):
     result = bayesieve("compare", "table.csv", "-l", "stage", "--quiet")
     assert (result.code, result.err) == (0, "")
-    assert_table(read_exactly(io.StringIO(result.out)), expected("obf-jp,welch,limma,bd"))
+    assert_table(read_exactly(io.StringIO(result.out)), expected("obf,obf-jp,welch,limma,bd"))
 
 
 def test_ranks_and_overlaps_are_printed(bayesieve):
@@ -125,9 +125,9 @@ def test_a_statistics_file_serves_methods_that_use_moments(bayesieve):
 def test_json_and_parquet_say_what_was_compared(bayesieve):
     for ending in ("json", "parquet"):
         assert bayesieve("compare", "table.csv", "-l", "stage", "--top", "5", "-o", f"r.{ending}", "-q").code == 0
-    comparison = expected("obf-jp,welch,limma,bd", top=5)
+    comparison = expected("obf,obf-jp,welch,limma,bd", top=5)
     said = json.loads(Path("r.json").read_text(encoding="utf-8"))
-    assert said["methods"] == ["obf-jp", "welch", "limma", "bd"]
+    assert said["methods"] == ["obf", "obf-jp", "welch", "limma", "bd"]
     assert said["overlap"] == {"5": comparison.overlap(5).tolist()}
     assert said["classes"] == {"a": 12, "b": 12}
     assert len(said["features"]) == 30
@@ -138,7 +138,7 @@ def test_the_json_log_holds_the_overlaps(bayesieve):
     result = bayesieve("compare", "table.csv", "-l", "stage", "--top", "4", "-o", "r.csv", "--json-log")
     said = [json.loads(line) for line in result.err.splitlines()]
     found = next(line for line in said if line["event"] == "result")
-    assert found["overlap"] == {"4": expected("obf-jp,welch,limma,bd", top=4).overlap().tolist()}
+    assert found["overlap"] == {"4": expected("obf,obf-jp,welch,limma,bd", top=4).overlap().tolist()}
     assert found["n_features"] == 30
 
 
@@ -172,7 +172,7 @@ def test_a_method_of_ones_own_from_a_file(bayesieve):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-m", "welch,foo"], "There is no method 'foo'. Methods are obf-jp"),
+        (["-m", "welch,foo"], "There is no method 'foo'. Methods are obf, obf-jp"),
         (["-m", "welch,t"], "'welch' is asked for twice"),
         (["-m", ","], "at least one method"),
         (["--top", "ten"], "--top takes whole numbers of at least 1"),

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import inside, read_exactly
-from jeffreys import permutations, screen
+from jeffreys import screen
 
 import bayesieve as bs
 
@@ -262,8 +262,13 @@ def test_permutations_follow_the_policy_for_features_without_variance(bayesieve)
             "few.csv", *TWO[:4], "-p", "0.5", *PAPER, "--permutations", "50", "--degenerate", policy
         )
         with pytest.warns(bs.DegenerateFeatureWarning):
-            found = permutations(
-                few[chosen], CLASS[chosen], n_permutations=50, degenerate=policy, prior_probability=0.5
+            found = bs.permutations(
+                few[chosen],
+                CLASS[chosen],
+                model=bs.GaussianModel.jeffreys(),
+                n_permutations=50,
+                degenerate=policy,
+                prior_probability=0.5,
             )
         said[policy] = result.said.split("With permuted labels ")[1].split()[0]
         assert said[policy] == f"{found.expected_under_null:.1f}"

@@ -190,7 +190,7 @@ def test_a_statistics_file_of_several_sites_has_the_view_of_a_cohort(run):
     result = run("report", "all.stats.parquet", "-p", "0.05", "--n-selected", "3")
     assert "statistics of 3 sites" in result.said
     content = payload("all.report.html")
-    check_evidence(content, posterior())
+    check_evidence(content, bs.screen(VALUES, LABELS, feature_names=gene_names(K)))
     assert content["prior"]["probability"] == 0.05
     assert content["rule"]["name"] == "cmnc"
     view = content["sites"]

@@ -675,3 +675,89 @@ def test_a_panic_of_polars_is_an_error_and_an_interruption_stays_one(written, mo
         monkeypatch.setattr(pl, "read_parquet", fail)
         with pytest.raises(seen):
             read_statistics(written[0])
+
+
+def many_sites(shapes=(True, True), n=14, p=80, seed=3):
+    """Sites with heavy tails and a few features that differ, and all their values together."""
+    rng = np.random.default_rng(seed)
+    sets, whole, labels = [], [], []
+    for k, shape in enumerate(shapes):
+        values = rng.standard_t(4, size=(n, p))
+        names = ["well", "sick"] * (n // 2)
+        values[1::2, :5] += 2.0
+        moments = bs.Moments.from_matrix(values, names, classes=("well", "sick"), shape=shape)
+        ids = tuple(f"g{j}" for j in range(p))
+        sets.append(StatisticsSet((SiteStatistics(f"site{k}", moments, ids),)))
+        whole.append(values)
+        labels += names
+    return sets, np.concatenate(whole), labels
+
+
+def test_third_and_fourth_powers_go_through_file_and_merge(tmp_path):
+    sets, values, labels = many_sites()
+    for k, each in enumerate(sets):
+        write_statistics(each, tmp_path / f"{k}.parquet")
+    merged = merge_statistics([read_statistics(tmp_path / f"{k}.parquet") for k in range(2)])
+    write_statistics(merged, tmp_path / "all.parquet")
+    again = read_statistics(tmp_path / "all.parquet")
+    assert again.without_shape == ()
+    pooled, labels = again.pooled(), np.array(labels)
+    for k, label in enumerate(("well", "sick")):
+        away = values[labels == label] - values[labels == label].mean(axis=0)
+        np.testing.assert_allclose(pooled.centred_cubes[k], (away**3).sum(axis=0), atol=1e-9)
+        np.testing.assert_allclose(pooled.centred_fourths[k], (away**4).sum(axis=0), rtol=1e-10)
+    alone = bs.screen(values, labels, classes=("well", "sick"), shuffles=0)
+    together = bs.screen(pooled)
+    np.testing.assert_allclose(together.log_bayes_factor, alone.log_bayes_factor, rtol=1e-8, atol=1e-8)
+    assert together.model.variance_weight > 0
+    assert "Only means were compared" not in bs.MinimalRisk(0.5).select(together).summary()
+
+
+def test_one_site_without_powers_leaves_the_means(tmp_path):
+    sets, _, _ = many_sites(shapes=(True, False))
+    write_statistics(merge_statistics(sets), tmp_path / "x.parquet")
+    frame = pl.read_parquet(tmp_path / "x.parquet")
+    assert frame["centred_fourths_0"].null_count() == 80
+    again = read_statistics(tmp_path / "x.parquet")
+    assert again.without_shape == ("site1",)
+    assert [site.moments.has_shape for site in again.sites] == [True, False]
+    assert not again.pooled().has_shape
+    posterior = bs.screen(again.pooled())
+    assert posterior.model.variance_weight == 0
+    assert "Only means were compared" in bs.MinimalRisk(0.5).select(posterior).summary()
+    assert again.without("site1").pooled().has_shape
+
+
+def test_files_of_the_first_version_are_read(tmp_path):
+    """A file as it was written before: without the columns of powers, sealed by its own header."""
+    sets, _, _ = many_sites(shapes=(False,))
+    (one,) = sets
+    old = statistics_file._header(one, 1) | {"bayesieve_version": "0.0.9", "sha256": seal(one, 1)}
+    assert old["schema_version"] == 1
+    assert "powers" not in old["sites"][0]
+    frame = statistics_file._frame(one)
+    buffer = io.BytesIO()
+    names = [name for name in frame.columns if not name.startswith(("centred_cubes", "centred_fourths"))]
+    frame.select(names).write_parquet(buffer, metadata={"bayesieve": json.dumps(old)})
+    (tmp_path / "old.parquet").write_bytes(statistics_file._protect(buffer.getvalue()))
+    again = read_statistics(tmp_path / "old.parquet")
+    assert_identical(again.pooled(), one.pooled())
+    assert again.without_shape == ("site0",)
+
+
+@pytest.mark.parametrize("fewest", [4, 5])
+def test_four_sums_give_no_small_class_away(fewest):
+    """Power sums up to the fourth determine four values, so that they are not shared of fewer than five."""
+    values = np.random.default_rng(0).normal(size=(fewest + 20, 3))
+    moments = bs.Moments.from_matrix(values, ["a"] * fewest + ["b"] * 20)
+    shared, _, _ = suppress(moments, ("x", "y", "z"), 2)
+    assert shared.has_shape == (fewest == 5)
+    if fewest == 4:  # what would have been given away
+        n, mean = 4, float(moments.mean[0, 0])
+        powers = [0.0, *(float(m[0, 0]) for m in (moments.centred_squares, moments.centred_cubes))]
+        powers.append(float(moments.centred_fourths[0, 0]))
+        e = [1.0]
+        for k in range(1, n + 1):  # Newton's identities
+            e.append(sum((-1) ** (i - 1) * e[k - i] * powers[i - 1] for i in range(1, k + 1)) / k)
+        roots = np.roots([(-1) ** k * e[k] for k in range(n + 1)])
+        np.testing.assert_allclose(np.sort(roots.real) + mean, np.sort(values[:4, 0]), atol=1e-4)

@@ -562,8 +562,8 @@ def test_files_that_are_something_else(tmp_path, run):
 def test_settings_with_control_characters_are_refused(setting, said, run):
     values, labels = table()
     write(values, labels)
-    run("screen", "t.csv", *PAPER, "-l", "stage", "-q", "--delimiter", ",", "--out", "r.json", "--manifest", "m.json",
-        "--na-values", "\t")  # fmt: skip
+    run("screen", "t.csv", *PAPER, "-l", "stage", "-q", "--delimiter", ",", "--out", "r.json",
+        "--manifest", "m.json", "--na-values", "\t")  # fmt: skip
     assert read_result("r.json", "m.json").record.spec.na_values == ("\t",)  # a tab may be meant
     for name in ("r.json", "m.json"):
         content = json.loads(Path(name).read_text(encoding="utf-8"))

@@ -17,8 +17,9 @@ from bayesieve.selection import results_hash
 
 ENDINGS = ("csv", "parquet", "json")
 RULES = (
-    bs.MinimalRisk(0.5), bs.MinimalRisk(0.9), bs.FalseDiscovery(0.1), bs.FalseDiscovery(0.3), bs.NeymanPearson(2.0),
-    bs.NeymanPearson(400.0), bs.FalseDiscovery(0.3, confidence=0.8), bs.FixedSize(12), bs.MostProbable(),
+    bs.MinimalRisk(0.5), bs.MinimalRisk(0.9), bs.FalseDiscovery(0.1), bs.FalseDiscovery(0.3),
+    bs.NeymanPearson(2.0), bs.NeymanPearson(400.0), bs.FalseDiscovery(0.3, confidence=0.8), bs.FixedSize(12),
+    bs.MostProbable(),
 )  # fmt: skip
 
 
@@ -32,7 +33,8 @@ def study(seed=1, n=24, p=300, markers=12, shift=2.2, **options):
 
 
 DESIGNS = {
-    "samples": {}, "batches": {"blocks": ["p", "q", "q", "p"] * 6}, "pairs": {"pairs": [i // 2 for i in range(24)]},
+    "samples": {}, "batches": {"blocks": ["p", "q", "q", "p"] * 6},
+    "pairs": {"pairs": [i // 2 for i in range(24)]},
     "own priors": {"prior_probability": np.linspace(0.01, 0.3, 300)},
     "jeffreys": {"model": bs.GaussianModel.jeffreys()},
 }  # fmt: skip
@@ -45,6 +47,8 @@ def check_answers(found, wanted):
     np.testing.assert_array_equal(found.local_fdr, wanted.local_fdr[order])
     np.testing.assert_array_equal(found.shuffled.reaching, wanted.shuffled.reaching[order])
     assert all(map(np.array_equal, found.shuffled.values, wanted.shuffled.values))
+    np.testing.assert_array_equal(found.shuffled.shares, wanted.shuffled.shares)
+    np.testing.assert_equal(found.shuffled.own_share, wanted.shuffled.own_share)
     assert (found.shuffled.scheme, found.shuffled.complete) == (wanted.shuffled.scheme, wanted.shuffled.complete)
     for rule in RULES:
         one, other = (rule.select(posterior) for posterior in (found, wanted))

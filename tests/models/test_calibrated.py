@@ -136,12 +136,13 @@ def test_fourth_powers_out_of_range_leave_the_means(scale):
     np.testing.assert_allclose(posterior.log_odds, plain.log_odds, rtol=1e-8)
 
 
-def test_values_out_of_range_are_refused():
-    X, y = table()
+@pytest.mark.parametrize("n", SIZES)
+def test_values_out_of_range_are_refused(n):
+    X, y = table(n)
     with pytest.raises(bs.DataError, match="overflow"):
         bs.screen(X * 1e160, y)
     with pytest.raises(bs.DataError, match="64-bit"):  # spread fits, the difference does not
-        bs.screen(X * 1e140 + np.where(y == "c0", 1e160, -1e160)[:, None], y)
+        bs.screen(X * 1e148 + np.where(y == "c0", 1e160, -1e160)[:, None], y)
     with pytest.raises(bs.DataError, match="vanish"):
         bs.screen(X * 1e-200, y)
 
@@ -326,6 +327,7 @@ def test_two_constants_that_differ_are_a_difference_where_others_tell_the_varian
     with pytest.warns(bs.DegenerateFeatureWarning, match="left at the prior"):
         few = bs.screen(X[:, 1:8], y)
     assert few.log_bayes_factor[2] == 0.0
+    assert few.degenerate_codes[2] == Degeneracy.CONSTANT_IN_A_CLASS
 
 
 def test_without_fourth_powers_variances_have_no_say():
@@ -444,6 +446,15 @@ def test_powers_go_where_a_part_lacks_them():
     assert not bs.Moments.join([found, plain]).has_shape
     assert not plain.pool().has_shape
     assert not plain.with_resolution(1.0).has_shape
+
+
+def test_powers_out_of_range_do_not_disturb_the_moments():
+    X, y = table(p=3)
+    far = X * 1e120
+    whole = moments(far, y).pool()
+    np.testing.assert_allclose(whole.centred_squares, 1e240 * moments(X, y).pool().centred_squares, rtol=1e-12)
+    left = moments(far, y).remove(moments(far[:3], y[:3]))
+    np.testing.assert_allclose(left.mean, moments(far[3:], y[3:]).mean, rtol=1e-12)
 
 
 def test_rounding_error_adds_its_own_powers():

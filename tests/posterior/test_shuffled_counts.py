@@ -100,3 +100,29 @@ def test_a_selector_shuffles_as_it_is_told(rng):
     assert bs.OBFSelector(shuffles=25).partial_fit(X, y).posterior_.shuffled is None
     with pytest.raises(bs.OptionError, match="shuffles"):
         bs.OBFSelector(shuffles="many").fit(X, y)
+
+
+def test_certain_features_neither_pass_nor_fail_with_shuffled_labels(rng):
+    """Markers by assumption stay listed whatever shuffled labels say, and do not count as their doing."""
+    X = rng.normal(size=(30, 200))
+    X[15:, 2:12] += 2.5
+    y = [0] * 15 + [1] * 15
+    prior = np.full(200, 0.01)
+    prior[[0, 1]] = 1.0, 0.0
+    posterior = bs.screen(X, y, prior_probability=prior, shuffles=40)
+    assert posterior.shuffled.reaching[:2].tolist() == [0.0, 200.0]
+    assert posterior.shuffled.share[:2].tolist() == [0.0, 1.0]
+    assert np.isfinite(posterior.expected_fdr).all()
+    for rule in (bs.MinimalRisk(0.5), bs.NeymanPearson(0.5), bs.FalseDiscovery(0.1), bs.FalseDiscovery(0.1, 0.9)):
+        selection = rule.select(posterior)
+        assert selection.mask[0]
+        assert not selection.mask[1]
+        assert selection.n_selected > 5
+    noise = np.array(X)
+    noise[:, 2:12] = rng.normal(size=(30, 10))
+    weak = np.where(np.isin(prior, (0.0, 1.0)), prior, 0.3)
+    selection = bs.MinimalRisk(0.5).select(bs.screen(noise, y, prior_probability=weak, shuffles=40))
+    assert selection.was_cut
+    assert np.flatnonzero(selection.mask).tolist() == [0]
+    assert "Only features that were certain are listed" in selection.summary()
+    assert bs.FalseDiscovery(0.1, 0.9).select(bs.screen(X, y, prior_probability=1.0, shuffles=20)).n_selected > 0

@@ -355,7 +355,7 @@ def test_lengths_that_are_none(top):
 def test_names_in_one_text_and_aliases():
     found = bs.compare_methods(X, LABELS, " obf-jp, t ; moderated-t ")
     assert found.methods == ("obf-jp", "welch", "limma")
-    assert bs.compare_methods(X, LABELS).methods == ("obf-jp", "welch", "limma", "bd")
+    assert bs.compare_methods(X, LABELS).methods == ("obf", "obf-jp", "welch", "limma", "bd")
 
 
 @pytest.mark.parametrize("methods", ["welch,t", ["bd", "bhattacharyya"]])
@@ -382,7 +382,7 @@ def test_three_classes_are_an_error():
 
 def test_options_reach_their_method():
     found = bs.compare_methods(
-        X, LABELS, "obf-jp,nmc", options={"obf": {"prior_ratio": 0.4}, "nmc": {"alpha": 2.0}}
+        X, LABELS, "obf-jp,nmc", options={"obf-jp": {"prior_ratio": 0.4}, "nmc": {"alpha": 2.0}}
     )
     assert_same_scores(found.scores["obf-jp"], bs.score(X, LABELS, method="obf-jp", prior_ratio=0.4))
     assert_same_scores(found.scores["nmc"], bs.score(X, LABELS, method="nmc", alpha=2.0))

@@ -16,7 +16,7 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
 from bayesieve.rivals import Rival, register, registry, rival, rival_names, score
 
-MOMENT_METHODS = ["obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
+MOMENT_METHODS = ["obf", "obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
 VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info"]
 
 
@@ -44,7 +44,7 @@ def highest(matrix, n_threads=None):
 
 def test_every_name_is_a_rival_of_that_name(monkeypatch):
     monkeypatch.setattr("bayesieve.rivals.registry._own", {})  # other tests register rivals of their own
-    assert rival_names() == (*MOMENT_METHODS[:6], *VALUE_METHODS[:3], "pearson-neyman", *VALUE_METHODS[3:])
+    assert rival_names() == (*MOMENT_METHODS[:7], *VALUE_METHODS[:3], "pearson-neyman", *VALUE_METHODS[3:])
     for name in rival_names():
         found = rival(name)
         assert (found.name, found.uses) == (name, "moments" if name in MOMENT_METHODS else "values")
@@ -53,7 +53,7 @@ def test_every_name_is_a_rival_of_that_name(monkeypatch):
 @pytest.mark.parametrize(
     ("alias", "name"),
     [("t", "welch"), ("moderated-t", "limma"), ("moderated_t", "limma"), ("bhattacharyya", "bd"), ("BD", "bd"),
-     ("pn", "pearson-neyman"), ("pearson_neyman", "pearson-neyman"), ("obf", "obf-jp"), (" welch ", "welch")],
+     ("pn", "pearson-neyman"), ("pearson_neyman", "pearson-neyman"), ("calibrated", "obf"), (" welch ", "welch")],
 )  # fmt: skip
 def test_aliases(alias, name):
     assert rival(alias) is rival(name)
@@ -184,7 +184,7 @@ def test_pearson_neyman_without_p_values_ranks_alike(data):
 
 def test_unknown_names_and_options_list_what_there_is(data):
     with pytest.raises(
-        OptionError, match=r"There is no method 'anova'. Methods are obf-jp, obf-pp, welch, .*mutual"
+        OptionError, match=r"There is no method 'anova'. Methods are obf, obf-jp, obf-pp, welch, .*mutual"
     ):
         score(*data, method="anova")
     with pytest.raises(OptionError, match=r"'welch' has no option 'alpha'; it has score, p_values"):

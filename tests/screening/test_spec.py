@@ -295,7 +295,7 @@ def test_numbers_may_be_written_as_texts():
         table="t.csv", criterion="cmnc", n_selected="3.0", prior="jeffreys", prior_ratio="0.5", ignore="a"
     )
     assert (spec.n_selected, spec.prior_ratio, spec.ignore) == (3, 0.5, ("a",))
-    assert ScreenSpec(seed=2**60 + 1).seed == 2**60 + 1
+    assert ScreenSpec(shuffles=10, seed=2**60 + 1).seed == 2**60 + 1
 
 
 def test_unknown_names_and_files_are_refused(tmp_path):

@@ -14,8 +14,9 @@ from bayesieve.simulation.synthetic_data import COLUMNS, ROWS, generator, seed_s
 
 SMALL = {"low_variance_blocks": 60, "high_variance_features": 300}
 MODELS = {
-    **{name: data_model(name, **SMALL) for name in data_model_names() if name != "prior"},
+    **{name: data_model(name, **SMALL) for name in data_model_names() if name not in ("prior", "shapes")},
     "prior": data_model("prior", n_features=2 * COLUMNS + 5),
+    "shapes": data_model("shapes", n_features=2 * COLUMNS + 5, noise="student", block_size=7, correlation=0.4),
 }
 models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 
@@ -113,9 +114,9 @@ def test_chunks_that_make_no_sense():
 
 def test_models_by_name():
     assert data_model_names() == (
-        "synergetic", "synergetic-heavy-tailed", "synergetic-skewed", "synergetic-outliers", "prior",
+        "synergetic", "synergetic-heavy-tailed", "synergetic-skewed", "synergetic-outliers", "prior", "shapes",
     )  # fmt: skip
-    assert [data_model(name).n_features for name in data_model_names()] == [20_000] * 5
+    assert [data_model(name).n_features for name in data_model_names()] == [20_000] * 6
     listed = data_model("synergetic", class_variances=[[1.0, 2.0]], heterogeneous_blocks=[1, 2])
     assert listed == SynergeticModel(class_variances=((1.0, 2.0),), heterogeneous_blocks=(1, 2))
     assert data_model("synergetic-skewed", log_deviation=0.1).log_deviation == 0.1

@@ -23,7 +23,9 @@ def posterior():
     rng = np.random.default_rng(3)
     values = rng.normal(size=(16, 12))
     values[8:, :6] += np.linspace(0.4, 2.0, 6)
-    return bs.screen(values, [0] * 8 + [1] * 8, prior_probability=0.3)
+    return bs.screen(
+        values, [0] * 8 + [1] * 8, model=bs.GaussianModel.jeffreys(), prior_probability=0.3, shuffles=0
+    )
 
 
 def test_labels_by_hand():
@@ -53,7 +55,9 @@ def test_expected_errors_against_all_subsets_written_out(posterior):
 def test_chance_is_that_of_drawn_non_markers_and_known_for_jeffreys_only(posterior):
     expected = error_measures(posterior, posterior.probability > 0.5, 0.0)["expected_under_null"]
     noise = np.random.default_rng(0).normal(size=(16, 100_000))
-    passed = bs.screen(noise, [0] * 8 + [1] * 8, prior_probability=0.3).log_odds > 0
+    jeffreys = bs.GaussianModel.jeffreys()
+    drawn = bs.screen(noise, [0] * 8 + [1] * 8, model=jeffreys, prior_probability=0.3, shuffles=0)
+    passed = drawn.log_odds > 0
     share, error = passed.mean(), passed.std() / np.sqrt(passed.size)
     assert abs(expected / 12 - share) < 4 * error
     proper = bs.screen(posterior.moments, model=bs.GaussianModel.proper())

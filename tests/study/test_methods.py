@@ -26,7 +26,7 @@ def rows_of(design, n=40, iteration=3):
 def test_top_lists_are_those_of_a_full_stable_sort(values, data):
     score = np.array(values)
     n = data.draw(st.integers(0, score.size + 2))
-    found, _ = select(Method("a", "A", "bd", n_selected=n), Scores(score))
+    found, _, _ = select(Method("a", "A", "bd", n_selected=n), Scores(score))
     expected = np.zeros(score.size, dtype=bool)
     expected[np.argsort(-score, kind="stable")[:n]] = True
     assert found.tolist() == (expected & ~np.isnan(score)).tolist()
@@ -49,7 +49,7 @@ def test_rules_are_those_of_the_library(rule, same):
     posterior = bs.screen(data.moments, prior_probability=0.3)
     selection = same.select(posterior)
     method = Method("a", "A", "obf-jp", rule, 30)
-    mask, cut = select(method, Scores(posterior.log_odds, posterior))
+    mask, cut, _ = select(method, Scores(posterior.log_odds, posterior))
     assert 0 < mask.sum() < mask.size
     assert mask.tolist() == selection.mask.tolist()
     assert cut == selection.cut
@@ -68,7 +68,7 @@ def test_a_unit_by_hand():
     seed = np.random.SeedSequence((1, 40, 3))
     found = data_model("synergetic", **CONSTANTS).draw_moments(40, seed=seed)
     truth = found.true_markers
-    posterior = bs.screen(found.moments, prior_probability=0.3)
+    posterior = bs.screen(found.moments, model=bs.GaussianModel.jeffreys(), prior_probability=0.3)
     selection = bs.MinimalRisk(0.5).select(posterior)
     measured = rows_of(design)["mnc"]
     assert measured["correct"] == (selection.mask == truth).sum()

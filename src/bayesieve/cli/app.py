@@ -61,6 +61,18 @@ def compare(options: dict[str, Any]) -> None:
 
 
 @app.command()
+@with_options(o.TABLE, *o.SOURCE, *o.CHECK, o.OUT, o.CONFIG_OUT, *TALKING)
+def check(options: dict[str, Any]) -> None:
+    """Check on a TABLE of your own how far a screen can be believed: shuffled labels, known differences.
+
+    bayesieve check expression.csv --labels pheno.csv:stage --repeats 50 --out check.csv
+    """
+    from bayesieve.cli.check import run_check  # noqa: PLC0415 - imports numba and more
+
+    run_check(options)
+
+
+@app.command()
 @with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, *o.SITE, o.CONFIG_OUT, *TALKING)
 def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
@@ -150,7 +162,7 @@ def figures(options: dict[str, Any]) -> None:
     option("n", str, "200", "Options", "Even number of samples, or sizes of classes 0 and 1.",
            metavar="N or N0,N1"),
     option("model", str, "synergetic", "Options", "synergetic (the paper's), synergetic-heavy-tailed, "
-           "synergetic-skewed, synergetic-outliers or prior.", metavar="NAME"),
+           "synergetic-skewed, synergetic-outliers, prior or shapes.", metavar="NAME"),
     option("seed", int, 1, "Options", "Same seed, same data.", min=0),
     option("set_", list[str] | None, None, "Options", "A constant of the model: correlation=0.5; may be repeated.",
            metavar="KEY=VALUE"),
@@ -166,12 +178,15 @@ def simulate(options: dict[str, Any]) -> None:
 
 @app.command()
 @with_options(
-    argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, or a TOML file.", None,
+    argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, or a TOML "
+             "file.", None,
              metavar="STUDY"),
     option("out", Path | None, None, OUTPUT, "Folder of the results; the study's name.", "-o", metavar="FOLDER"),
     option("iterations", int | None, None, "Options", "Data sets per number of samples.", min=1),
     option("sizes", str | None, None, "Options", "Numbers of samples.", metavar="N,N,..."),
     option("methods", str | None, None, "Options", "Some of the study's methods.", metavar="NAME,..."),
+    option("scenarios", str | None, None, "Options", "trust: some of its scenarios.", metavar="NAME,..."),
+    option("features", int | None, None, "Options", "trust: number of features, 20,000 if not given.", min=100),
     option("seed", int | None, None, "Options", "Another seed than the study's.", min=0),
     option("workers", int | None, None, "Options", "Processes; one per core by default.", min=1),
     option("list_", bool, False, "Options", "Show the study as TOML, or all studies, and do nothing."),

@@ -175,7 +175,7 @@ def _without_shape(spec: ScreenSpec, sites: Sequence[str]) -> tuple[Message, ...
     alone = " there" if spec.blocks is not None else ""
     return (
         Message.of(
-            f"The statistics of {_few(sites, 5)} hold no fourth powers, so that variances are not compared{alone}.",
+            f"The statistics of {_few(sites, 5)} hold no fourth powers: variances are not compared{alone}.",
             hint=(
                 "Have them written anew by this version of bayesieve, or say ",
                 option("prior", "jeffreys"),

@@ -247,11 +247,23 @@ FILES = (
     CONFIG_OUT,
 )
 METHODS = (
-    option("methods", str, "obf-jp,welch,limma,bd", COMPARED,
-           "With commas between: obf-jp, obf-pp, welch, student, limma, bd, mi, mi-literal, nmc, pearson-neyman, "
-           "wilcoxon, f-classif, mutual-info, or a file of your own, my_rival.py:RIVAL.", "-m", metavar="NAMES"),
+    option("methods", str, "obf,obf-jp,welch,limma,bd", COMPARED,
+           "With commas between: obf (calibrated), obf-jp, obf-pp, welch, student, limma, bd, mi, mi-literal, "
+           "nmc, pearson-neyman, wilcoxon, f-classif, mutual-info, or a file of your own: my_rival.py:RIVAL.",
+           "-m",
+           metavar="NAMES"),
     option("top", str | None, None, COMPARED, "Length of the lists to compare, or several: 10,50,100.",
            metavar="N"),
+)
+PROBABILITY, SHUFFLES, SEED = PRIOR[2], FINDINGS[6], FINDINGS[7]
+CHECK = (
+    option("repeats", int, 20, CHOICE, "Shuffles of the labels, each screened with known differences and without.",
+           metavar="N", min=1),
+    option("spiked_share", float, 0.05, CHOICE, "Share of the features that get a known difference.",
+           metavar="SHARE", min=0, max=1),
+    option("methods", str, "obf,obf-jp", COMPARED,
+           "Screens, with commas between: obf (calibrated), obf-jp, obf-pp.", "-m", metavar="NAMES"),
+    PROBABILITY, *RULE, SHUFFLES, SEED,
 )
 STATISTICS_OUT = option("out", Path, REQUIRED, OUTPUT, "Statistics file to write, NAME.stats.parquet.", "-o",
                         metavar="FILE", show_default=False)

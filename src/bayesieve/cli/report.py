@@ -181,8 +181,11 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
     if isinstance(ratio, str) or not 0.0 < ratio < math.inf:
         raise OptionError(f"--prior-ratio must be a positive number here, not '{ratio}'; names need the data.")
     by = state.power * math.log(ratio / state.value)
-    model: Any = dataclasses.replace(posterior.model, prior_ratio=ratio)  # type: ignore[call-arg]  # it has one
-    shuffled = None if posterior.shuffled is None else posterior.shuffled.moved(by)
+    old: Any = posterior.model
+    model: Any = dataclasses.replace(old, prior_ratio=ratio)
+    shuffled = posterior.shuffled
+    if shuffled is not None:  # the share of markers that the data suggest is another one
+        shuffled = dataclasses.replace(shuffled.moved(by), own_share=np.nan, shares=np.empty(0))
     moved = np.asarray(posterior.log_bayes_factor + by)
     return dataclasses.replace(posterior, log_bayes_factor=moved, model=model, shuffled=shuffled)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 import sys
 import time
@@ -12,18 +13,25 @@ from typing import Any
 from bayesieve.cli.console import EndingError, Talk
 from bayesieve.study import (
     FILE_NAME,
+    GRIDS,
     StudyDesign,
+    StudyGrid,
     StudyResults,
+    TrustView,
     built_in,
+    built_in_grid,
     built_in_names,
+    check_trust,
     due_units,
     model_of,
     n_workers,
     relative_costs,
+    run_grid,
     run_study,
     write_report,
+    write_trust_report,
 )
-from bayesieve.utils import MissingExtraError, OptionError, make_folder
+from bayesieve.utils import MissingExtraError, OptionError, make_folder, read_toml
 
 _MINUTE = 60.0
 _MOST_COLUMNS = 4
@@ -34,40 +42,59 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
     talk = Talk(settings["quiet"], settings["verbose"], settings["json_log"])
     if settings["study"] is None:
         if not settings["list_"]:
-            raise OptionError(f"Name a study ({', '.join(built_in_names())}) or a TOML file.")
+            raise OptionError(f"Name a study ({', '.join(_known())}) or a TOML file.")
         _show_all()
         return
     design = _design_of(settings)
     if settings["list_"]:
         print(design.to_toml(), end="")  # noqa: T201
         return
+    if isinstance(design, StudyGrid):
+        _run_grid(design, settings, talk)
+        return
     folder = make_folder(design.name if settings["out"] is None else settings["out"])
     _announce(design, folder, settings["workers"], talk)
     with talk.timed("study"):
         results = _run(design, folder, settings["workers"], talk)
     print("\n".join(_describe(results)), flush=True)  # noqa: T201
-    _report(results, folder, talk)
+    _report(functools.partial(write_report, results), folder, talk)
 
 
-def _design_of(settings: Mapping[str, Any]) -> StudyDesign:
+def _known() -> tuple[str, ...]:
+    return (*built_in_names(), *GRIDS)
+
+
+def _design_of(settings: Mapping[str, Any]) -> StudyDesign | StudyGrid:
     """Return the study that the options name, changed as they say."""
     name = str(settings["study"])
+    found: StudyDesign | StudyGrid
     if name in built_in_names():
-        design = built_in(name)
+        found = built_in(name)
+    elif name in GRIDS:
+        found = built_in_grid(name)
     elif name.lower().endswith(".toml") or Path(name).is_file():
-        design = StudyDesign.from_toml(name)
+        found = StudyGrid.from_toml(name) if "scenarios" in read_toml(name) else StudyDesign.from_toml(name)
     else:
         raise OptionError(
-            f"There is no study {name!r}. Studies are {', '.join(built_in_names())}; one of your own is a file "
+            f"There is no study {name!r}. Studies are {', '.join(_known())}; one of your own is a file "
             "that ends in .toml."
         )
-    methods = settings["methods"]
-    return design.changed(
-        iterations=settings["iterations"],
-        sizes=None if settings["sizes"] is None else _numbers(settings["sizes"]),
-        methods=None if methods is None else [each.strip() for each in methods.split(",") if each.strip()],
-        seed=settings["seed"],
-    )
+    changes = {
+        "iterations": settings["iterations"],
+        "sizes": None if settings["sizes"] is None else _numbers(settings["sizes"]),
+        "methods": _names(settings["methods"]),
+        "seed": settings["seed"],
+    }
+    if isinstance(found, StudyGrid):
+        return found.changed(**changes, scenarios=_names(settings["scenarios"]), n_features=settings["features"])
+    for option in ("scenarios", "features"):
+        if settings[option] is not None:
+            raise OptionError(f"--{option} is for a study of several scenarios, such as {', '.join(GRIDS)}.")
+    return found.changed(**changes)
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _numbers(text: str) -> list[int]:
@@ -80,8 +107,39 @@ def _numbers(text: str) -> list[int]:
 
 
 def _show_all() -> None:
-    for name in built_in_names():
-        print(f"{name:<12} {built_in(name).title}")  # noqa: T201
+    for name in _known():
+        title = built_in_grid(name).title if name in GRIDS else built_in(name).title
+        print(f"{name:<12} {title}")  # noqa: T201
+
+
+def _run_grid(grid: StudyGrid, settings: Mapping[str, Any], talk: Talk) -> None:
+    """Run the scenarios one after the other, say which statements hold, and write the report."""
+    folder = make_folder(grid.name if settings["out"] is None else settings["out"])
+    base, total = grid.base, grid.n_data_sets
+    talk.say(
+        "study",
+        f"Study {grid.name}: {_pluralise(len(grid.scenarios), 'scenario')}, "
+        f"{_pluralise(len(base.methods), 'method')}, n = {', '.join(f'{n:,}' for n in base.sizes)}, "
+        f"{_pluralise(base.iterations, 'iteration')}, seed {base.seed}; {total:,} data sets.\n"
+        f"Results are kept in {folder}, a folder for each scenario.",
+        study=grid.name,
+        store=str(folder),
+    )
+    with talk.timed("study"), talk.progress("Data sets", counted=True) as bar:
+        watch = _Watch(total, talk, bar)
+        try:
+            results = run_grid(grid, folder, workers=settings["workers"], progress=watch.of_all)
+        except KeyboardInterrupt:
+            raise EndingError(
+                130,
+                f"interrupted; {watch.n_done:,} of {total:,} data sets are finished and stored in {folder}. Run "
+                "the same command again to go on.",
+            ) from None
+    for claim, found in check_trust(TrustView(grid, results)):
+        if found.rows:
+            print(f"{str(found.verdict).capitalize()}: {claim}.", flush=True)  # noqa: T201
+    write = functools.partial(write_trust_report, grid, results)
+    _report(write, folder, talk)
 
 
 def _announce(design: StudyDesign, folder: Path, workers: int | None, talk: Talk) -> None:
@@ -135,6 +193,17 @@ class _Watch:
             self._began = self._told = now
             if due < self._total:
                 self._talk.say("resumed", f"{self._total - due:,} of {self._total:,} data sets are there already.")
+        self._show(now, done, due)
+
+    def of_all(self, done: int, total: int) -> None:
+        """Follow several studies together: what is there already counts as done."""
+        now = time.monotonic()
+        self.n_done = done
+        if not self._began:
+            self._began = self._told = now
+        self._show(now, done, total)
+
+    def _show(self, now: float, done: int, due: int) -> None:
         if self._bar is not None:
             self._bar(done, due)
         elif done and now - self._told > _MINUTE:
@@ -153,10 +222,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def _report(results: StudyResults, folder: Path, talk: Talk) -> None:
+def _report(write: Callable[..., tuple[Path, ...]], folder: Path, talk: Talk) -> None:
     """Write figures, tables and a summary; where figures cannot be drawn, the rest."""
     try:
-        files = write_report(results, folder, command=shlex.join(["bayesieve", *sys.argv[1:]]))
+        files = write(folder, command=shlex.join(["bayesieve", *sys.argv[1:]]))
     except MissingExtraError as error:
         talk.say("report", f"Wrote {folder / 'summary.html'} (also .md) and results.csv, but no figures: {error}")
         return

@@ -3,7 +3,8 @@
 One row per site and feature, site by site, every site with the same features in the same order.
 Columns: ``site``, ``feature`` and for every class, by position k, ``count_k``, ``mean_k``,
 ``residual_k``, ``centred_squares_k``, ``centred_cubes_k`` and ``centred_fourths_k``; the last two are null in
-rows of a site that does not know them, and are not there in version 1 of the format. The key ``bayesieve`` of the Parquet metadata holds JSON:
+rows of a site that does not know them, and are not there in version 1 of the format. The key ``bayesieve`` of the
+Parquet metadata holds JSON:
 ``format``, ``schema_version``, ``bayesieve_version``, ``transform``, ``classes``, ``sites`` (name,
 most values per class, features held, suppression, whether it knows cubes and fourths) and ``sha256``.
 

@@ -27,8 +27,8 @@ class Composition:
         \log BF = \log L + K(n_0, n_1) + \frac n2 \log\left(1 + \frac{n_0 n_1 d^2}{n W}\right)
         + \frac n2 \log\frac Wn - \sum_y \frac{n_y}2 \log\frac{S_y}{n_y}
 
-    Under the calibrated prior, with :math:`w` the weight of variances, :math:`BF = (1 - w) BF_M + w BF_V`; the first
-    term is :math:`\log (1 - w) BF_M`, the second what variances add to it, which is never below 0.
+    Under the calibrated prior, with :math:`w` the weight of variances, :math:`BF = (1 - w) BF_M + w BF_V`; the
+    first term is :math:`\log (1 - w) BF_M`, the second what variances add to it, which is never below 0.
 
     Parameters
     ----------

@@ -11,22 +11,19 @@ from typing import Any
 import numpy as np
 
 from bayesieve import __version__
-from bayesieve.models import PAIR_CONSTANT, EffectShift, GaussianModel, ShiftComparison, jeffreys_constant
 from bayesieve.posterior import follows_lambda
-from bayesieve.report.controls import prior_probability, ratio_state
-from bayesieve.report.data import ReportData, is_paired
+from bayesieve.report.controls import prior_probability
+from bayesieve.report.data import ReportData
+from bayesieve.report.evidence import describe_evidence, method_part
 from bayesieve.report.sentences import (
     describe_comparison,
-    describe_model,
     describe_prior,
-    describe_ratio,
     describe_warnings,
     facts,
     figures_of_merit,
     headline,
 )
 from bayesieve.selection import count_lines, describe_null, explain_unknown_null, results_hash
-from bayesieve.stats import as_moments
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
 
@@ -34,11 +31,7 @@ CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Featu
 def method(report: ReportData) -> list[dict[str, Any]]:
     """Return the parts of the method: a heading, paragraphs, and a formula where one helps."""
     judge = _global_null if report.posterior.shuffled is None else _shuffled
-    return [_prior_probability(report), _evidence(report), _rule(report), _errors(report), judge(report)]
-
-
-def _part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, Any]:
-    return {"heading": heading, "paragraphs": list(paragraphs), "formula": formula}
+    return [_prior_probability(report), describe_evidence(report), _rule(report), _errors(report), judge(report)]
 
 
 def _prior_probability(report: ReportData) -> dict[str, Any]:
@@ -47,7 +40,7 @@ def _prior_probability(report: ReportData) -> dict[str, Any]:
     if shared is not None and 0 < shared < 1:
         odds = float(np.ravel(report.posterior.prior_log_odds)[0])
         formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
-    return _part(
+    return method_part(
         "Probability of a feature",
         f"A feature is a marker if its distribution differs between the classes, here "
         f"{describe_comparison(report)}. Features are judged one by one: before the data a feature is a marker "
@@ -56,146 +49,6 @@ def _prior_probability(report: ReportData) -> dict[str, Any]:
         "values if it is a marker over that if it is not (section 2.2, equation 2.13).",
         formula=formula,
     )
-
-
-def _evidence(report: ReportData) -> dict[str, Any]:
-    model: Any = report.posterior.model
-    if model.supports("effect-sizes"):
-        return _calibrated(report, model)
-    if is_paired(report.posterior):
-        return _part(
-            "Evidence",
-            "Differences within pairs are Gaussian; a marker has any mean difference, any other feature the "
-            f"mean 0; the variance is not known. B = {PAIR_CONSTANT:.4f} is the constant of the further mean.",
-            formula="BF = B sqrt(2 pi / n) (sum of d^2 / sum of (d - mean)^2)^(n/2)",
-        )
-    if not model.supports("moments"):
-        return _part(
-            "Evidence",
-            f"The model is {describe_model(report)}. Its parameters are integrated out: a marker has its own in "
-            "every class (or group of classes), any other feature the same in all.",
-            formula="BF = product over classes of p(values of the class) / p(all values)",
-        )
-    return _gaussian(report, model)
-
-
-def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
-    """The calibrated prior, with the numbers that it took from the data."""
-    sizes, ratios = (
-        ", ".join(f"{size:.3g}" for size in grid or ()) for grid in (model.mean_sizes, model.ratio_sizes)
-    )
-    dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
-    paired = is_paired(report.posterior)
-    paragraphs = [
-        "Values are Gaussian. What the classes share has flat priors under both hypotheses; a difference has a "
-        "proper prior in units that the data set, so that there is no scale to choose. "
-        + ("The mean difference within pairs" if paired else "A difference of means d")
-        + f" is Gaussian, with standard deviation tau times that of the values; tau is one of {sizes}, equally "
-        f"probable. Variances are moderated by those of all features (d0 = {dof:.3g} degrees of freedom, "
-        f"s0^2 = {scale:.3g}).",
-    ]
-    formula = (
-        "log BF_mean = -1/2 log(1 + N tau^2) + (n - 1 + d0)/2 [log(1 + b) - log(1 + b / (1 + N tau^2))]\n"
-        "b = N d^2 / (d0 s0^2 + W),   N = n0 n1 / n,   W: squares within classes"
-    )
-    if paired:
-        formula = formula.replace(
-            "N = n0 n1 / n,   W: squares within classes", "N = n,   W: squares of differences"
-        )
-        formula = formula.replace("(n - 1 + d0)/2", "(n + d0)/2")
-    elif model.variance_weight:
-        paragraphs.append(
-            f"With probability w = {model.variance_weight:.3g} it is the variances that differ: their log ratio is "
-            f"Gaussian with a standard deviation of {ratios}, equally probable. Evidence from variances counts as far "
-            "as the kurtosis of the values allows, so that heavy tails are not taken for a difference."
-        )
-        formula = f"BF = (1 - w) mean of BF_mean + w mean of BF_variance\n{formula}"
-    else:
-        paragraphs.append("Variances are not compared.")
-    if len(report.posterior.classes) > 2:
-        paragraphs.append("All patterns of equal and different classes that were asked for are averaged.")
-        formula = ""
-    if report.posterior.block_evidence is not None:
-        paragraphs.append(report.say(report.posterior.block_evidence.notes()[0]))
-        formula = "" if _is_shift(report) else "log BF = sum over blocks of the block's own log BF"
-    if not report.posterior.calibrated:
-        paragraphs.append("The log Bayes factor given is the least over leaving any one sample out.")
-        formula = ""
-    return _part("Evidence", *paragraphs, formula=formula)
-
-
-def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
-    text = (
-        f"Values are Gaussian with unknown mean and variance ({describe_model(report)}). They are integrated out: "
-        f"a marker {_has(report)} (section 2.3, equations 2.16 to 2.18)."
-    )
-    group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
-    formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
-    paragraphs = [text, *_hyper_parameters(report, model)]
-    if len(report.posterior.classes) > 2:
-        formula = f"BF = mean over patterns of L^(groups - 1) product of p(group) / p(all values),   {group}"
-        paragraphs.append(
-            "Of more than two classes all patterns of equal and different classes that were asked for are "
-            "compared with no difference, and their evidences averaged."
-        )
-    elif model.is_jeffreys and report.posterior.block_evidence is None:
-        formula = "log BF = log L + K - log lambda,   lambda: likelihood ratio of Pearson and Neyman"
-        formula += _constant(report)
-    if report.posterior.block_evidence is not None:
-        paragraphs.append(report.say(report.posterior.block_evidence.notes()[0]))
-        formula = "" if _is_shift(report) else "log BF = sum over blocks of the block's own log BF"
-    if not report.posterior.calibrated:
-        paragraphs.append("The log Bayes factor given is the least over leaving any one sample out.")
-        formula = f"least over samples of [{formula.splitlines()[0]}]" if formula else ""
-    return _part("Evidence", *paragraphs, formula=formula)
-
-
-def _is_shift(report: ReportData) -> bool:
-    return isinstance(report.posterior.comparison, ShiftComparison | EffectShift)
-
-
-def _has(report: ReportData) -> str:
-    """What a marker has of its own."""
-    if _is_shift(report):
-        return (
-            "has a shift between the classes and a variance in every class that all blocks share, besides a "
-            "location of every block; any other feature has no shift and one variance"
-        )
-    within = " within every block" if report.posterior.block_evidence is not None else ""
-    return f"has its own mean and variance in every class{within}, any other feature the same in all"
-
-
-def _hyper_parameters(report: ReportData, model: GaussianModel) -> list[str]:
-    if model.is_jeffreys:
-        power = ratio_state(report.posterior).power
-        often = f" It enters {power} times, once per block." if power > 1 else ""
-        return [
-            "All hyper-parameters are 0 (Jeffreys' prior), which is improper: the ratio L of its constants cannot "
-            f"be worked out and is a choice, here {describe_ratio(model)}." + often
-        ]
-    priors = {"classes": model.class_priors[0], "all values": model.pooled_prior}
-    if len(model.class_priors) == len(report.posterior.classes):
-        priors = dict(zip(report.class_counts, model.class_priors, strict=True))
-        priors["all values"] = model.pooled_prior
-    names = {"kappa": "variance_dof", "s": "variance_scale", "nu": "mean_strength", "m": "mean_location"}
-    parts = [
-        f"{group}: " + ", ".join(f"{sign} = {_number(getattr(prior, name))}" for sign, name in names.items())
-        for group, prior in priors.items()
-    ]
-    return ["Hyper-parameters of the priors: " + "; ".join(parts) + "."]
-
-
-def _number(value: Any) -> str:
-    values = np.unique(np.asarray(value))
-    return f"{values[0]:g}" if values.size == 1 else f"{values[0]:.3g} to {values[-1]:.3g}"
-
-
-def _constant(report: ReportData) -> str:
-    moments = as_moments(report.posterior.statistics)
-    if moments is None or moments.count.ndim != 1 or (moments.count < 2).any():
-        return ""
-    n0, n1 = moments.count.tolist()
-    return f"\nK(n0, n1) = K({n0}, {n1}) = {float(jeffreys_constant(n0, n1)):.4f}"
 
 
 _RULES = {
@@ -224,21 +77,21 @@ def _rule(report: ReportData) -> dict[str, Any]:
     paragraphs = [_RULES[state["name"]].format(**state, cost=cost, judge=judge)]
     if report.selection.was_cut:
         paragraphs.append("The count test below has shortened the list of the rule.")
-    return _part("The list", *paragraphs, formula=shown)
+    return method_part("The list", *paragraphs, formula=shown)
 
 
 def _errors(report: ReportData) -> dict[str, Any]:
     if report.posterior.shuffled is not None:
-        return _part(
+        return method_part(
             "Errors to expect",
-            "The number of false positives is taken from shuffled labels: the mean number of features that pass the "
-            "cut of the list with them, times the share of features believed to be no markers. Its interval runs "
-            "from the 5% to the 95% point over the shuffles. Missed markers are those of the model: the sum of the "
-            "probabilities outside the list (equation 3.6). The model by itself would expect the sum of "
+            "The number of false positives is taken from shuffled labels: the mean number of features that pass "
+            "the cut of the list with them, times the share of features believed to be no markers. Its interval "
+            "runs from the 5% to the 95% point over the shuffles. Missed markers are those of the model: the sum "
+            "of the probabilities outside the list (equation 3.6). The model by itself would expect the sum of "
             f"(1 - probability) over the list, {report.selection.expected_false_positives:,.3g}.",
             formula="E[FP] = (1 - p) mean over shuffles of the number of features over the cut",
         )
-    return _part(
+    return method_part(
         "Errors to expect",
         "The expected number of false positives is the sum of (1 - probability) over the list, that of missed "
         "markers the sum of the probabilities outside it (equations 3.5 and 3.6). The distribution of the number "
@@ -254,14 +107,14 @@ def _shuffled(report: ReportData) -> dict[str, Any]:
     assert shuffled is not None
     among = {"samples": "among all samples", "batches": "within batches", "pairs": "within pairs"}[shuffled.scheme]
     every = "all other ways to deal them" if shuffled.complete else "drawn at random"
-    return _part(
+    return method_part(
         "The list against shuffled labels",
-        f"The screen was repeated {shuffled.n_shuffles:,} times with labels shuffled {among} ({every}); everything that "
-        "it takes from the data was taken anew. Features keep their distributions and what they have in common. The "
-        "length of the list at its cut and at stricter ones (probability 0.8, 0.9, 0.95, 0.99, 0.999) is ranked among "
-        "the lengths that shuffled labels give, and the least rank is compared with theirs, so that trying several "
-        "cuts costs what it must. A list stands if p is at most 0.05; otherwise it is that of the first stricter cut "
-        "which stands, or empty. Log-odds and ranks are not changed.",
+        f"The screen was repeated {shuffled.n_shuffles:,} times with labels shuffled {among} ({every}); all "
+        "that it takes from the data was taken anew. Features keep their distributions and what they have in "
+        "common. The length of the list at its cut and at stricter ones (probability 0.8, 0.9, 0.95, 0.99, 0.999) "
+        "is ranked among the lengths that shuffled labels give, and the least rank is compared with theirs, so "
+        "that trying several cuts costs what it must. A list stands if p is at most 0.05; otherwise it is that of "
+        "the first stricter cut which stands, or empty. Log-odds and ranks are not changed.",
         *map(report.say, count_lines(report.selection)),
     )
 
@@ -273,7 +126,7 @@ def _global_null(report: ReportData) -> dict[str, Any]:
     if report.null_grid is None:
         known, looks = report.posterior.calibrated, "left out, as the log-odds are the least over several looks"
         why = explain_unknown_null(report.posterior) if known else looks
-        return _part(_NULL_TITLE, f"How many features would pass the cut if no feature differed is {why}.")
+        return method_part(_NULL_TITLE, f"How many features would pass the cut if no feature differed is {why}.")
     exact = follows_lambda(report.posterior)
     how = (
         "from the exact distribution of lambda"
@@ -281,7 +134,7 @@ def _global_null(report: ReportData) -> dict[str, Any]:
         else "by drawing non-markers from every feature's own pooled distribution"
     )
     improper = report.posterior.model.supports("prior-ratio")
-    return _part(
+    return method_part(
         _NULL_TITLE,
         f"How many features would pass the cut if no feature differed between the classes, worked out {how}: "
         f"{describe_null(report.posterior, report.under_null, ',.3g')} "

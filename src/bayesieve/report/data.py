@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesieve.data import disambiguate
 from bayesieve.io import annotation_columns
@@ -83,52 +81,6 @@ def make_null_grid(posterior: FeaturePosterior, cut: float) -> NullGrid | None:
     with np.errstate(divide="ignore"):
         log_expected = np.log(expected)
     return NullGrid(cuts, log_expected, _at(posterior, cut, cuts, expected), null_resolution(posterior))
-
-
-_EACH, _STEP = 200, 1.02  # strongest features, shuffled and not, that have a cut each; growth of numbers beyond
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ShuffledCurve:
-    """Numbers of features that pass with shuffled labels, over cuts on the log Bayes factor (or log-odds).
-
-    Between two cuts the numbers of the lower one hold: exactly where few features pass, elsewhere up to one part
-    in fifty too large.
-
-    Parameters
-    ----------
-    cuts
-        Cuts, increasing.
-    counts
-        For every cut the numbers of all shuffles, from the smallest to the largest.
-    reached
-        For every feature, in rank order, the features that come as far, all shuffles together.
-    """
-
-    cuts: FloatArray
-    counts: npt.NDArray[np.int32]
-    reached: npt.NDArray[np.int32]
-
-
-def make_shuffled_curve(posterior: FeaturePosterior, cut: float) -> ShuffledCurve | None:
-    """Reduce shuffled labels to what any cut needs; the cut of the list is among those of the curve."""
-    shuffled = posterior.shuffled
-    if shuffled is None:
-        return None
-    prior = np.asarray(posterior.prior_log_odds)
-    over = cut if shuffled.by_feature else cut - float(prior)
-    least = shuffled.least
-    falling = -np.sort(-np.concatenate(shuffled.values))
-    n_steps = math.ceil(math.log(max(falling.size / _EACH, 1.0)) / math.log(_STEP)) + 1
-    places = np.concatenate([np.arange(_EACH), np.ceil(_EACH * _STEP ** np.arange(n_steps)).astype(np.int64)])
-    own = posterior.log_odds if shuffled.by_feature else posterior.log_bayes_factor
-    first = own[posterior.ranking[:_EACH]]
-    before = first - 1e-13 * (1.0 + np.abs(first))  # the page asks for as many as come as far as a feature
-    extra = [each for each in (least, over) if np.isfinite(each)]
-    cuts = np.unique(np.concatenate([falling[places[places < falling.size]], before[before > least], extra]))
-    rows = [each.size - np.searchsorted(each[::-1], cuts, side="right") for each in shuffled.values]
-    reached = np.rint(shuffled.reaching[posterior.ranking] * shuffled.n_shuffles)
-    return ShuffledCurve(cuts, np.sort(np.array(rows, np.int32).T, axis=1), reached.astype(np.int32))
 
 
 def _at(posterior: FeaturePosterior, cut: float, cuts: FloatArray, expected: FloatArray) -> float:

@@ -21,10 +21,10 @@ from bayesieve.posterior import (
     predictive,
 )
 from bayesieve.report.controls import prior_probability, ratio_state
-from bayesieve.report.data import ReportData, is_paired, make_shuffled_curve
+from bayesieve.report.data import ReportData, is_paired
 from bayesieve.report.encoding import encode_array, encode_numbers, encode_texts, finite
+from bayesieve.report.shuffled_curve import judgement
 from bayesieve.screening import SiteView
-from bayesieve.selection import count_lines
 from bayesieve.stats import as_moments
 from bayesieve.utils import IntArray
 
@@ -208,33 +208,7 @@ def payload(report: ReportData) -> dict[str, Any]:
         "composition": _composition(detailed),
         "sites": None if report.sites is None else sites_payload(report.sites),
     }
-    return content | _judgement(report)
-
-
-def _judgement(report: ReportData) -> dict[str, Any]:
-    """The list of the run with what the count test says of it, and shuffled labels for other cuts."""
-    selection, shuffled = report.selection, report.posterior.shuffled
-    found: dict[str, Any] = {
-        "list": {
-            "size": selection.n_selected, "cut": _number(selection.cut), "tied_out": selection.n_tied_out,
-            "was_cut": selection.was_cut, "judgement": [*map(report.say, count_lines(selection))],
-        },
-        "shuffled": None,
-    }  # fmt: skip
-    curve = make_shuffled_curve(report.posterior, selection.cut)
-    if shuffled is not None and curve is not None:
-        found["shuffled"] = {
-            "n": shuffled.n_shuffles, "scheme": shuffled.scheme, "by_feature": shuffled.by_feature,
-            "least": _number(shuffled.least),
-            "cut": encode_array(curve.cuts, "f8"), "reached": encode_array(curve.reached, "i4"),
-            "counts": encode_array(curve.counts.ravel(), "u2" if curve.counts.max() < 2**16 else "i4"),
-        }  # fmt: skip
-    return found
-
-
-def _number(value: float) -> float | str:
-    """A number that JSON knows, or the name that JavaScript has for it."""
-    return float(value) if np.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
+    return content | judgement(report)
 
 
 def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from .comparison import check_methods as check_methods, compare_methods as compare_methods
 from .feature_scores import FeatureScores as FeatureScores, Rival as Rival
+from .inputs import two_class_values as two_class_values
 from .method_comparison import MethodComparison as MethodComparison
 from .obf import OBF_MODELS as OBF_MODELS, obf_posterior as obf_posterior
 from .pearson_neyman import pearson_neyman as pearson_neyman

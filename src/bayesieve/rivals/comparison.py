@@ -26,7 +26,7 @@ from bayesieve.screening import SummarisedTable
 from bayesieve.stats import Moments
 from bayesieve.utils import BayesieveError, DataError, DegenerateFeatureWarning, OptionError, warn
 
-DEFAULT_METHODS = ("obf-jp", "welch", "limma", "bd")
+DEFAULT_METHODS = ("obf", "obf-jp", "welch", "limma", "bd")
 
 
 def compare_methods(

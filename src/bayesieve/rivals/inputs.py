@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, Labels, is_sparse
-from bayesieve.models import GaussianModel
+from bayesieve.models import CalibratedModel
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import SummarisedTable, screen_input
 from bayesieve.stats import ClassStatistics, Moments
@@ -41,7 +41,7 @@ def two_class_moments(
             raise DataError(f"{method} works on moments, not on {name}. Hand over the table.", kind="capability")
         moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
     else:
-        found = screen_input(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
+        found = screen_input(X, y, CalibratedModel(), classes, feature_names, missing, n_threads)
         moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)
     if blocked:
         raise OptionError(f"{method} knows no blocks. Score each block by itself, or screen with blocks.")

@@ -1,20 +1,48 @@
-"""The optimal Bayesian filter of section 6 among its rivals: under Jeffreys' prior (JP) and a proper one (PP)."""
+"""The optimal Bayesian filter among its rivals: calibrated, and section 6's under Jeffreys' prior (JP) and PP."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from bayesieve.models import GaussianModel, PriorRatio
+from bayesieve.data import LabelledMatrix
+from bayesieve.models import CalibratedModel, GaussianModel, Model, PriorRatio
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.screening.obf import screen
+from bayesieve.screening.value_advice import values_unjudged
 from bayesieve.stats import Moments
 
-OBF_MODELS: dict[str, Callable[..., GaussianModel]] = {
+OBF_MODELS: dict[str, Callable[..., Model]] = {
+    "obf": CalibratedModel,
     "obf-jp": GaussianModel.jeffreys,
     "obf-pp": GaussianModel.proper,
 }
+
+
+def obf_calibrated(
+    moments: Moments, *, prior_probability: Any = 0.005, variance_weight: float | None = None
+) -> FeatureScores:
+    r"""Log-odds of every feature under priors on the differences: the default of :func:`bayesieve.screen`.
+
+    Labels are not shuffled: these are scores, not a list.
+
+    Parameters
+    ----------
+    moments
+        Moments of two classes; without fourth powers variances have no say.
+    prior_probability
+        Share of features believed to be markers, or one probability per feature.
+    variance_weight
+        See :class:`bayesieve.CalibratedModel`.
+
+    Returns
+    -------
+    FeatureScores
+        The score is the log-odds, above 0 where a marker is the better guess; ``log_bayes_factor`` stands in
+        ``details``.
+    """
+    return _scores("obf", moments, prior_probability=prior_probability, variance_weight=variance_weight)
 
 
 def obf_jeffreys(
@@ -64,23 +92,39 @@ def obf_proper(
 
 
 def obf_posterior(
-    name: str, moments: Moments, *, prior_probability: Any = 0.005, **options: Any
+    name: str,
+    data: Moments | LabelledMatrix,
+    *,
+    prior_probability: Any = 0.005,
+    shuffles: int = 0,
+    seed: Any = 0,
+    n_threads: int | None = None,
+    **options: Any,
 ) -> FeaturePosterior:
-    """Screen moments under the prior that a name of :data:`OBF_MODELS` stands for.
+    """Screen moments, or values, under the prior that a name of :data:`OBF_MODELS` stands for.
 
     Parameters
     ----------
     name
-        ``"obf-jp"`` or ``"obf-pp"``.
-    moments
-        Moments of two classes.
+        ``"obf"``, ``"obf-jp"`` or ``"obf-pp"``.
+    data
+        Moments of two classes, or the values if labels are to be shuffled.
     prior_probability
         Share of features believed to be markers, or one probability per feature.
+    shuffles, seed, n_threads
+        As for :func:`bayesieve.screen`.
     **options
         Those of the prior; lists, as files hold them, are taken as tuples.
     """
     plain = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-    return screen(moments, model=OBF_MODELS[name](**plain), prior_probability=prior_probability)
+    given: dict[str, Any] = {"model": OBF_MODELS[name](**plain), "prior_probability": prior_probability}
+    if not isinstance(data, LabelledMatrix):
+        return screen(data, **given)
+    labels = data.labels
+    y = [labels.classes[code] for code in labels.codes.tolist()]
+    given |= {"classes": labels.classes, "feature_names": data.feature_names, "missing": "omit"}
+    with values_unjudged():
+        return screen(data.values, y, shuffles=shuffles, seed=seed, n_threads=n_threads, **given)
 
 
 def _scores(name: str, moments: Moments, **options: Any) -> FeatureScores:
@@ -90,5 +134,6 @@ def _scores(name: str, moments: Moments, **options: Any) -> FeatureScores:
     )
 
 
+CALIBRATED = Rival("obf", "OBF calibrated", "moments", obf_calibrated)
 JEFFREYS = Rival("obf-jp", "OBF-JP", "moments", obf_jeffreys)
 PROPER = Rival("obf-pp", "OBF-PP", "moments", obf_proper)

@@ -16,6 +16,7 @@ from bayesieve.rivals.inputs import two_class_moments, two_class_values
 from bayesieve.utils import BayesieveError, OptionError
 
 _HOMES = {
+    "obf": "obf:CALIBRATED",
     "obf-jp": "obf:JEFFREYS",
     "obf-pp": "obf:PROPER",
     "welch": "t_tests:WELCH",
@@ -31,7 +32,8 @@ _HOMES = {
     "mutual-info": "scikit:MUTUAL_INFO",
 }
 _ALIASES = {
-    "obf": "obf-jp",
+    "obf-calibrated": "obf",
+    "calibrated": "obf",
     "t": "welch",
     "t-test": "welch",
     "moderated-t": "limma",
@@ -49,7 +51,7 @@ def rival_names() -> tuple[str, ...]:
     --------
     >>> from bayesieve.rivals.registry import rival_names
     >>> rival_names()[:4]
-    ('obf-jp', 'obf-pp', 'welch', 'student')
+    ('obf', 'obf-jp', 'obf-pp', 'welch')
     """
     return (*_HOMES, *_own)
 
@@ -133,8 +135,8 @@ def score(
     y, classes, feature_names, n_threads
         As for :func:`bayesieve.screen`.
     method
-        Name of the method: ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``, ``"bd"``,
-        ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"`` or
+        Name of the method: ``"obf"``, ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``,
+        ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"`` or
         ``"mutual-info"``; or a :class:`Rival`.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.

@@ -3,7 +3,6 @@ from .inputs import (
     SummarisedTable as SummarisedTable,
     check_model as check_model,
     screen_input as screen_input,
-    values_of as values_of,
 )
 from .leave_one_out import fragility as fragility
 from .obf import rescreen as rescreen, screen as screen
@@ -16,6 +15,7 @@ from .record_parts import (
     decode_model as decode_model,
     decode_shuffled as decode_shuffled,
 )
+from .second_look import values_of as values_of
 from .sites import SiteView as SiteView
 from .spec import ScreenSpec as ScreenSpec
 from .spec_text import (

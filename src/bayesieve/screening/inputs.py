@@ -22,7 +22,6 @@ from bayesieve.data import (
     one_each,
 )
 from bayesieve.models import CalibratedModel, Model
-from bayesieve.posterior import FeaturePosterior
 from bayesieve.stats import (
     ClassStatistics,
     FactorFit,
@@ -30,8 +29,6 @@ from bayesieve.stats import (
     ValueSample,
     check_exposures,
     fit_factors,
-    largest_counts,
-    number_of_factors,
     split_blocks,
 )
 from bayesieve.utils import (
@@ -42,9 +39,6 @@ from bayesieve.utils import (
     OptionError,
     PriorError,
     Wording,
-    check_choice,
-    check_whole,
-    option,
 )
 
 
@@ -240,7 +234,7 @@ class Shufflable:
         labels = Labels(self.matrix.labels.classes, codes)
         matrix, factors = replace(self.matrix, labels=labels), None
         if self.n_factors:
-            factors = fit_factors(_dense(matrix), codes, self.n_factors)
+            factors = fit_factors(dense_values(matrix), codes, self.n_factors)
             matrix = replace(matrix, values=factors.values)
         counts = {None: labels.counts}
         if self.strata is None:
@@ -297,38 +291,8 @@ def screen_input(
     )
 
 
-def given_factors(found: ScreenInput, model: Model, factors: Any, seed: Any) -> ScreenInput:
-    """Take factors that samples share out of the data: as many as parallel analysis finds, or a given number."""
-    model.require(
-        "effect-sizes",
-        option("factors"),
-        " belongs to the calibrated prior.",
-        hint=("Leave ", Wording("the model", "--prior"), " out."),
-    )
-    samples = found.shufflable
-    if samples is None:
-        raise OptionError(option("factors"), " needs the values of the samples in memory.", kind="capability")
-    if samples.scheme != "samples" or len(found.statistics.classes) != 2:
-        raise OptionError(
-            option("factors"), " compares two classes, without blocks and pairs.", hint="Leave one of them out.",
-            kind="capability",
-        )  # fmt: skip
-    values, codes = _dense(samples.matrix), samples.matrix.labels.codes
-    if np.isnan(values).any():
-        raise OptionError(option("factors"), " needs a table without missing values.", hint="Fill them in first.")
-    if isinstance(factors, str):
-        check_choice("factors", factors, ("auto",))
-        number = number_of_factors(values, codes, seed)
-    else:
-        check_whole("factors", factors, 0)
-        number = int(factors)
-        if number > codes.size - 4:
-            raise OptionError(f"{number} factors are too many for {codes.size} samples. Ask for fewer.")
-    shufflable = replace(samples, n_factors=number)
-    return replace(shufflable.relabelled(codes, model), shufflable=shufflable, whole=found.whole)
-
-
-def _dense(matrix: LabelledMatrix) -> FloatArray:
+def dense_values(matrix: LabelledMatrix) -> FloatArray:
+    """Values as a dense array of 64-bit numbers."""
     values: Any = matrix.values
     return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
 
@@ -435,32 +399,3 @@ def _check_type(model: Model, made: ScreenInput) -> ScreenInput:
             kind="statistics",
         )
     return made
-
-
-def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]:
-    """Class of all samples, and their values of some features."""
-    codes: list[IntArray] = []
-    parts: dict[int, list[FloatArray]] = {}
-    for block in table.blocks(which):
-        if block.first == 0:
-            codes.append(block.codes)
-        dense: Any = block.values.toarray() if is_sparse(block.values) else block.values
-        parts.setdefault(block.first, []).append(np.asarray(dense, dtype=np.float64))
-    whole = [part[0] if len(part) == 1 else np.concatenate(part) for _, part in sorted(parts.items())]
-    values = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
-    return np.concatenate(codes), np.ascontiguousarray(values)
-
-
-def check_same_data(statistics: ClassStatistics, posterior: FeaturePosterior) -> None:
-    """Raise if statistics are not, to six digits, those of the screen."""
-    labels = [str(k) for k in range(len(posterior.classes))]
-    same = statistics.n_features == posterior.n_features and len(statistics.classes) == len(labels)
-    if same:
-        now, then = (each.describe(labels) for each in (statistics, posterior.statistics))
-        same = all(np.allclose(now[name], then.get(name, np.nan), rtol=1e-6, equal_nan=True) for name in now)
-    if not same:
-        raise DataError(
-            f"The table is not the one that was screened, with {posterior.n_features:,} features and "
-            f"{largest_counts(posterior.statistics)} samples in the classes.",
-            hint="Give the same table and labels, and the exposures that the screen had.",
-        )

@@ -22,9 +22,10 @@ from bayesieve.models import (
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
-from bayesieve.screening.inputs import SummarisedTable, check_same_data, values_of
+from bayesieve.screening.inputs import SummarisedTable
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.removals import VALUES_AT_ONCE, Removals, feature_chunks, leave_effects_out
+from bayesieve.screening.second_look import check_same_data, values_of
 from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, check_exposures, whole_plan
 from bayesieve.utils import (
     DataError,

@@ -14,13 +14,11 @@ from bayesieve.models import (
     CalibratedModel,
     Compared,
     Comparison,
-    GaussianModel,
     Model,
     Part,
     Patterns,
     PatternShares,
     compare,
-    warn_unless_semi_proper,
 )
 from bayesieve.posterior import (
     ESTIMATE,
@@ -29,21 +27,26 @@ from bayesieve.posterior import (
     Finding,
     Remark,
     check_log_odds,
-    expected_under_null,
     no_shuffles,
 )
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
-from bayesieve.screening.inputs import ScreenInput, check_model, given_factors, screen_input, values_of
-from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles, shuffle_labels
+from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.screening.prior_advice import advise
+from bayesieve.screening.second_look import values_of
+from bayesieve.screening.shuffles import (
+    Progress,
+    believe_estimate,
+    given_factors,
+    number_of_shuffles,
+    shuffle_labels,
+)
 from bayesieve.screening.value_advice import values_unjudged, warn_about_values
-from bayesieve.stats import Moments, check_resolution, first_factor_share, largest_counts
+from bayesieve.stats import check_resolution, first_factor_share
 from bayesieve.utils import (
-    JEFFREYS,
     CalibrationWarning,
     Message,
     OptionError,
-    PriorWarning,
     Wording,
     check_choice,
     option,
@@ -51,82 +54,8 @@ from bayesieve.utils import (
     warn,
 )
 
-_FEW_SAMPLES = 5
 _UNTIL_ESTIMATED = 0.01  # prior probability before it is estimated
-_FEW_IN_A_BLOCK, _MANY_UNDER_NULL = 15, 0.005
 _STRONGEST, _FEW_STRONG, _MOST_FACTOR = 200, 10, 0.5  # features looked at, and the share of one factor
-_FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which PP-like priors mislead
-
-
-def advise(posterior: FeaturePosterior) -> None:
-    """Warn of tiny classes, odd prior ratios and a scale the prior does not fit."""
-    model: Any = posterior.model
-    if not model.supports("moments") or model.supports("effect-sizes"):
-        return
-    moments, sizes = posterior.moments, largest_counts(posterior.statistics)
-    smallest = min(sizes)
-    if model.is_proper:
-        _warn_about_scale(model, moments)
-        return
-    blocks = posterior.block_evidence
-    if blocks is not None and blocks.block_model == "own" and len(sizes) > 1:
-        _warn_about_blocks(posterior, len(blocks.names))
-        return
-    if len(sizes) == 1:  # differences within pairs
-        return
-    if model.prior_ratio is not None and callable(model.prior_ratio):
-        warn_unless_semi_proper(model.prior_ratio, *sizes)
-    if 0 < smallest < _FEW_SAMPLES:
-        under_null = expected_under_null(posterior, 0.0)
-        label = moments.classes[sizes.index(smallest)]
-        warn(
-            CalibrationWarning,
-            f"Class {label!r} has only {smallest} samples. With an improper prior, about {under_null:,.0f} of "
-            f"{posterior.n_features:,} features would exceed a probability of 0.5 under the global null (no "
-            "feature differs, Gaussian values).",
-            hint=("Prefer ", Wording("FixedSize(n)", "--n-selected N"), ", a proper prior, or more samples."),
-            kind="small-class",
-        )
-
-
-def _warn_about_blocks(posterior: FeaturePosterior, n_blocks: int) -> None:
-    """Small blocks under an improper prior: evidence of noise adds up, and so does the arbitrary ratio."""
-    comparison = posterior.comparison
-    smallest = min(min(largest_counts(part.statistics)) for part in getattr(comparison, "parts", ()))
-    if smallest >= _FEW_IN_A_BLOCK or comparison is None:
-        return
-    drawn = comparison.null_log_bayes_factor(np.random.default_rng(0))
-    share = 0.0 if drawn is None else float(np.mean(drawn > -np.asarray(posterior.prior_log_odds)))
-    if share > _MANY_UNDER_NULL:
-        warn(
-            CalibrationWarning,
-            f"{n_blocks} blocks, some with only {smallest} samples of a class, under an improper prior: about "
-            f"{share:.1%} of the features would exceed a probability of 0.5 under the global null (no feature "
-            "differs, Gaussian values), because the prior ratio enters once per block.",
-            hint=("Prefer ", option("block_model", "shift"), ", larger blocks or a proper prior."),
-            kind="small-blocks",
-        )
-
-
-def _warn_about_scale(model: GaussianModel, moments: Moments) -> None:
-    prior = model.pooled_prior
-    if np.ndim(prior.variance_scale) or np.ndim(prior.variance_dof):
-        return
-    dof = float(np.asarray(prior.variance_dof))
-    typical = float(np.asarray(prior.variance_scale)) / (dof - 2.0 if dof > 2.0 else dof)
-    variance = moments.pool().variance[0]
-    median = float(np.nanmedian(variance)) if np.isfinite(variance).any() else typical
-    if not _FITTING_SCALE[0] * typical <= median <= _FITTING_SCALE[1] * typical:
-        warn(
-            PriorWarning,
-            f"The median variance of the features is {median:.3g}, but this proper prior expects about "
-            f"{typical:.3g}. Probabilities will mislead: rescale the data, ",
-            Wording("set variance_scale (and mean_strength) to fit", "give a --prior file whose scale fits"),
-            ", or use ",
-            JEFFREYS,
-            ", which has no scale.",
-            kind="prior-scale",
-        )
 
 
 def screen(  # noqa: PLR0913 - all that can be said about a study

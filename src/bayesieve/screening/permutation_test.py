@@ -12,9 +12,10 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
-from bayesieve.screening.inputs import SummarisedTable, check_model, check_same_data, values_of
+from bayesieve.screening.inputs import SummarisedTable, check_model
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.relabelled import Counts, PermutationChunk, Question
+from bayesieve.screening.second_look import check_same_data, values_of
 from bayesieve.stats import ClassStatistics, Relabellings
 from bayesieve.utils import (
     JEFFREYS,

@@ -239,9 +239,9 @@ def decode_judgement(results: Mapping[str, Any], posterior: FeaturePosterior) ->
             int(test["n_shuffles"]), float(test["level"]),
         )  # fmt: skip
     if stated.get("source") == "shuffles" and posterior.shuffled is not None:
-        step = posterior.null_share / posterior.shuffled.n_shuffles
-        numbers = (float(stated[name]) for name in ("expected", "low", "high"))
-        found["estimate"] = FalsePositiveEstimate(*numbers, "shuffles", step)
+        step = posterior.null_share / posterior.shuffled.n_shuffles if results.get("n_selected") else 0.0
+        expected, low, high = (float(stated[name]) for name in ("expected", "low", "high"))
+        found["estimate"] = FalsePositiveEstimate(expected, low, high, "shuffles", step)
     return found
 
 
@@ -258,7 +258,8 @@ def encode_shuffled(posterior: FeaturePosterior) -> dict[str, Any]:
     reached = np.rint(shuffled.reaching[order] * n).astype(np.int64)
     found = {
         "scheme": shuffled.scheme, "complete": shuffled.complete, "by_feature": shuffled.by_feature,
-        "least": encode_number(shuffled.least),
+        "least": encode_number(shuffled.least), "own_share": encode_number(shuffled.own_share),
+        "shares": shuffled.shares.tolist(), "least_share": shuffled.least_share,
         "lengths": [each.size for each in shuffled.values],
         "values": _pack(np.concatenate(shuffled.values)),
         "reached": _pack(np.diff(reached, prepend=0)),
@@ -287,6 +288,9 @@ def decode_shuffled(values: Mapping[str, Any], posterior: FeaturePosterior) -> S
         bool(values["complete"]),
         by_feature,
         float(values["least"]),
+        float(values["own_share"]),
+        np.array(values["shares"], dtype=np.float64),
+        float(values["least_share"]),
     )
     share = share_of(_own(posterior, made), reaching) if "share" not in values else None
     return dataclasses.replace(made, share=_unpack(values["share"], n, "<f8") if share is None else share)

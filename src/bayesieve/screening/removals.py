@@ -10,7 +10,7 @@ import numpy as np
 from bayesieve.data import LabelledMatrix, ValueBlocks
 from bayesieve.models import CalibratedModel, least_without
 from bayesieve.posterior import FeaturePosterior, Fragility
-from bayesieve.screening.inputs import values_of
+from bayesieve.screening.second_look import values_of
 from bayesieve.utils import FloatArray, IntArray, for_each, n_threads_for
 
 VALUES_AT_ONCE = 2**23  # held in memory when all samples of some features are looked at

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayesieve.models import Model
 from bayesieve.posterior import EstimatedShare, FeaturePosterior, ShuffledLabels, estimate_share, no_shuffles
-from bayesieve.screening.inputs import ScreenInput, Shufflable
-from bayesieve.utils import BayesieveWarning, Message, OptionError, check_whole
+from bayesieve.screening.inputs import ScreenInput, Shufflable, dense_values
+from bayesieve.stats import number_of_factors
+from bayesieve.utils import BayesieveWarning, Message, OptionError, Wording, check_choice, check_whole, option
 
 Progress = Callable[[int, int], None]
 Compare = Callable[[Model, ScreenInput], Any]
@@ -30,6 +32,37 @@ def number_of_shuffles(shuffles: Any, n_samples: int, n_features: int) -> int:
         return int(min(max(_WORK / max(n_samples * n_features, 1), FEWEST), MOST))
     check_whole("shuffles", shuffles, 0)
     return int(shuffles)
+
+
+def given_factors(found: ScreenInput, model: Model, factors: Any, seed: Any) -> ScreenInput:
+    """Take factors that samples share out of the data: as many as parallel analysis finds, or a given number."""
+    model.require(
+        "effect-sizes",
+        option("factors"),
+        " belongs to the calibrated prior.",
+        hint=("Leave ", Wording("the model", "--prior"), " out."),
+    )
+    samples = found.shufflable
+    if samples is None:
+        raise OptionError(option("factors"), " needs the values of the samples in memory.", kind="capability")
+    if samples.scheme != "samples" or len(found.statistics.classes) != 2:
+        raise OptionError(
+            option("factors"), " compares two classes, without blocks and pairs.", hint="Leave one of them out.",
+            kind="capability",
+        )  # fmt: skip
+    values, codes = dense_values(samples.matrix), samples.matrix.labels.codes
+    if np.isnan(values).any():
+        raise OptionError(option("factors"), " needs a table without missing values.", hint="Fill them in first.")
+    if isinstance(factors, str):
+        check_choice("factors", factors, ("auto",))
+        number = number_of_factors(values, codes, seed)
+    else:
+        check_whole("factors", factors, 0)
+        number = int(factors)
+        if number > codes.size - 4:
+            raise OptionError(f"{number} factors are too many for {codes.size} samples. Ask for fewer.")
+    shufflable = replace(samples, n_factors=number)
+    return replace(shufflable.relabelled(codes, model), shufflable=shufflable, whole=found.whole)
 
 
 def shuffle_labels(
@@ -73,7 +106,7 @@ def shuffle_labels(
         if progress is not None:
             progress(done + 1, len(labellings))
     mine = own + prior if by_feature else own
-    least = float(np.min(prior)) if by_feature else 0.0
+    least = float(np.min(prior, where=np.isfinite(prior), initial=np.inf)) if by_feature else 0.0
     made = ShuffledLabels.collect(
         mine, found, samples.scheme, complete=complete, by_feature=by_feature, least=least
     )

@@ -109,7 +109,8 @@ def count_lines(selection: Selection) -> list[str]:
         return [f"The list does not stand: {first[0].lower()}{first[1:]}"]
     if at is None:
         least = float(test.p_values.min())
-        return [f"Nothing is listed. {first} No stricter cut stands either (least p = {least:.2g})."]
+        left = "Only features that were certain are listed." if selection.n_selected else "Nothing is listed."
+        return [f"{left} {first} No stricter cut stands either (least p = {least:.2g})."]
     cut = float(expit(test.cuts[at]))
     p_value = f"p = {test.p_values[at]:.2g}"
     return [f"{first} The list is that of the first cut which stands, probability over {cut:.4g} ({p_value})."]
@@ -279,6 +280,8 @@ class Selection(ErrorAnalysis, Tabular):
         if shuffled is None:
             low, high = self.false_positives.interval(0.9)
             return FalsePositiveEstimate(self.expected_false_positives, low, high, "model")
+        if not self.n_selected:  # whatever passes with shuffled labels, nothing is listed
+            return FalsePositiveEstimate(0.0, 0.0, 0.0, "shuffles")
         share, prior = posterior.null_share, posterior.prior_log_odds
         least, most = shuffled.interval(self.cut, prior)
         expected, step = share * shuffled.expected(self.cut, prior), share / shuffled.n_shuffles
@@ -403,14 +406,15 @@ def judge(selection: Selection, *, shorten: bool = True) -> Selection:
         selection = _with_own_evidence(selection)
     stricter = [cut for cut in (float(logit(p)) for p in LADDER) if cut > selection.cut]
     cuts = [float(np.nextafter(selection.cut, -np.inf)), *stricter]  # some rules take what lies at the cut
-    kept = selection.mask & shuffled.kept(log_odds, prior)  # of the shuffles weaker ones are not known
-    lengths = [int(kept.sum()), *(int((log_odds > cut).sum()) for cut in stricter)]
+    free = np.isfinite(np.broadcast_to(prior, log_odds.shape))  # others are certain
+    kept = selection.mask & free & shuffled.kept(log_odds, prior)  # of the shuffles weaker ones are not known
+    lengths = [int(kept.sum()), *(int((free & (log_odds > cut)).sum()) for cut in stricter)]
     test = CountTest.of(cuts, lengths, np.array([shuffled.counts(cut, prior) for cut in cuts]))
     tested = replace(selection, count_test=test)
-    if not shorten or not test.can_stand or test.stands_at == 0 or not selection.n_selected:
+    if not shorten or not test.can_stand or test.stands_at == 0 or not lengths[0]:
         return tested
     cut = float("inf") if test.stands_at is None else cuts[test.stands_at]
-    mask = selection.mask & (log_odds > cut)
+    mask = selection.mask & ((log_odds > cut) | ~free)
     mask.flags.writeable = False
     return replace(tested, mask=mask, cut=cut, n_tied_out=0, was_cut=True)
 

@@ -1,4 +1,5 @@
 from .data_model import DataModel as DataModel, data_model as data_model
+from .shapes import ShapedModel as ShapedModel
 from .synergetic import SynergeticModel as SynergeticModel
 from .synthetic_data import (
     Kind as Kind,

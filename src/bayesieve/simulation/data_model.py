@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from bayesieve.simulation.prior_design import proper_design
+from bayesieve.simulation.shapes import ShapedModel
 from bayesieve.simulation.synergetic import SynergeticModel
 from bayesieve.simulation.synthetic_data import Seed, SyntheticData, SyntheticMoments, as_tuples
 from bayesieve.simulation.variants import HeavyTailedModel, OutlierModel, SkewedModel
@@ -18,6 +19,7 @@ _MODELS: dict[str, Callable[..., DataModel]] = {
     "synergetic-skewed": SkewedModel,
     "synergetic-outliers": OutlierModel,
     "prior": proper_design,
+    "shapes": ShapedModel,
 }
 
 
@@ -55,7 +57,8 @@ def data_model(name: str, /, **constants: Any) -> DataModel:
     ----------
     name
         ``"synergetic"`` (section 6), ``"synergetic-heavy-tailed"``, ``"synergetic-skewed"``,
-        ``"synergetic-outliers"`` or ``"prior"`` (parameters drawn from the priors of a Gaussian model).
+        ``"synergetic-outliers"``, ``"prior"`` (parameters drawn from the priors of a Gaussian model) or
+        ``"shapes"`` (features of one shape; see :class:`ShapedModel`).
     **constants
         Whatever differs from the defaults of the model; lists are taken for tuples.
     """

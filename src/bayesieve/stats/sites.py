@@ -148,7 +148,7 @@ class StatisticsSet:
 
     @property
     def without_shape(self) -> tuple[str, ...]:
-        """Sites whose statistics end with squares, so that they do not say how heavy the tails of the values are."""
+        """Sites whose statistics end with squares, so that they do not say how heavy tails are."""
         return tuple(site.site for site in self.sites if not site.moments.has_shape)
 
     @property

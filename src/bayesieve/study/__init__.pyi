@@ -4,8 +4,18 @@ from .design import (
     built_in as built_in,
     built_in_names as built_in_names,
 )
+from .grid import (
+    GRIDS as GRIDS,
+    Scenario as Scenario,
+    StudyGrid as StudyGrid,
+    built_in_grid as built_in_grid,
+    run_grid as run_grid,
+)
 from .methods import model_of as model_of
 from .report import write_report as write_report
 from .results_view import relative_costs as relative_costs
 from .runner import due_units as due_units, n_workers as n_workers, run_study as run_study
 from .store import FILE_NAME as FILE_NAME, StudyResults as StudyResults
+from .table_check import Spike as Spike, TableCheck as TableCheck, check_table as check_table
+from .trust import TrustView as TrustView, check_trust as check_trust
+from .trust_report import write_trust_report as write_trust_report

@@ -17,8 +17,9 @@ from bayesieve.rivals import rival
 from bayesieve.selection import Rule, as_rule
 from bayesieve.utils import OptionError, RuleError, check_whole, did_you_mean, read_toml, toml_line
 
-MEASURES = ("labels", "errors", "reliability", "costs")
-"""What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory."""
+MEASURES = ("labels", "errors", "reliability", "costs", "trust")
+"""What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory,
+and what each list claims about its false positives."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*")
 _STEPS = ("from", "to", "step")
@@ -46,6 +47,8 @@ class Method:
         Options of the scores.
     sizes, iterations
         The method's own numbers of samples, and its own number of iterations; those of the study if None.
+    shuffles
+        For log-odds: how often the screen is repeated with shuffled labels, which then judge the list. 0: never.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
     sizes: tuple[int, ...] | None = None
     iterations: int | None = None
+    shuffles: int = 0
 
     def __post_init__(self) -> None:
         _check_name("method", self.name)
@@ -69,6 +73,7 @@ class Method:
             raise OptionError(f"The title of {self.name} must be a text, not {self.title!r}.")
         parse_rule(self.rule)
         check_whole(f"n_selected of {self.name}", self.n_selected, 0)
+        check_whole(f"shuffles of {self.name}", self.shuffles, 0)
         if not isinstance(self.options, Mapping):
             raise OptionError(f"options of {self.name} must be a table of names and values, not {self.options!r}.")
         if self.sizes is not None:
@@ -79,7 +84,8 @@ class Method:
     @property
     def definition(self) -> dict[str, Any]:
         """What decides the method's numbers, as plain values."""
-        return _as_plain({name: getattr(self, name) for name in ("scores", "rule", "n_selected", "options")})
+        names = ("scores", "rule", "n_selected", "options", "shuffles")
+        return _as_plain({name: getattr(self, name) for name in names})
 
 
 def _as_sizes(sizes: Any) -> tuple[int, ...]:

@@ -44,7 +44,7 @@ BAND = 2.0
 """Half width of Monte Carlo error bands and bars, in standard errors."""
 
 _MARKS = 0.13  # from one marker to the next along a line, as a share of the diagonal
-_SCORES = ("obf-jp", "obf-pp", "bd", "welch", "limma", "pearson-neyman", "mi", "nmc", "wilcoxon")  # as PALETTE
+_SCORES = ("obf-jp", "obf-pp", "bd", "welch", "limma", "pearson-neyman", "mi", "nmc", "wilcoxon", "obf")
 _SOLID = (0, ())
 _DASHES: tuple[Any, ...] = (
     (0, (4, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (1, 1)), (0, (2.5, 1)), (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 2)),

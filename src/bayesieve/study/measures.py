@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from bayesieve.posterior import ErrorAnalysis, FeaturePosterior, expected_under_null
-from bayesieve.utils import BoolArray
+from bayesieve.selection import Selection
+from bayesieve.utils import BoolArray, IntArray
 
 LABELS = ("correct", "n_selected", "true_positives", "false_positives")
 ERRORS = (
@@ -18,6 +20,12 @@ ERRORS = (
     "expected_under_null",
     "expected_markers",
 )
+CLAIMED, CLAIM_HOLDS = "claimed_false_positives", "claim_holds"
+SHORTENED, EMPTIED = "was_shortened", "was_emptied"
+FALSE_SHARES = (1.5e-4, 5e-4, 1.5e-3)
+"""Shares of false positives among all features at which rankings are compared: 3, 10 and 30 of 20,000."""
+FOUND_AT = tuple(f"found_at_{round(20_000 * share)}" for share in FALSE_SHARES)
+TRUST = (CLAIMED, "claimed_low", "claimed_high", CLAIM_HOLDS, SHORTENED, EMPTIED, "expected_under_null", *FOUND_AT)
 SECONDS, PEAK = "seconds", "peak_bytes"
 COSTS = (SECONDS, PEAK)
 """Measures of the machine; all others follow from the design and its seed."""
@@ -37,6 +45,7 @@ def measure_names(measures: Sequence[str]) -> tuple[str, ...]:
     if "reliability" in measures:
         for k in range(len(EDGES) - 1):
             names += bin_names(k)
+    names += [name for name in TRUST if name not in names] if "trust" in measures else ()
     return (*names, *(COSTS if "costs" in measures else (SECONDS,)))
 
 
@@ -81,3 +90,36 @@ def reliability_measures(posterior: FeaturePosterior, truth: BoolArray) -> dict[
     n = len(EDGES) - 1
     counts = [np.bincount(place, weights, n) for weights in (None, probability, truth.astype(np.float64))]
     return {name: float(count[k]) for k in range(n) for name, count in zip(bin_names(k), counts, strict=True)}
+
+
+def claim_measures(selection: Selection, n_false: int) -> dict[str, float]:
+    """What a list says about its false positives, and whether its interval holds their true number.
+
+    With shuffled labels the number is what passes under them, without it is the expectation of the model. Ends of
+    intervals count as they are printed, as whole numbers.
+    """
+    claim = selection.false_positive_estimate
+    low, high = float(round(claim.low)), float(round(claim.high))
+    found = {
+        CLAIMED: float(claim.expected),
+        "claimed_low": low,
+        "claimed_high": high,
+        CLAIM_HOLDS: float(low <= n_false <= high),
+        SHORTENED: float(selection.was_cut and selection.n_selected > 0),
+        EMPTIED: float(selection.was_cut and selection.n_selected == 0),
+    }
+    if selection.posterior.model.is_jeffreys:
+        found["expected_under_null"] = expected_under_null(selection.posterior, selection.cut)
+    return found
+
+
+def ranking_measures(ranking: IntArray, truth: BoolArray) -> dict[str, float]:
+    """True positives before one false positive too many, at each of :data:`FALSE_SHARES` (one at least)."""
+    in_order = truth[ranking]
+    wrong = np.flatnonzero(~in_order)
+    found = {}
+    for name, share in zip(FOUND_AT, FALSE_SHARES, strict=True):
+        allowed = max(1, math.ceil(share * truth.size - 1e-9))
+        end = int(wrong[allowed]) if wrong.size > allowed else truth.size
+        found[name] = float(in_order[:end].sum())
+    return found

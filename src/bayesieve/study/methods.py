@@ -10,6 +10,7 @@ import tracemalloc
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +26,21 @@ from bayesieve.rivals import (
     rival,
     sorted_scores,
 )
+from bayesieve.selection import Selection
 from bayesieve.simulation import DataModel, data_model
 from bayesieve.stats import Moments
 from bayesieve.study.design import Method, StudyDesign, parse_rule
-from bayesieve.study.measures import PEAK, SECONDS, Row, error_measures, label_measures, reliability_measures
+from bayesieve.study.measures import (
+    CLAIMED,
+    PEAK,
+    SECONDS,
+    Row,
+    claim_measures,
+    error_measures,
+    label_measures,
+    ranking_measures,
+    reliability_measures,
+)
 from bayesieve.utils import BayesieveError, BayesieveWarning, BoolArray, FloatArray, OptionError
 
 
@@ -44,11 +56,14 @@ class DataSet:
         True for markers.
     matrix
         The values, if they were drawn.
+    seed
+        Of shuffled labels.
     """
 
     moments: Moments
     truth: BoolArray
     matrix: LabelledMatrix | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +139,7 @@ class Scoring:
     def _score(self, method: Method) -> tuple[FloatArray, FeaturePosterior | None, FeatureScores | None]:
         source, options = self._rivals[method.name], dict(method.options)
         if gives_log_odds(source):
-            posterior = obf_posterior(source.name, self._data.moments, **options)
+            posterior = self._posterior(method, source.name, options)
             return posterior.log_odds, posterior, None
         if not _needs_p_values(method) and _may_skip_p_values(source):
             options.setdefault("p_values", False)
@@ -133,6 +148,13 @@ class Scoring:
         else:
             found = source.run(_values_of(self._data), n_threads=1, **options)
         return found.score, None, found
+
+    def _posterior(self, method: Method, name: str, options: dict[str, Any]) -> FeaturePosterior:
+        """Screen the moments, or the values where labels are shuffled."""
+        if not method.shuffles:
+            return obf_posterior(name, self._data.moments, **options)
+        shuffles = {"shuffles": method.shuffles, "seed": self._data.seed}
+        return obf_posterior(name, _values_of(self._data), **shuffles, n_threads=1, **options)
 
 
 def _values_of(data: DataSet) -> LabelledMatrix:
@@ -144,7 +166,8 @@ def _values_of(data: DataSet) -> LabelledMatrix:
 
 
 def _key(method: Method) -> str:
-    return json.dumps([method.scores, method.definition["options"], _needs_p_values(method)], sort_keys=True)
+    asked = [method.scores, method.definition["options"], _needs_p_values(method), method.shuffles]
+    return json.dumps(asked, sort_keys=True)
 
 
 def _needs_p_values(method: Method) -> bool:
@@ -196,7 +219,7 @@ def draw_data(design: StudyDesign, n: int, iteration: int) -> DataSet:
     )
     data = model.draw(n, seed=seed, **one_thread)
     matrix = LabelledMatrix.from_arrays(data.values, data.labels)
-    return DataSet(Moments.from_labelled(matrix, n_threads=1), data.true_markers, matrix)
+    return DataSet(Moments.from_labelled(matrix, n_threads=1), data.true_markers, matrix, iteration)
 
 
 def rivals_of(design: StudyDesign) -> dict[str, Rival]:
@@ -234,30 +257,46 @@ def _measure(
         return label_measures(selected, data.truth) | costs
     found = scoring.of(method)
     start = time.perf_counter()
-    selected, cut = select(method, found)
+    selected, cut, selection = select(method, found)
     seconds = found.seconds + time.perf_counter() - start
     measured = label_measures(selected, data.truth)
     if found.posterior is not None and "errors" in design.measures:
         measured |= error_measures(found.posterior, selected, cut)
     if found.posterior is not None and "reliability" in design.measures:
         measured |= reliability_measures(found.posterior, data.truth)
+    if "trust" in design.measures:
+        measured |= _trust_measures(method, found, selected, selection, data.truth)
     return measured | {SECONDS: seconds}
 
 
-def select(method: Method, found: Scores) -> tuple[BoolArray, float]:
-    """Apply the rule of a method; return the list and the cut on the score."""
+def _trust_measures(
+    method: Method, found: Scores, selected: BoolArray, selection: Selection | None, truth: BoolArray
+) -> dict[str, float]:
+    """What the list claims, as far as it claims anything, and what its ranking is worth at equal errors."""
+    rule = parse_rule(method.rule)
+    measured: dict[str, float] = {}
+    if selection is not None:
+        measured |= claim_measures(selection, int((selected & ~truth).sum()))
+    elif isinstance(rule, float):
+        measured[CLAIMED] = rule * float(selected.sum())
+    source = found.posterior if found.posterior is not None else found.rival
+    return measured if source is None else measured | ranking_measures(source.ranking, truth)
+
+
+def select(method: Method, found: Scores) -> tuple[BoolArray, float, Selection | None]:
+    """Apply the rule of a method; return the list, the cut on the score, and what the rule says of it."""
     rule = parse_rule(method.rule)
     if rule is None:
-        return _top(found.score, method.n_selected)
+        return (*_top(found.score, method.n_selected), None)
     if isinstance(rule, float):
         adjusted = None if found.rival is None else found.rival.adjusted_p_value
         if adjusted is None:
             raise OptionError(f"{method.scores} has no p-values for the rule {method.rule!r}.")
-        return adjusted <= rule, np.nan
+        return adjusted <= rule, np.nan, None
     if found.posterior is None:
-        raise OptionError(f"The rule {method.rule!r} needs log-odds (obf-jp or obf-pp), not {method.scores}.")
+        raise OptionError(f"The rule {method.rule!r} needs log-odds (obf, obf-jp or obf-pp), not {method.scores}.")
     selection = rule.select(found.posterior)
-    return selection.mask, selection.cut
+    return selection.mask, selection.cut, selection
 
 
 def _top(score: FloatArray, n: int) -> tuple[BoolArray, float]:
@@ -283,7 +322,7 @@ def check_runnable(design: StudyDesign) -> None:
     for method in design.methods:
         source = rivals[method.name]
         _check_method(method, source)
-        if source.uses == "values" and not design.raw:
+        if (source.uses == "values" or method.shuffles) and not design.raw:
             raise OptionError(
                 f"The method {method.name!r} needs the values of the samples, but the study draws means and "
                 "variances only. Set raw = true in the study."
@@ -295,8 +334,13 @@ def _check_method(method: Method, source: Rival) -> None:
     rule = parse_rule(method.rule)
     if rule is not None and not isinstance(rule, float) and not gives_log_odds(source):
         raise OptionError(
-            f"The rule {method.rule!r} of {method.name!r} needs log-odds, which obf-jp and obf-pp give, not "
-            f"{method.scores}. Use top or, for p-values, bh:0.05."
+            f"The rule {method.rule!r} of {method.name!r} needs log-odds, which obf, obf-jp and obf-pp give, "
+            f"not {method.scores}. Use top or, for p-values, bh:0.05."
+        )
+    if method.shuffles and not gives_log_odds(source):
+        raise OptionError(
+            f"Shuffles judge lists of obf, obf-jp and obf-pp; {method.name!r} has scores of {method.scores}. "
+            "Leave shuffles out."
         )
 
 

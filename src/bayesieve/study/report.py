@@ -8,7 +8,7 @@ import importlib.metadata
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from bayesieve.utils import (
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
 _MAIN = ("accuracy", "sensitivity", "costs")  # the figure that has the name of the study
 _DPI = 120
@@ -107,25 +108,42 @@ def write_report(
         raise DataError(f"The study {results.design.name} has no results yet. Run it first.")
     make_folder(folder)  # says before the work if it cannot be made
     view = ResultsView(results)
-    files, pictures, missing = _draw_figures(view, normalise_formats(formats))
+    drawn = figures_of(view)
+    main = next((name for name in _MAIN if name in drawn), "")
+    files, pictures, missing = draw_pictures(
+        view.design.name, drawn, _captions_of(view), main, normalise_formats(formats)
+    )
     page = summarise(view, pictures, command)
     files["results.csv"] = means_table(results).write_csv(float_precision=6).encode()
-    files |= {name: _template(name).render(page).encode() for name in ("summary.md", "summary.html")}
+    files |= render_pages(page)
     paths = write_files(folder, files)
     if missing is not None:
         raise missing
     return paths
 
 
-def _draw_figures(
-    view: ResultsView, formats: Sequence[str]
+def _captions_of(view: ResultsView) -> dict[str, str]:
+    """Captions by figure; the errors have a fourth panel of one kind or another."""
+    last = _RELIABILITY if view.measure(bin_names(0)[0]).methods else _ALONG
+    return {**_CAPTIONS, "errors": _CAPTIONS["errors"] + last}
+
+
+def draw_pictures(
+    study: str,
+    drawn: Mapping[str, Callable[[], Figure]],
+    captions: Mapping[str, str],
+    main: str,
+    formats: Sequence[str],
 ) -> tuple[dict[str, bytes], list[dict[str, str]], MissingExtraError | None]:
-    """Files of the figures; each as the page shows it; and what is missing if they cannot be drawn."""
+    """Files of the figures; each as the page shows it; and what is missing if they cannot be drawn.
+
+    The main figure has the name of the study, others have their own behind it.
+    """
     files: dict[str, bytes] = {}
     pictures = []
     shown = next((form for form in ("png", "svg") if form in formats), "svg")  # some readers block SVG
-    for name, draw in figures_of(view).items():
-        stem = view.design.name if name in _MAIN else f"{view.design.name}-{name}"
+    for name, draw in drawn.items():
+        stem = study if name == main else f"{study}-{name}"
         try:
             figure = draw()
         except MissingExtraError as error:
@@ -134,11 +152,14 @@ def _draw_figures(
             form: render(figure, form, STYLE, dpi=_DPI, palette=True) for form in dict.fromkeys([*formats, "svg"])
         }
         files |= {f"{stem}.{form}": made[form] for form in formats}
-        caption, svg = _CAPTIONS[name], base64.b64encode(made["svg"]).decode("ascii")
-        if name == "errors":
-            caption += _RELIABILITY if view.measure(bin_names(0)[0]).methods else _ALONG
-        pictures.append({"name": name, "file": f"{stem}.{shown}", "caption": caption, "svg": svg})
+        svg = base64.b64encode(made["svg"]).decode("ascii")
+        pictures.append({"name": name, "file": f"{stem}.{shown}", "caption": captions[name], "svg": svg})
     return files, pictures, None
+
+
+def render_pages(page: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the summary as Markdown and as HTML, by file name."""
+    return {name: _template(name).render(page).encode() for name in ("summary.md", "summary.html")}
 
 
 @functools.cache
@@ -176,7 +197,7 @@ def summarise(view: ResultsView, pictures: Sequence[Mapping[str, str]] = (), com
         "lead_of_checks": _CHECKS,
         "checks": list(_check_results(view)),
         "command": command,
-        "origin": _origin(view.results.version),
+        "origin": origin(view.results.version),
     }
 
 
@@ -258,7 +279,7 @@ def _check_results(view: ResultsView) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _origin(version: str) -> str:
+def origin(version: str) -> str:
     """Versions and machine."""
     versions = [f"bayesieve {version}".strip(), f"Python {platform.python_version()}"]
     for name in _PACKAGES:

@@ -248,10 +248,9 @@ class CalibratedModel(Model):
             constant &= statistics.pool().centred_squares[0] == 0
             flags[constant] = Degeneracy.CONSTANT
         few = (counts < 1).any(axis=0) | (counts.sum(axis=0) < min(3, 2 + len(statistics.classes) - 1))
-        if not self.variance_dof:
-            few |= (squares == 0).all(axis=0) & ~constant
-        flags[few] = Degeneracy.TOO_FEW_VALUES
-        return flags, constant | few
+        bare = (squares == 0).all(axis=0) & ~constant & (not self.variance_dof)
+        flags[few | (bare & (flags == Degeneracy.NONE))] = Degeneracy.TOO_FEW_VALUES
+        return flags, constant | few | bare
 
 
 def model_of_classes(model: Any) -> GaussianModel:
@@ -351,7 +350,7 @@ class EffectEvidences(Evidences):
                 moments.mean - moments.mean[0] + (np.asarray(moments.residual) - np.asarray(moments.residual)[0])
             )
             shapes = np.array([trigamma_inverse(0.5 * omega * omega) for omega in ratios.tolist()])
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 of_means = several_means(counts, places, within, dof * scale, half_dof, means)
             of_ratios = (
                 several_variances(moments.centred_squares, counts - 1.0, self.share, shapes, model.nodes)
@@ -365,10 +364,11 @@ class EffectEvidences(Evidences):
             size = size / (1.0 + model.penalty * size)
             left = 1.0 - model.n_factors / np.maximum(n0 + n1 - 2.0, 1.0)
         share = self.share if ratios.size else np.zeros(1)
-        squares = moments.centred_squares
+        with np.errstate(over="ignore"):  # what overflows is found and named later
+            between = size * moments.mean_difference**2
         return two_group_evidence(
-            (size * moments.mean_difference**2, within, size, half_dof, dof * scale),
-            (*squares, left * (n0 - 1.0), left * (n1 - 1.0), share), (means, ratios), model.nodes,
+            (between, within, size, half_dof, dof * scale),
+            (*moments.centred_squares, left * (n0 - 1.0), left * (n1 - 1.0), share), (means, ratios), model.nodes,
         )  # fmt: skip
 
 

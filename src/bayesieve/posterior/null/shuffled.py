@@ -113,11 +113,13 @@ class ShuffledLabels:
         least: float = 0.0,
     ) -> ShuffledLabels:
         """Reduce the evidence of every shuffle to what passes, and to how far features are reached."""
+        shuffled = [each[np.isfinite(each)] for each in shuffled]  # others are certain whatever the labels
         order, _, ties = _in_order(own)
-        reaching = np.zeros(own.size)
+        reaching = np.where(own == np.inf, 0.0, float(own.size))
+        reaching[order] = 0.0
         for each in shuffled:
             reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
-        reaching /= len(shuffled)
+        reaching[order] /= len(shuffled)
         values = tuple(np.sort(each[each > least])[::-1].copy() for each in shuffled)
         return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature, least)
 
@@ -158,29 +160,11 @@ class ShuffledLabels:
         return np.array([np.searchsorted(-each, -over, side="left") for each in self.values], dtype=np.int64)
 
     def weaker_than_kept(self, cut: float, prior_log_odds: float | FloatArray) -> bool:
-        """Whether a cut lets features pass whose like was not kept of the shuffles.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
-        >>> found.weaker_than_kept(-2.0, -1.5), found.weaker_than_kept(0.0, -1.5)
-        (True, False)
-        """
+        """Whether a cut lets features pass whose like was not kept of the shuffles."""
         return self._over(cut, prior_log_odds) < self.least
 
     def kept(self, log_odds: FloatArray, prior_log_odds: float | FloatArray) -> BoolArray:
-        """Features so strong that shuffled ones like them were kept.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> found = ShuffledLabels.collect(np.zeros(2), [np.array([2.0, -1.0])])
-        >>> found.kept(np.array([-1.0, -2.0]), -1.5).tolist()
-        [True, False]
-        """
+        """Features so strong that shuffled ones like them were kept."""
         prior = 0.0 if self.by_feature else float(np.asarray(prior_log_odds))
         return np.greater(log_odds, self.least + prior)
 
@@ -200,15 +184,7 @@ class ShuffledLabels:
         return float(low), float(high)
 
     def moved(self, by: float) -> ShuffledLabels:
-        """The same after a number was added to every log Bayes factor, with the true labels and with shuffled ones.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bayesieve.posterior.null.shuffled import ShuffledLabels
-        >>> ShuffledLabels.collect(np.zeros(2), [np.array([2.0, 1.0])]).moved(0.5).values[0].tolist()
-        [2.5, 1.5]
-        """
+        """The same after a number was added to every log Bayes factor, with true labels and with shuffled ones."""
         return replace(self, values=tuple(each + by for each in self.values), least=self.least + by)
 
     def take(self, places: npt.NDArray[np.int64] | Any) -> ShuffledLabels:
@@ -219,14 +195,15 @@ class ShuffledLabels:
 def share_of(own: FloatArray, reaching: FloatArray) -> FloatArray:
     """False discovery rate without markers: features that come as far with shuffled labels, over own ones."""
     order, falling, ties = _in_order(own)
-    share = np.empty(own.size)
+    share = np.where(own == np.inf, 0.0, 1.0)
     rate = reaching[order] / np.maximum(np.searchsorted(falling, ties, side="right"), 1)
     share[order] = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
     return share
 
 
 def _in_order(own: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Order from the strongest, negative values in it, and up to where others are equal but for rounding."""
+    """Order from the strongest that is not certain, negative values in it, and the reach of rounding."""
     order = np.argsort(-own, kind="stable")
+    order = order[np.isfinite(own[order])]
     falling = -own[order]
     return order, falling, falling + _TIE * (1.0 + np.abs(falling))

@@ -55,7 +55,8 @@ export function compositionParts(/** @type {Context} */ context, /** @type {View
   }
   if (composition && composition.kind === "terms") {
     const first = statisticAt([composition.first], 0, position);
-    const second = evidenceTotal - first;
+    const rest = evidenceTotal - first;
+    const second = Math.abs(rest) > 1e-5 * (1 + Math.abs(evidenceTotal)) ? rest : 0; // the first is of single precision
     if (Number.isFinite(first)) return parts.concat([first, second].map((value, k) => ({ name: composition.names[k], value })));
   }
   return parts.concat([{ name: payload.calibrated ? "data" : LEAST_NAME, value: evidenceTotal }]);

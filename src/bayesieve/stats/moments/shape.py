@@ -92,6 +92,7 @@ class Shape:
         return self.count, self.mean, self.squares, self.cubes, self.fourths
 
 
+@np.errstate(over="ignore", invalid="ignore")  # powers may leave the range of numbers where squares do not
 def merge_powers(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     """Count, mean and centred second to fourth powers of two samples together; either may be empty."""
     (na, ma, qa, ca, fa), (nb, mb, qb, cb, fb) = first, second
@@ -110,6 +111,7 @@ def merge_powers(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, 
     return n, mean, squares, cubes, fourths
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def remove_powers(whole: tuple[Any, ...], part: tuple[Any, ...], left: tuple[Any, ...]) -> tuple[Any, Any]:
     """Centred third and fourth powers of what is left; ``left`` is its count, mean and centred squares."""
     (n, _, _, c, f), (nb, mb, qb, cb, fb), (na, ma, qa) = whole, part, left
