@@ -126,6 +126,7 @@ def assert_same_text(printed: str, shown: str) -> None:
         least = found[0] + size
 
 
+@pytest.mark.shuffles
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
