@@ -112,7 +112,7 @@ class SiteView:
         if isinstance(compared, Comparison):
             blocks: list[Any] = [part.before or part.statistics for part in compared.parts[: len(evidence.names)]]
         else:
-            blocks = list(getattr(compared, "blocks", ()))
+            blocks = list(getattr(compared, "blocks", getattr(compared, "parts", ())))
         several = len(blocks) == len(evidence.names) > 1
         if not several or not all(as_moments(block) and len(block.classes) > 1 for block in blocks):
             return None

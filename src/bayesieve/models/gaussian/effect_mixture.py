@@ -127,16 +127,21 @@ def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, le
 
 
 @compiled()
+def _add_exp(total: float, largest: float, term: float) -> tuple[float, float]:
+    """Add the exponential of a term to a sum in units of the exponential of its largest."""
+    if term > largest:
+        return total * math.exp(largest - term) + 1.0, term
+    return total + math.exp(term - largest), largest
+
+
+@compiled()
 def _mean_part(b: float, n: float, dof: float, gain: float, taus: Any) -> float:
     """Log of the mean Bayes factor over the grid."""
     largest, total = -np.inf, 0.0
     for k in range(taus.shape[0]):
         scale = 1.0 + n * taus[k] * taus[k]
         term = -0.5 * math.log(scale) + gain - dof * math.log1p(b / scale)
-        if term > largest:
-            total, largest = total * math.exp(largest - term) + 1.0, term
-        else:
-            total += math.exp(term - largest)
+        total, largest = _add_exp(total, largest, term)
     return largest + math.log(total / taus.shape[0])
 
 
@@ -182,22 +187,15 @@ def _variance_part(
                 break
         width = step / math.sqrt(max(curvature, precision))
         high = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode
-        area, factor = 0.0, math.exp(width)
-        growing = math.exp(mode - half * width)  # e^t from node to node, where that cannot overflow
-        if abs(mode) + half * width < _LARGEST_EXPONENT:
-            for i in range(-half, half + 1):
-                t = mode + i * width
-                area += math.exp(tilt * t - power * math.log(p1 + p0 * growing) - 0.5 * precision * t * t - high)
-                growing *= factor
-        else:
-            for i in range(-half, half + 1):
-                t = mode + i * width
-                area += math.exp(g * _log_likelihood(t, s0, s1, n0, n1) - 0.5 * precision * t * t - high)
+        area, factor, growing = 0.0, math.exp(width), math.exp(mode - half * width)  # e^t from node to node
+        safe = abs(mode) + half * width < _LARGEST_EXPONENT
+        for i in range(-half, half + 1):
+            t = mode + i * width
+            log_sum = math.log(p1 + p0 * growing) if safe else _log_likelihood(t, s0, s1, n0, n1) * g
+            area += math.exp((tilt * t - power * log_sum if safe else log_sum) - 0.5 * precision * t * t - high)
+            growing *= factor
         term = high + math.log(area * width / (omegas[k] * math.sqrt(2.0 * math.pi)))
-        if term > largest:
-            total, largest = total * math.exp(largest - term) + 1.0, term
-        else:
-            total += math.exp(term - largest)
+        total, largest = _add_exp(total, largest, term)
     return largest + math.log(total / omegas.shape[0])
 
 

@@ -312,19 +312,23 @@ def false_positives(found: FeaturePosterior | Selection, ax: Axes | None = None,
 
 
 def _draw_lines(ax: Axes, selection: Selection, interval: tuple[int, int], level: float) -> None:
-    """Numbers expected under the model and under the global null, with a word on each and on the interval."""
+    """Numbers expected under the model, and with shuffled labels or under the global null, with a word on each."""
     expected = selection.expected_false_positives
     ax.axvline(expected, ymax=0.74, color=VERMILION, lw=1.1, zorder=4)
     lines = [
         (f"{format_number(expected)} expected under the model, "
          f"{level:.0%} interval {interval[0]:,} to {interval[1]:,}", VERMILION)
     ]  # fmt: skip
-    under_null = selection.expected_under_null if selection.posterior.calibrated else float("nan")
+    estimate, source = selection.false_positive_estimate, "under the global null"
+    if estimate.source == "shuffles":
+        under_null, source = estimate.expected, "from shuffled labels"
+    else:
+        under_null = selection.expected_under_null if selection.posterior.calibrated else float("nan")
     if np.isfinite(under_null):
         low, high = ax.get_xlim()
         if high < under_null <= 2.5 * high + 5.0:
             ax.set_xlim(low, under_null * 1.05 + 0.5)
-        words = f"{_describe(selection, under_null)} expected under the global null"
+        words = f"{_describe(selection, under_null)} expected {source}"
         if under_null <= ax.get_xlim()[1]:
             ax.axvline(under_null, ymax=0.74, color=BLACK, lw=1.1, ls=(0, (4, 2)), zorder=4)
         else:
@@ -338,7 +342,7 @@ def _draw_lines(ax: Axes, selection: Selection, interval: tuple[int, int], level
 
 def _describe(selection: Selection, under_null: float) -> str:
     """The number expected under the global null; below what a simulation can resolve, that bound."""
-    step = null_resolution(selection.posterior)
+    step = selection.false_positive_estimate.step or null_resolution(selection.posterior)
     return f"fewer than {format_number(step)}" if under_null < step / 2 else format_number(under_null)
 
 
