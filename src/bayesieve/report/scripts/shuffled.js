@@ -64,7 +64,7 @@ function quantile(sorted, probability) {
 /** False positives of a list cut at x: mean, 90% interval, and how many shuffles give a list as long. */
 export function estimateAt(/** @type {Shuffled} */ shuffled, x, nullShare, size) {
   if (x === Infinity) {
-    return { expected: 0, low: 0, high: 0, step: nullShare / shuffled.n, asLong: shuffled.n, hitRate: 1, counts: [] };
+    return { expected: 0, low: 0, high: 0, step: 0, asLong: shuffled.n, hitRate: 1, counts: [] };
   }
   const sorted = countsOver(shuffled, x);
   const sum = sorted.reduce((total, count) => total + count, 0);
