@@ -34,7 +34,7 @@ def main() -> None:
     two = None
     for n_classes in (2, 3, 4, 5, 6, 7, 8):
         moments = bs.Moments.from_matrix(X, np.arange(240) % n_classes)
-        taken = best(lambda moments=moments: bs.screen(moments))
+        taken = best(lambda moments=moments: bs.screen(moments, model=bs.GaussianModel.jeffreys()))
         two = two or taken
         n_partitions = len(bs.Patterns.of("any", moments.classes).growths) + 1
         bar = f"  (bar {BAR[n_classes]:.0f} s)" if n_classes in BAR else ""

@@ -86,23 +86,28 @@ def main() -> None:
         ("int8", np.int8, 1.3),
     ):
         A = (20 * X).astype(dtype) if dtype is np.int8 else X.astype(dtype)
-        show(f"C order {name}", bar, lambda A=A: read_dense(A), lambda A=A: Moments.from_matrix(A, y))
+        show(f"C order {name}", bar, lambda A=A: read_dense(A), lambda A=A: Moments.from_matrix(A, y, shape=False))
     show(
         "C order float64, NaN allowed",
         1.4,
         lambda A=X: read_dense(A),
-        lambda A=X: Moments.from_matrix(A, y, missing="omit"),
+        lambda A=X: Moments.from_matrix(A, y, missing="omit", shape=False),
     )
     for name, dtype in (("float64", np.float64), ("float32", np.float32)):
         V = np.ascontiguousarray(X.T.astype(dtype))
-        show(f"feature-major {name}", 1.6, lambda V=V: read_dense(V), lambda V=V: Moments.from_matrix(V.T, y))
+        show(
+            f"feature-major {name}",
+            1.6,
+            lambda V=V: read_dense(V),
+            lambda V=V: Moments.from_matrix(V.T, y, shape=False),
+        )
     del X, A, V
     n = 10_000 if quick else 50_000
     y = rng.integers(0, 2, n)
     S = sparse_case(rng, n, p, 0.05)
-    show("CSR 5%", 4.5, lambda: read_sparse(S.data, S.indices), lambda: Moments.from_matrix(S, y))
+    show("CSR 5%", 4.5, lambda: read_sparse(S.data, S.indices), lambda: Moments.from_matrix(S, y, shape=False))
     C = S.tocsc()
-    show("CSC 5%", 1.8, lambda: read_sparse(C.data, C.indices), lambda: Moments.from_matrix(C, y))
+    show("CSC 5%", 1.8, lambda: read_sparse(C.data, C.indices), lambda: Moments.from_matrix(C, y, shape=False))
 
 
 if __name__ == "__main__":

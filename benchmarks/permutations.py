@@ -16,14 +16,15 @@ BAR = 60.0
 
 
 def table(name: str, X: Any, y: Any, bar: float | None = None, **options: Any) -> None:
-    posterior = bs.screen(X, y, missing="omit", **options)
+    options.setdefault("model", bs.GaussianModel.jeffreys())
+    posterior = bs.screen(X, y, missing="omit", shuffles=0, **options)
     bs.permutations(X[:, :64], y, missing="omit", n_permutations=10, **options)  # compiles
     start = time.perf_counter()
     bs.permutations(X, y, posterior=posterior)
     spent = time.perf_counter() - start
     start = time.perf_counter()
     for _ in range(5):
-        bs.screen(X, np.random.default_rng(0).permutation(y), missing="omit", **options)
+        bs.screen(X, np.random.default_rng(0).permutation(y), missing="omit", shuffles=0, **options)
     screens = 200 * (time.perf_counter() - start)
     mark = "" if bar is None else f" (bar {bar:.0f} s)" + ("" if spent <= bar else "  <- over")
     print(f"{name:44} {spent:6.2f} s, by 1,000 screens about {screens:5.1f} s{mark}")

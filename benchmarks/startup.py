@@ -16,7 +16,10 @@ from pathlib import Path
 import numpy as np
 
 DATA_ONLY = "import numpy as np; X = np.random.default_rng(0).normal(size=(200, 20000))"
-FIRST = DATA_ONLY + "; import bayesieve as bs; bs.screen(X, [0, 1] * 100)"
+FIRST = (
+    DATA_ONLY
+    + "; import bayesieve as bs; bs.screen(X, [0, 1] * 100, model=bs.GaussianModel.jeffreys(), shuffles=0)"
+)
 
 
 def median(command: list[str], rounds: int = 10, **environment: str) -> float:

@@ -137,10 +137,10 @@ class ScreenInput:
     factors: FactorFit | None = None
     whole: LabelledMatrix | None = None
 
-    def profile(self) -> ValueProfile | None:
-        """Look at the values before any transformation; None of ready statistics."""
+    def profile(self, *, extremes: bool = True) -> ValueProfile | None:
+        """Look at the values before any transformation, of arrays at a sample of them only if that is enough."""
         if self.whole is not None:
-            return ValueSample.of(self.whole.values, self.whole.labels.codes).profile()
+            return ValueSample.of(self.whole.values, self.whole.labels.codes, extremes=extremes).profile()
         return getattr(self.table, "profile", None)
 
     @property

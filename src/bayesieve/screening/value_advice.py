@@ -70,10 +70,15 @@ def warn_about_values(found: ScreenInput, model: Model, stepped: bool) -> None:
     """
     if not (_judged.get() and model.supports("moments")):
         return
-    profile = found.profile()
-    if profile is not None:
-        for message in advise_on_values(profile, "gaussian", found.transform, stepped=stepped):
-            warn(DataWarning, *message.text, hint=message.hint, kind=message.kind, **message.numbers)
+    for extremes in (False, True):  # the extremes of all values take as long as a screen: only where they matter
+        profile = found.profile(extremes=extremes)
+        if profile is None:
+            return
+        messages = advise_on_values(profile, "gaussian", found.transform, stepped=stepped)
+        if not messages:
+            return
+    for message in messages:
+        warn(DataWarning, *message.text, hint=message.hint, kind=message.kind, **message.numbers)
 
 
 def advise_on_values(

@@ -124,7 +124,9 @@ class ValueSample:
     values: FloatArray
 
     @classmethod
-    def of(cls, values: Any, groups: IntArray, first_sample: int = 0, first_feature: int = 0) -> ValueSample:
+    def of(
+        cls, values: Any, groups: IntArray, first_sample: int = 0, first_feature: int = 0, *, extremes: bool = True
+    ) -> ValueSample:
         """Take the sub-table of a part of a table.
 
         Parameters
@@ -135,14 +137,16 @@ class ValueSample:
             Class of each sample.
         first_sample, first_feature
             Position of the part in the table.
+        extremes
+            Whether to look for the extremes among all values; else those of the sub-table stand in for them.
         """
         n_samples, n_features = values.shape
         samples = _pick(first_sample, n_samples, MOST_SAMPLES)
         features = _pick(first_feature, n_features, MOST_FEATURES)
         rows, columns = samples - first_sample, features - first_feature
-        return cls(
-            n_samples, n_features, *_extremes(values), samples, features, groups[rows], _cut(values, rows, columns)
-        )
+        cut = _cut(values, rows, columns)
+        ends = _extremes(values if extremes else cut)
+        return cls(n_samples, n_features, *ends, samples, features, groups[rows], cut)
 
     def merge(self, other: ValueSample) -> ValueSample:
         """Put two parts together: more features of the same samples, or more samples of the same features."""
