@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from bayesieve.data import check_names
 from bayesieve.posterior import FeaturePosterior, Tabular, benjamini_hochberg, check_same_features
-from bayesieve.utils import DataError, FloatArray, Message, OptionError, RuleError, check_whole
+from bayesieve.utils import BoolArray, DataError, FloatArray, Message, OptionError, RuleError, check_whole
 
 _LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureScores(Tabular):
-    """A score per feature, larger for stronger features, with p-values where the method has them.
+    """A score per feature, larger for stronger features, with p-values or a list of its own where a method has them.
 
     It is also a finding: ``posterior.with_finding(scores)`` puts its columns beside the log-odds.
 
@@ -41,6 +41,13 @@ class FeatureScores(Tabular):
         What the p-values rest on: a sentence for the summary.
     adjusted
         Adjusted p-values of the whole family of features, where these are only some of it.
+    selected
+        True for the features of the list that the method chooses by itself, as a LASSO does; None for a method
+        that only ranks.
+    tie_break
+        Scores that order features whose score is the same; None for the order of the table.
+    diagnostics
+        What the method says about itself, by name: iterations, convergence of chains, the penalty chosen.
 
     Examples
     --------
@@ -59,6 +66,9 @@ class FeatureScores(Tabular):
     details: Mapping[str, FloatArray] = field(default_factory=dict)
     caveat: str | Message = ""
     adjusted: FloatArray | None = None
+    selected: BoolArray | None = None
+    tie_break: FloatArray | None = None
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z]\w*", self.method, re.ASCII):
@@ -66,7 +76,9 @@ class FeatureScores(Tabular):
         score = _column("score", self.score, None)
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "feature_names", check_names(self.feature_names, score.size))
-        for name in ("log_p_value", "adjusted"):
+        if self.selected is not None:
+            object.__setattr__(self, "selected", _mask(self.selected, score.size))
+        for name in ("log_p_value", "adjusted", "tie_break"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _column(name, getattr(self, name), score.size))
         if self.log_p_value is not None and (self.log_p_value > 0).any():
@@ -88,8 +100,18 @@ class FeatureScores(Tabular):
 
     @property
     def ranking(self) -> npt.NDArray[np.int64]:
-        """Feature indices from the strongest to the weakest; ties in feature order, NaN last."""
-        return np.argsort(-self.score, kind="stable")
+        """Feature indices from the strongest to the weakest; ties by ``tie_break``, then in feature order; NaN last."""
+        if self.tie_break is None:
+            return np.argsort(-self.score, kind="stable")
+        return np.lexsort((-self.tie_break, -self.score))
+
+    @property
+    def selection(self) -> tuple[str, ...]:
+        """Names of the features that the method chose by itself, the strongest first."""
+        if self.selected is None:
+            raise RuleError(f"{self.method} chooses no list of its own. Take the best features with top(n).")
+        ranking = self.ranking
+        return self._names_of(ranking[self.selected[ranking]], kept=True)
 
     @property
     def rank(self) -> npt.NDArray[np.int64]:
@@ -162,6 +184,8 @@ class FeatureScores(Tabular):
             log_p_value=None if self.log_p_value is None else self.log_p_value[chosen],
             details={name: column[chosen] for name, column in self.details.items()},
             adjusted=None if adjusted is None else adjusted[chosen],
+            selected=None if self.selected is None else self.selected[chosen],
+            tie_break=None if self.tie_break is None else self.tie_break[chosen],
         )
 
     def columns(self, posterior: FeaturePosterior) -> dict[str, Any]:
@@ -194,6 +218,13 @@ class FeatureScores(Tabular):
         ('1 of 2 features tested has an adjusted p-value of at most 5% (example, Benjamini-Hochberg).',)
         """
         adjusted = self.adjusted_p_value
+        hint = Message.of(self.caveat).pieces if self.caveat else ()
+        if adjusted is None and self.selected is not None:
+            n = int(self.selected.sum())
+            text = (
+                f"{self.method} chooses {n:,} of {self.n_features:,} feature{'' if self.n_features == 1 else 's'}."
+            )
+            return [Message.of(text, hint=hint, kind="list")]
         if adjusted is None:
             return []
         found, tested = int((adjusted <= _LEVEL).sum()), int((~np.isnan(adjusted)).sum())
@@ -202,7 +233,6 @@ class FeatureScores(Tabular):
             f"{'has' if found == 1 or tested == 1 else 'have'} an adjusted p-value of at most {_LEVEL:.0%} "
             f"({self.method}, Benjamini-Hochberg)."
         )
-        hint = Message.of(self.caveat).pieces if self.caveat else ()
         return [Message.of(text, hint=hint, kind="p-values")]
 
     def to_dict(self) -> dict[str, Any]:
@@ -216,6 +246,8 @@ class FeatureScores(Tabular):
         """
         table: dict[str, Any] = {"rank": self.rank, "feature": list(self.names), "score": self.score}
         table |= self._p_values()
+        if self.selected is not None:
+            table["selected"] = self.selected
         for name, column in self.details.items():
             table[name if name not in table else f"{name} (2)"] = column
         return table
@@ -245,6 +277,15 @@ def _column(name: str, values: Any, n_features: int | None) -> FloatArray:
         raise DataError(f"{name} must be {expected}, not of shape {column.shape}.")
     column.flags.writeable = False
     return column
+
+
+def _mask(values: Any, n_features: int) -> BoolArray:
+    """Copy to a read-only vector of truth values, checked for its length."""
+    mask = np.array(values)
+    if mask.dtype != np.bool_ or mask.shape != (n_features,):
+        raise DataError(f"selected must be {n_features} truth values, one per feature.")
+    mask.flags.writeable = False
+    return mask
 
 
 USES = ("moments", "values")
