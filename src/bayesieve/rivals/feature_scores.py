@@ -20,7 +20,7 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureScores(Tabular):
-    """A score per feature, larger for stronger features, with p-values or a list of its own where a method has them.
+    """A score per feature, larger for stronger features; p-values, or a list of its own, where a method has them.
 
     It is also a finding: ``posterior.with_finding(scores)`` puts its columns beside the log-odds.
 
@@ -100,7 +100,7 @@ class FeatureScores(Tabular):
 
     @property
     def ranking(self) -> npt.NDArray[np.int64]:
-        """Feature indices from the strongest to the weakest; ties by ``tie_break``, then in feature order; NaN last."""
+        """Feature indices from the strongest on; ties by ``tie_break``, then in feature order; NaN last."""
         if self.tie_break is None:
             return np.argsort(-self.score, kind="stable")
         return np.lexsort((-self.tie_break, -self.score))

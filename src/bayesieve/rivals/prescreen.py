@@ -19,9 +19,7 @@ def parse_screen(screen: str) -> tuple[str, int]:
     """Return the method and the number of features of a text such as ``bd:300``."""
     name, colon, number = str(screen).strip().rpartition(":")
     if not colon or not number.isdecimal() or int(number) < 1:
-        raise OptionError(
-            f"The features to start from are given by a method and their number, for example bd:300, not {screen!r}."
-        )
+        raise OptionError(f"Features to start from are a method and a number, for example bd:300, not {screen!r}.")
     return rival(name).name, int(number)
 
 
@@ -62,11 +60,8 @@ def on_strongest(
     if not places.size:
         raise OptionError(f"{other.title} has no score for any feature, so that {screen} leaves nothing.")
     names = matrix.feature_names
-    part = LabelledMatrix(
-        matrix.values[:, places],
-        matrix.labels,
-        None if names is None else tuple(names[i] for i in places.tolist()),
-    )
+    kept = None if names is None else tuple(names[i] for i in places.tolist())
+    part = LabelledMatrix(matrix.values[:, places], matrix.labels, kept)
     return _spread(run(part, first.score[places]), places, first.score, names)
 
 
