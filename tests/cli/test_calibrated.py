@@ -50,12 +50,12 @@ def test_all_findings_at_once(run, table, tmp_path):
     for j in (0, 7, 20, 40):
         row = rows[f"g{j}"]
         assert row["kind"] == found.kind[j]
-        assert float(row["probability_both"]) == 0.0
+        assert float(row["probability_both"]) == pytest.approx(found.both[j], rel=1e-6)
         assert float(row["least_log_odds"]) == pytest.approx(least.least_log_odds[j], rel=1e-9, abs=1e-9)
         assert float(row["mean_difference_low"]) < float(row["mean_difference"])
     assert rows["g0"]["kind"] == "mean"
     assert rows["g7"]["kind"] == "variance"
-    assert "no part for both" in done
+    assert "both at once" in done
     assert "Jeffreys' prior" in done
 
 

@@ -89,12 +89,61 @@ def test_evidence_of_variances_by_quadrature():
         assert ratio[j] == pytest.approx(expected, abs=1e-6)
 
 
-def test_both_kinds_of_difference_are_weighed():
+def test_kinds_of_difference_are_weighed():
     X, y = table()
     found = moments(X, y)
-    model = fixed(found, bs.CalibratedModel(variance_weight=0.3))
-    mean, ratio = model.evidences(found).kinds([(0,), (1,)])
-    np.testing.assert_allclose(log_bf(found, model), np.log(0.7 * np.exp(mean) + 0.3 * np.exp(ratio)), rtol=1e-12)
+    for both in (0.0, 0.4):
+        model = fixed(found, bs.CalibratedModel(variance_weight=0.3, both_share=both))
+        mean, ratio = np.exp(model.evidences(found).kinds([(0,), (1,)]))
+        expected = np.log(0.7 * mean + 0.3 * (1 - both) * ratio + 0.3 * both * mean * ratio)
+        np.testing.assert_allclose(log_bf(found, model), expected, rtol=1e-12)
+
+
+def test_the_product_for_both_at_once_is_a_bayes_factor():
+    """Its expectation under the null is 1, as for each of its parts: what they depend on is independent then."""
+    rng, n, p = np.random.default_rng(11), (9, 14), 400_000
+    squares = np.array([rng.chisquare(each - 1, size=p) for each in n])
+    mean = np.array([rng.normal(size=p) / math.sqrt(each) for each in n])
+    fourths = np.array([s**2 / each for s, each in zip(squares, n, strict=True)])  # too light to temper
+    found = bs.Moments((0, 1), n, mean, squares, None, np.zeros((2, p)), fourths)
+    model = bs.CalibratedModel(0.3, 0.0, 0.0, (0.3,), (0.4,), 0.4, 0.0)
+    of_mean, of_ratio = np.exp(model.evidences(found).kinds([(0,), (1,)]))
+    for each in (of_mean, of_ratio, of_mean * of_ratio):
+        assert each.mean() == pytest.approx(1.0, abs=4 * each.std() / math.sqrt(p))
+    assert np.corrcoef(of_mean, of_ratio)[0, 1] == pytest.approx(0.0, abs=4 / math.sqrt(p))
+
+
+def test_weights_follow_what_strong_features_differ_in():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], 40)
+    plain = rng.normal(size=(80, 400))
+    shifted, stretched, both = plain.copy(), plain.copy(), plain.copy()
+    shifted[40:, :60] += 3.0
+    stretched[40:, :60] *= 4.0
+    both[40:, :60] = 4.0 * both[40:, :60] + 6.0
+    means, variances, either = (bs.screen(X, y).model for X in (shifted, stretched, both))
+    assert means.variance_weight < 0.2
+    assert variances.variance_weight > 0.4
+    assert variances.both_share < 0.2
+    assert either.variance_weight > 0.4
+    assert either.both_share > 0.8
+    assert bs.screen(both, y, model=bs.CalibratedModel(both_share=0.3)).model.both_share == 0.3
+
+
+def test_tails_of_all_features_temper_each():
+    """Excess kurtosis of the median feature: few values of t5 rarely show their tails, all features do."""
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 1], 15)
+    heavy, light = (bs.screen(X, y) for X in (rng.standard_t(3, size=(30, 500)), rng.uniform(size=(30, 500))))
+    own = tempering(heavy.moments)
+    kurtosis = heavy.model.kurtosis
+    assert kurtosis > 0.2
+    assert light.model.kurtosis == 0.0  # lighter than Gaussian: nothing to add
+    ideal, weight = 4 / 14, 2 / 15
+    np.testing.assert_allclose(
+        tempering(heavy.moments, kurtosis), np.minimum(own, ideal / (ideal + kurtosis * weight)), rtol=1e-12
+    )
+    assert np.mean(own > tempering(heavy.moments, kurtosis)) == pytest.approx(0.5, abs=0.01)  # it is the median
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -364,7 +413,14 @@ def test_statistics_of_a_file_are_those_of_the_array(tmp_path):
 
 
 def test_options_that_make_no_sense():
-    for options in ({"variance_weight": 1.0}, {"variance_dof": 3.0}, {"mean_sizes": ()}, {"ratio_sizes": (0.0,)}):
+    for options in (
+        {"variance_weight": 1.0},
+        {"both_share": 1.0},
+        {"kurtosis": -1.0},
+        {"variance_dof": 3.0},
+        {"mean_sizes": ()},
+        {"ratio_sizes": (0.0,)},
+    ):
         with pytest.raises(bs.PriorError):
             bs.CalibratedModel(**options)
     with pytest.raises(bs.DataError, match="a group alone has no evidence"):

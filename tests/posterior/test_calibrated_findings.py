@@ -10,7 +10,7 @@ import bayesieve as bs
 from bayesieve.models import model_of_classes
 from bayesieve.posterior import composition_of, effect_of, predictive
 
-MODEL = bs.CalibratedModel(0.3, 4.0, 0.9, (0.4, 0.8, 1.6), (0.5, 1.0))
+MODEL = bs.CalibratedModel(0.3, 4.0, 0.9, (0.4, 0.8, 1.6), (0.5, 1.0), 0.4, 0.0)
 
 
 def study(rng, n=(14, 17), p=24):
@@ -65,13 +65,12 @@ def test_kinds_are_the_parts_of_the_bayes_factor(rng):
     found = bs.kinds(posterior)
     for j in (0, 7, 20):
         mean, variance = by_quadrature(X[:, j], y, MODEL)
-        parts = np.array([0.8, 0.2 * 0.7 * mean, 0.2 * 0.3 * variance, 0.0])
+        parts = np.array([0.8, 0.2 * 0.7 * mean, 0.2 * 0.3 * 0.6 * variance, 0.2 * 0.3 * 0.4 * mean * variance])
         np.testing.assert_allclose(found.probability[:, j], parts / parts.sum(), rtol=1e-6)
     np.testing.assert_allclose(found.same, posterior.null_probability, rtol=1e-12)
-    assert (found.both == 0).all()
     assert found.kind[0] == "mean"
     assert found.kind[7] == "variance"
-    assert "no part for both" in str(found.notes()[0])
+    assert "or both at once" in str(found.notes()[0])
     again = posterior.with_finding(found).with_prior(0.6)
     np.testing.assert_allclose(again.to_dict()["probability_same"], again.null_probability, rtol=1e-12)
 
@@ -147,7 +146,7 @@ def test_odds_of_non_markers_fall_as_the_report_says(fixed):
     """Median log Bayes factors of exact draws of the statistics, up to ten million samples."""
     rng, sizes = np.random.default_rng(0), (10**3, 10**5, 10**7)
     grids = {"mean_sizes": (0.5, 1.0, 2.0), "ratio_sizes": (0.5, 1.0, 2.0)} if fixed else {}
-    model = bs.CalibratedModel(0.5, 0.0, 0.0, **grids)
+    model = bs.CalibratedModel(0.5, 0.0, 0.0, both_share=0.2, **grids)
     medians = []
     for n in sizes:
         half, p = n // 2, 20_000

@@ -125,7 +125,7 @@ def test_a_common_factor_does_not_make_the_estimate_run_away():
         own.append(posterior.shuffled.own_share)
         believed.append(posterior.estimated_share)
         listed.append(bs.MinimalRisk(0.5).select(posterior).n_selected)
-    assert max(own) > 0.3  # it does run away, taken by itself
+    assert max(own) > 0.2  # it does run away, taken by itself
     assert np.mean(np.array(believed) > 1 / 300) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
     assert np.mean(np.array(listed) > 0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
     assert np.median(listed) == 0

@@ -124,9 +124,9 @@ PRIORS = {
     "no scale but a mean": bs.GaussianModel(
         (bs.NormalInverseGamma(0.0, 0.0, 0.5, 0.1),), bs.NormalInverseGamma(0.0, 0.0, 0.5, -0.2), 0.2
     ),
-    "calibrated": bs.CalibratedModel(0.3, 3.0, 1.2, (0.5, 1.0, 2.0), (0.4, 0.8, 1.6)),
-    "calibrated, variances not moderated": bs.CalibratedModel(0.5, 0.0, 0.0, (0.3, 3.0), (0.3, 2.0)),
-    "calibrated, means only": bs.CalibratedModel(0.0, 2.0, 0.5, (1.0,), ()),
+    "calibrated": bs.CalibratedModel(0.3, 3.0, 1.2, (0.5, 1.0, 2.0), (0.4, 0.8, 1.6), 0.4, 0.7),
+    "calibrated, variances not moderated": bs.CalibratedModel(0.5, 0.0, 0.0, (0.3, 3.0), (0.3, 2.0), 0.0, 0.0),
+    "calibrated, means only": bs.CalibratedModel(0.0, 2.0, 0.5, (1.0,), (), 0.0, 0.0),
     "many classes' degrees": bs.GaussianModel(
         (bs.NormalInverseGamma(40.0, 20.0, 1.0),), bs.NormalInverseGamma(1.0, 0.5, 1.0)
     ),

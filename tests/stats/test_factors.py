@@ -56,11 +56,13 @@ def test_evidence_given_factors_is_that_of_the_regression(rng):
     mean, ratio = two_group_evidence(
         (size * coefficients[1] ** 2, by_class[0] + by_class[1], size, 0.5 * (40 - 1 - 2 + model.variance_dof),
          model.variance_dof * model.variance_scale),
-        (*by_class, dof, dof, tempering(bs.Moments.from_matrix(fit.values, y))),
+        (*by_class, dof, dof, tempering(bs.Moments.from_matrix(fit.values, y), model.kurtosis)),
         (np.array(model.mean_sizes), np.array(model.ratio_sizes)),
     )  # fmt: skip
     weight = model.variance_weight
-    expected = np.logaddexp(np.log1p(-weight) + mean, np.log(weight) + ratio)
+    both = model.both_share
+    parts = (np.log1p(-weight) + mean, np.log(weight * (1 - both)) + ratio, np.log(weight * both) + mean + ratio)
+    expected = np.logaddexp.reduce(parts)
     np.testing.assert_allclose(posterior.log_bayes_factor, expected, rtol=1e-9, atol=1e-9)
 
 

@@ -20,7 +20,7 @@ from .gaussian.calibrated import (
 )
 from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as find_degenerate, repair as repair
 from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
-from .gaussian.effect_mixture import least_without as least_without
+from .gaussian.effect_removal import least_without as least_without
 from .gaussian.gaussian import GaussianModel as GaussianModel
 from .gaussian.kinds import (
     MEAN_CONSTANT as MEAN_CONSTANT,

@@ -66,11 +66,12 @@ def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
         formula = formula.replace("(n - 1 + d0)/2", "(n + d0)/2")
     elif model.variance_weight:
         paragraphs.append(
-            f"With probability w = {model.variance_weight:.3g} it is the variances that differ: their log ratio "
-            f"is Gaussian with a standard deviation of {ratios}, equally probable. Evidence from variances counts "
-            "as far as the kurtosis of the values allows, so that heavy tails are not taken for a difference."
+            f"With probability w = {model.variance_weight:.3g} the variances differ, and of these in a share u = "
+            f"{model.both_share or 0.0:.3g} the means as well: the log ratio of variances is Gaussian with "
+            f"a standard deviation of {ratios}, equally probable. Evidence from variances counts as far as the "
+            "kurtosis of the values allows, so that heavy tails are not taken for a difference."
         )
-        formula = f"BF = (1 - w) mean of BF_mean + w mean of BF_variance\n{formula}"
+        formula = f"BF = (1 - w) BF_mean + w (1 - u) BF_variance + w u BF_mean BF_variance\n{formula}"
     else:
         paragraphs.append("Variances are not compared.")
     if len(report.posterior.classes) > 2:

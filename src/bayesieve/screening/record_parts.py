@@ -139,9 +139,10 @@ def _decode(value: Any) -> Any:
         return float(value["number"])
     if value["type"] not in _ENCODED:
         raise ValueError(f"there is no model {value['type']!r}")
-    return getattr(models, value["type"])(
-        **{name: _decode(each) for name, each in value.items() if name != "type"}
-    )
+    fields = {name: _decode(each) for name, each in value.items() if name != "type"}
+    if fields.get("variance_weight") is not None:  # records from before these constants existed
+        fields = {"both_share": 0.0, "kurtosis": 0.0} | fields
+    return getattr(models, value["type"])(**fields)
 
 
 def encode_design(posterior: FeaturePosterior) -> dict[str, Any]:

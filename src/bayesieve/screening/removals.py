@@ -49,8 +49,8 @@ def leave_effects_out(
     model, n = cast("CalibratedModel", posterior.model), posterior.n_features
     grids, found = model.grids(posterior.moments), Removals.none(n)
     dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
-    shaped = float(posterior.moments.has_shape)
-    constants = np.array([dof, dof * scale, model.variance_weight or 0.0, shaped])
+    least = model.kurtosis or 0.0 if posterior.moments.has_shape else np.inf
+    constants = np.array([dof, dof * scale, model.variance_weight or 0.0, model.both_share or 0.0, least])
     steps = np.broadcast_to(np.asarray(posterior.resolution, dtype=np.float64), (n,))
     limits = np.where(posterior.log_odds > cut, cut - np.asarray(posterior.prior_log_odds), -np.inf)
     floored = posterior.degenerate

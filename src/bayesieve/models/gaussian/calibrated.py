@@ -17,6 +17,7 @@ from bayesieve.models.gaussian.effect_mixture import (
     EXACT,
     QUICK,
     effect_sizes,
+    mix_kinds,
     several_means,
     several_variances,
     two_group_evidence,
@@ -25,12 +26,13 @@ from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
 from bayesieve.models.model import Model
 from bayesieve.stats import Moments
-from bayesieve.utils import DataError, FloatArray, PriorError
+from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError
 
 _FEW_FEATURES = 10  # fewer say nothing about the variance of another
 _MOST_PRIOR_DOF = 4.0  # times the number of samples
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 0.5  # prior weight of variance differences
-_STRONG = 3.0  # log Bayes factor over which a feature has a say about that weight
+_LEAST_BOTH, _MOST_BOTH = 0.1, 0.9  # of these, prior weight of a mean difference as well
+_STRONG = 3.0  # log Bayes factor over which a feature has a say about these weights
 
 Groups = Sequence[tuple[int, ...]]
 
@@ -39,22 +41,28 @@ Groups = Sequence[tuple[int, ...]]
 class CalibratedModel(Model):
     r"""Differences with a prior of their own, in units that the data set: the default of :func:`bayesieve.screen`.
 
-    Means differ by a share of the standard deviation, or variances by a factor, each with a fixed mixture of
-    sizes; what the classes share has flat priors under both hypotheses. So there is no scale to choose and no
+    Means differ by a share of the standard deviation, or variances by a factor, or both, each with a fixed mixture
+    of sizes; what the classes share has flat priors under both hypotheses. So there is no scale to choose and no
     arbitrary constant. Variances are moderated by those of all features, and evidence from variances counts only
-    as far as the kurtosis of the values allows, so that heavy tails and outliers are not taken for differences.
+    as far as the kurtosis of the values (of the feature, or of the median feature if that is larger) allows, so
+    that heavy tails and outliers are not taken for differences.
 
     Parameters
     ----------
     variance_weight
-        Prior probability that a marker differs in variance rather than in mean. None: from the data, between 0.1
-        and 0.5, less where tails are heavy.
+        Prior probability that a marker differs in variance, alone or besides its mean. None: from the data,
+        between 0.1 and 0.5, less where tails are heavy.
     variance_dof, variance_scale
         What all features together say about the variance of one, as limma's :math:`d_0` and :math:`s_0^2`. None:
         from the data.
     mean_sizes, ratio_sizes
         Standard deviations of standardised mean differences and of log variance ratios, equally probable. None:
         from twice the standard error up to 4 and 2, in steps of 2.
+    both_share
+        Share that differs in mean as well, of markers that differ in variance. None: from the data, 0.1 to 0.9.
+    kurtosis
+        Excess kurtosis that the values of every feature have at least. None: that of the median feature, if it is
+        not negative.
     nodes
         Step, in standard deviations, and number of nodes on each side of the mode of the integral over log
         variance ratios.
@@ -80,6 +88,8 @@ class CalibratedModel(Model):
     variance_scale: float | None = None
     mean_sizes: tuple[float, ...] | None = None
     ratio_sizes: tuple[float, ...] | None = None
+    both_share: float | None = None
+    kurtosis: float | None = None
     nodes: tuple[float, int] = EXACT
     n_factors: int = 0
     penalty: float = 0.0
@@ -91,9 +101,11 @@ class CalibratedModel(Model):
     def __post_init__(self) -> None:
         if self.variance_weight is not None and not 0.0 <= self.variance_weight < 1.0:
             raise PriorError(f"variance_weight is a probability below 1, not {self.variance_weight!r}.")
+        if self.both_share is not None and not 0.0 <= self.both_share < 1.0:
+            raise PriorError(f"both_share is a probability below 1, not {self.both_share!r}.")
         if (self.variance_dof is None) != (self.variance_scale is None):
             raise PriorError("Give both variance_dof and variance_scale, or neither.")
-        for name in ("variance_dof", "variance_scale"):
+        for name in ("kurtosis", "variance_dof", "variance_scale"):
             value = getattr(self, name)
             if value is not None and not (0.0 <= value < math.inf):
                 raise PriorError(f"{name} must be a number of at least 0, not {value!r}.")
@@ -179,9 +191,16 @@ class CalibratedModel(Model):
         if model.mean_sizes is None or model.ratio_sizes is None:
             means, ratios = (tuple(grid.tolist()) for grid in model.grids(parts[0]))
             model = replace(model, mean_sizes=means, ratio_sizes=ratios)
-        if model.variance_weight is None:
-            weight, held = _variance_weight(model, parts)
-            model = replace(model, variance_weight=weight, held=held if model.nodes == QUICK else None)
+        if model.kurtosis is None:
+            model = replace(model, kurtosis=_typical_kurtosis(parts))
+        if model.variance_weight is None or model.both_share is None:
+            weight, both, held = _weights(model, parts)
+            model = replace(
+                model,
+                variance_weight=weight if model.variance_weight is None else model.variance_weight,
+                both_share=both if model.both_share is None else model.both_share,
+                held=held if model.nodes == QUICK else None,
+            )
         return model
 
     def quick(self) -> CalibratedModel:
@@ -272,17 +291,18 @@ def _variance_prior(parts: Sequence[Any], n_factors: int) -> tuple[float, float]
     return min(prior.dof, _MOST_PRIOR_DOF * n), float(prior.scale)
 
 
-def _variance_weight(model: CalibratedModel, parts: Sequence[Any]) -> tuple[float, Any]:
-    """Share of variance differences among strong features, within bounds that heavy tails narrow.
+def _weights(model: CalibratedModel, parts: Sequence[Any]) -> tuple[float, float, Any]:
+    """Share of variance differences among strong features, and of mean differences among these, within bounds.
 
-    Also returns the evidence of the only part, if there is one, which is needed again.
+    Heavy tails lower the first bound. Also returns the evidence of the only part, if there is one, which is needed
+    again.
     """
     means: Any = 0.0
     ratios: Any = 0.0
     shares = []
     for part in parts:
         if len(part.classes) < 2:
-            return 0.0, None
+            return 0.0, 0.0, None
         if (part.counts.max(axis=-1) < 1).any():
             continue
         each = EffectEvidences(replace(model, variance_weight=0.5, nodes=QUICK), part)
@@ -292,10 +312,26 @@ def _variance_weight(model: CalibratedModel, parts: Sequence[Any]) -> tuple[floa
         shares.append(float(np.median(each.share[varies])) if varies.any() else 0.0)
     held = (parts[0], means, ratios) if len(parts) == 1 else None
     if not shares or max(shares) == 0.0:
-        return 0.0, held
-    n_means, n_ratios = int(np.sum(means > _STRONG)), int(np.sum(ratios > _STRONG))
-    most = max(_LEAST_WEIGHT, _MOST_WEIGHT * float(np.mean(shares)))
-    return float(np.clip((n_ratios + 1.0) / (n_means + n_ratios + 2.0), _LEAST_WEIGHT, most)), held
+        return 0.0, 0.0, held
+    kinds = np.array([means, ratios, means + ratios])
+    strongest = kinds.argmax(axis=0)[kinds.max(axis=0) > _STRONG]
+    of_mean, of_ratio, of_both = np.bincount(strongest, minlength=3) + 1.0
+    weight = np.clip(
+        (of_ratio + of_both) / (of_mean + of_ratio + of_both),
+        _LEAST_WEIGHT,
+        max(_LEAST_WEIGHT, _MOST_WEIGHT * float(np.mean(shares))),
+    )
+    return float(weight), float(np.clip(of_both / (of_ratio + of_both), _LEAST_BOTH, _MOST_BOTH)), held
+
+
+def _typical_kurtosis(parts: Sequence[Any]) -> float:
+    """Excess kurtosis of the median feature, averaged over parts; 0 if it is negative or features are few."""
+    found = []
+    for part in parts:
+        excess, weight, usable = _excess(part)
+        if usable.sum() >= _FEW_FEATURES:
+            found.append(float(np.median(excess[usable] / weight[usable])))
+    return max(float(np.mean(found)), 0.0) if found else 0.0
 
 
 class EffectEvidences(Evidences):
@@ -319,7 +355,7 @@ class EffectEvidences(Evidences):
     def share(self) -> FloatArray:
         """Share of the variance evidence that the kurtosis of the values leaves."""
         if self._share is None:
-            self._share = tempering(self._moments)
+            self._share = tempering(self._moments, self._model.kurtosis or 0.0)
         return self._share
 
     @property
@@ -327,13 +363,14 @@ class EffectEvidences(Evidences):
         """Prior probability that a marker differs in variance."""
         return self._model.variance_weight or 0.0
 
+    @property
+    def both_share(self) -> float:
+        """Share of these that differs in mean, too."""
+        return self._model.both_share or 0.0
+
     def pattern(self, groups: Groups) -> FloatArray:
-        """Log Bayes factor of groups of classes that differ in mean or in variance."""
-        mean, ratio = self.kinds(groups)
-        weight = self.variance_weight
-        if weight == 0.0:
-            return mean
-        return np.logaddexp(math.log1p(-weight) + mean, math.log(weight) + ratio)
+        """Log Bayes factor of groups of classes that differ in mean, in variance or in both."""
+        return mix_kinds(*self.kinds(groups), self.variance_weight, self.both_share)
 
     def kinds(self, groups: Groups) -> tuple[FloatArray, FloatArray]:
         """Log Bayes factors of groups that differ in mean, and in variance."""
@@ -384,22 +421,38 @@ def _grouped(moments: Moments, groups: Groups) -> Moments:
     return whole
 
 
-def tempering(moments: Moments) -> FloatArray:
+def tempering(moments: Moments, kurtosis: float = 0.0) -> FloatArray:
     r"""Share :math:`g` of the evidence from variances that heavy tails leave, feature by feature.
 
     With the excess kurtosis :math:`\gamma_y` of a class, a log variance has the sampling variance
     :math:`2/(n_y - 1) + \gamma_y / n_y`; :math:`g` is the share of the first part, summed over classes, and at
     most 1. Without fourth powers (or beyond the range of numbers), with fewer than three values or without spread
     in a class it is 0.
+
+    Parameters
+    ----------
+    moments
+        Moments of the classes.
+    kurtosis
+        Least excess kurtosis: few values rarely show how heavy their tails are, all features together do.
     """
+    excess, weight, usable = _excess(moments)
+    n = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ideal = (2.0 / (n - 1.0)).sum(axis=0)
+        return np.where(usable, ideal / (ideal + np.maximum(excess, kurtosis * weight)), 0.0)
+
+
+def _excess(moments: Moments) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Sum over classes of excess kurtosis over count, sum of 1 / count, and where the first can be known."""
     n = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
     fourths, squares = moments.centred_fourths, moments.centred_squares
     if fourths is None:
-        return np.zeros(moments.n_features)
+        nothing = np.zeros(moments.n_features)
+        return nothing, nothing, nothing > 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ideal = (2.0 / (n - 1.0)).sum(axis=0)
         ratio = np.sqrt(fourths) / squares  # squares of squares may leave the range of numbers
         excess = ((n * ratio * ratio * (n + 1.0) / (n - 1.0) - 3.0) / n).sum(axis=0)
-        share = ideal / (ideal + np.maximum(excess, 0.0))
-    usable = ((n > 2) & (squares > 0) & (fourths > 0)).all(axis=0) & np.isfinite(share)
-    return np.where(usable, share, 0.0)
+        weight = (1.0 / n).sum(axis=0)
+    usable = ((n > 2) & (squares > 0) & (fourths > 0)).all(axis=0) & np.isfinite(excess)
+    return excess, weight, usable

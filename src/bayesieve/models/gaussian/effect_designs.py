@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models.gaussian.calibrated import CalibratedModel, tempering
-from bayesieve.models.gaussian.effect_mixture import two_group_evidence
+from bayesieve.models.gaussian.effect_mixture import mix_kinds, two_group_evidence
 from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, FloatArray
 
@@ -120,7 +120,9 @@ def _of_shift(model: CalibratedModel, parts: Sequence[Moments]) -> FloatArray:
     dof = counts.sum(axis=(0, 1)) - n_batches - 1.0  # of the squares within batches, the class difference fitted
     prior_dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
     by_class, class_dof = squares.sum(axis=0), np.maximum(counts - 1.0, 0.0).sum(axis=0)
-    shares = np.array([np.where(both[b], tempering(part), np.nan) for b, part in enumerate(parts)])
+    shares = np.array(
+        [np.where(both[b], tempering(part, model.kurtosis or 0.0), np.nan) for b, part in enumerate(parts)]
+    )
     weights = counts.sum(axis=1)
     share = np.where(
         np.isnan(shares).all(axis=0),
@@ -132,8 +134,7 @@ def _of_shift(model: CalibratedModel, parts: Sequence[Moments]) -> FloatArray:
         (size * difference**2, within, size, half_dof, prior_dof * scale), (*by_class, *class_dof, share),
         model.grids(_whole(parts)), model.nodes,
     )  # fmt: skip
-    weight = model.variance_weight or 0.0
-    found = mean if weight == 0.0 else np.logaddexp(np.log1p(-weight) + mean, np.log(weight) + ratio)
+    found = mix_kinds(mean, ratio, model.variance_weight or 0.0, model.both_share or 0.0)
     return np.where((size > 0) & (dof + prior_dof > 0), found, np.nan)
 
 

@@ -1,4 +1,4 @@
-r"""Bayes factors of two kinds of difference, with proper priors on the differences alone.
+r"""Bayes factors of differences in mean, in variance and in both, with proper priors on the differences alone.
 
 Two groups of samples share their location (flat) and scale (:math:`1/\sigma^2`, moderated by what all features say
 about variances) under both hypotheses, so that no arbitrary constant remains. Either the means differ by
@@ -15,9 +15,10 @@ about variances) under both hypotheses, so that no arbitrary constant remains. E
         - \tfrac{\nu_0 + \nu_1}{2} \log \frac{S_0 e^{t/2} + S_1 e^{-t/2}}{W}
 
 with the difference of means :math:`d`, :math:`N = n_0 n_1 / n`, the squares within groups :math:`W = S_0 + S_1` on
-:math:`\nu` degrees of freedom, and the share :math:`g` of the variance evidence that heavy tails leave. Effect
-sizes are mixtures over grids of :math:`\tau` and :math:`\omega`. More than two groups have their own forms at the
-end.
+:math:`\nu` degrees of freedom, and the share :math:`g` of the variance evidence that heavy tails leave. Under the
+null, what one depends on is independent of what the other does, so that their product is a Bayes factor too: that
+of means and variances which both differ. Effect sizes are mixtures over grids of :math:`\tau` and
+:math:`\omega`. More than two groups have their own forms at the end.
 """
 
 from __future__ import annotations
@@ -34,9 +35,7 @@ _LARGEST_EXPONENT = 300.0
 _LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
 EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
 QUICK = (0.7, 8)  # 1e-6, for permuted labels
-_COARSE, _COARSE_ERROR = (1.2, 4), 5e-3  # to find out which samples matter: an error of 2e-3 at most
 _MOST_STEPS, _NEAR = 60, 1e-3  # of the search for a mode, and how near, in squared standard deviations
-_FEW_LEFT = 1e-3  # of the squares are left without a sample: what is left is summed again
 
 
 def effect_sizes(size: float, variance: float) -> tuple[FloatArray, FloatArray]:
@@ -80,7 +79,8 @@ def two_group_evidence(
     nodes
         :data:`EXACT` or :data:`QUICK`.
     least
-        Where neither Bayes factor can exceed this, both are minus infinity: a shortcut for permuted labels.
+        Where neither Bayes factor nor their product can exceed this, both are minus infinity: a shortcut for
+        permuted labels.
     """
     n = int(np.asarray(mean[0]).size)
     columns = tuple(_column(each, n) for each in (*mean, *variance))
@@ -104,6 +104,22 @@ def _column(values: Any, n: int) -> FloatArray:
     return array
 
 
+def mix_kinds(mean: FloatArray, ratio: FloatArray, weight: float, both: float) -> FloatArray:
+    """Log of the mean Bayes factor over kinds of difference: in mean alone, in variance alone, in both.
+
+    Parameters
+    ----------
+    mean, ratio
+        Log Bayes factors of a mean and of a variance difference.
+    weight, both
+        Probability that variances differ, and that means do, too, if variances do.
+    """
+    if weight == 0.0:
+        return mean
+    found = np.logaddexp(math.log1p(-weight) + mean, math.log(weight) + math.log1p(-both) + ratio)
+    return found if both == 0.0 else np.logaddexp(found, math.log(weight * both) + mean + ratio)
+
+
 @compiled()
 def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, least: float, found: Any) -> None:
     between, within, size, half_dof, prior, squares0, squares1, dof0, dof1, share = columns
@@ -119,15 +135,15 @@ def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, le
         gain = dof * math.log1p(b)
         theta = math.log(s1 / n1) - math.log(s0 / n0) if g > 0.0 else 0.0
         top = g * _log_likelihood(theta, s0, s1, n0, n1) if g > 0.0 else 0.0
-        if gain <= least and top <= least:
+        if gain + top <= least:
             found[0, f], found[1, f] = -np.inf, -np.inf
             continue
-        found[0, f] = _mean_part(b, n, dof, gain, taus)
-        found[1, f] = _variance_part(theta, s0, s1, n0, n1, g, omegas, step, half) if g > 0.0 else 0.0
+        found[0, f] = mean_part(b, n, dof, gain, taus)
+        found[1, f] = variance_part(theta, s0, s1, n0, n1, g, omegas, step, half) if g > 0.0 else 0.0
 
 
 @compiled()
-def _add_exp(total: float, largest: float, term: float) -> tuple[float, float]:
+def add_exp(total: float, largest: float, term: float) -> tuple[float, float]:
     """Add the exponential of a term to a sum in units of the exponential of its largest."""
     if term > largest:
         return total * math.exp(largest - term) + 1.0, term
@@ -135,13 +151,13 @@ def _add_exp(total: float, largest: float, term: float) -> tuple[float, float]:
 
 
 @compiled()
-def _mean_part(b: float, n: float, dof: float, gain: float, taus: Any) -> float:
+def mean_part(b: float, n: float, dof: float, gain: float, taus: Any) -> float:
     """Log of the mean Bayes factor over the grid."""
     largest, total = -np.inf, 0.0
     for k in range(taus.shape[0]):
         scale = 1.0 + n * taus[k] * taus[k]
         term = -0.5 * math.log(scale) + gain - dof * math.log1p(b / scale)
-        total, largest = _add_exp(total, largest, term)
+        total, largest = add_exp(total, largest, term)
     return largest + math.log(total / taus.shape[0])
 
 
@@ -161,7 +177,7 @@ def _logistic(x: float) -> float:
 
 
 @compiled()
-def _variance_part(
+def variance_part(
     theta: float, s0: float, s1: float, n0: float, n1: float, g: float, omegas: Any, step: float, half: int
 ) -> float:
     """Log of the mean Bayes factor over the grid; each by the trapezoidal rule around the mode.
@@ -195,139 +211,8 @@ def _variance_part(
             area += math.exp((tilt * t - power * log_sum if safe else log_sum) - 0.5 * precision * t * t - high)
             growing *= factor
         term = high + math.log(area * width / (omegas[k] * math.sqrt(2.0 * math.pi)))
-        total, largest = _add_exp(total, largest, term)
+        total, largest = add_exp(total, largest, term)
     return largest + math.log(total / omegas.shape[0])
-
-
-@compiled()
-def least_without(
-    columns: Any, codes: Any, steps: Any, floored: Any, limits: Any, constants: Any, taus: Any, omegas: Any,
-    nodes: tuple[float, int], least: Any, numbers: Any,
-) -> None:  # fmt: skip
-    """Leave out every value of some features in turn, and keep the least log Bayes factor.
-
-    All samples are looked at with few nodes; those that may give the least, or may be on either side of the limit,
-    again with all of them.
-
-    Parameters
-    ----------
-    columns, codes
-        Values, features x samples, NaN where missing, and the class of each sample.
-    steps, floored, limits
-        Of each feature: the step to which values are rounded, whether the screen flagged it as degenerate, and the
-        log Bayes factor at or below which it does not pass (minus infinity to count nothing).
-    constants
-        Degrees of freedom and squares of the prior of variances, weight of variance differences, and 0 if fourth
-        powers are not to be used.
-    taus, omegas, nodes
-        Effect sizes and nodes of the screen.
-    least, numbers
-        Filled: the least log Bayes factor, and the sample (-1 if none), removals at or below the limit, removals
-        skipped and removals looked at, ``(4, n_features)``.
-    """
-    found, whole = np.empty(codes.shape[0]), np.empty((2, 5))
-    for f in range(columns.shape[0]):
-        x, step, limit = columns[f] - np.nanmedian(columns[f]), steps[f], limits[f]  # large offsets cost digits
-        for c in range(2):
-            _sum_class(x, codes, c, -1, whole[c])
-        smallest = np.inf
-        for i in range(x.shape[0]):
-            found[i] = np.nan
-            if not np.isnan(x[i]):
-                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, _COARSE)
-                numbers[2 if np.isnan(found[i]) else 3, f] += 1
-                smallest = found[i] if found[i] < smallest else smallest
-        least[f], numbers[0, f] = np.inf, -1
-        for i in range(x.shape[0]):
-            near = abs(found[i] - limit) <= _COARSE_ERROR
-            if near or found[i] <= smallest + 2.0 * _COARSE_ERROR:  # never for what is not there
-                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, nodes)
-                if found[i] < least[f]:
-                    least[f], numbers[0, f] = found[i], i
-            if found[i] <= limit:
-                numbers[1, f] += 1
-
-
-@compiled()
-def _sum_class(x: Any, codes: Any, c: int, without: int, sums: Any) -> None:
-    """Count, mean and centred second to fourth powers of a class, one sample left out; 0 if values are equal."""
-    first, count, total, equal = 0.0, 0.0, 0.0, True
-    for i in range(x.shape[0]):
-        if codes[i] == c and i != without and not np.isnan(x[i]):
-            if count == 0.0:
-                first = x[i]
-            equal = equal and x[i] == first
-            count += 1.0
-            total += x[i] - first
-    sums[:] = 0.0
-    sums[0], sums[1] = count, first + (total / count if count > 0.0 else 0.0)
-    if equal:
-        return
-    one = 0.0
-    for i in range(x.shape[0]):
-        if codes[i] == c and i != without and not np.isnan(x[i]):
-            d = x[i] - sums[1]
-            one += d
-            sums[2] += d * d
-            sums[3] += d * d * d
-            sums[4] += d * d * d * d
-    sums[1] += one / count
-    sums[2] -= one * one / count
-
-
-@compiled()
-def _without(
-    x: Any, codes: Any, i: int, whole: Any, step: float, floored: bool, constants: Any, taus: Any, omegas: Any,
-    nodes: Any,
-) -> float:  # fmt: skip
-    """Log Bayes factor without a sample; NaN where a class is left undefined, 0 if it was so before."""
-    c = codes[i]
-    n, d = whole[c, 0] - 1.0, x[i] - whole[c, 1]
-    if n < 1.0:
-        return np.nan
-    shift = -d / n  # of the mean
-    mean, squares = whole[c, 1] + shift, whole[c, 2] - d * d * (1.0 + 1.0 / n)
-    cubes, rest = whole[c, 3] - d * d * d, whole[c, 2] - d * d
-    fourths = whole[c, 4] - d**4 - 4.0 * shift * cubes + 6.0 * shift**2 * rest - 3.0 * n * shift**4
-    if not (squares > _FEW_LEFT * whole[c, 2] and fourths > 0.01 * _FEW_LEFT * whole[c, 4]):
-        again = np.empty(5)
-        _sum_class(x, codes, c, i, again)
-        mean, squares, fourths = again[1], again[2], again[4]
-    m, other_squares, other_fourths = whole[1 - c, 0], whole[1 - c, 2], whole[1 - c, 4]
-    apart = mean - whole[1 - c, 1]
-    if step > 0.0:
-        rounding = step * step / 12.0
-        fourths += 6.0 * rounding * squares + n * step**4 / 80.0
-        other_fourths += 6.0 * rounding * other_squares + m * step**4 / 80.0
-        squares, other_squares = squares + n * rounding, other_squares + m * rounding
-    size, within = n * m / (n + m), squares + other_squares
-    flat = (squares <= 0.0 and n > 1.0) or (other_squares <= 0.0 and m > 1.0)
-    nothing = n + m < 3.0 or (within <= 0.0 and (constants[0] == 0.0 or apart == 0.0))
-    if m < 1.0 or ((flat or nothing) and not floored):
-        return np.nan
-    if nothing:
-        return 0.0
-    share = 0.0
-    if n > 2.0 and m > 2.0 and squares > 0.0 and other_squares > 0.0 and constants[3] > 0.0:
-        ideal = 2.0 / (n - 1.0) + 2.0 / (m - 1.0)
-        tails, other_tails = math.sqrt(fourths) / squares, math.sqrt(other_fourths) / other_squares
-        excess = tails * tails * (n + 1.0) / (n - 1.0) - 3.0 / n
-        excess += other_tails * other_tails * (m + 1.0) / (m - 1.0) - 3.0 / m
-        share = ideal / (ideal + max(excess, 0.0))
-    b, dof = size * apart * apart / (within + constants[1]), 0.5 * (n + m - 1.0 + constants[0])
-    of_mean = _mean_part(b, size, dof, dof * math.log1p(b), taus)
-    weight = constants[2]
-    if weight == 0.0:
-        return of_mean
-    of_ratio = 0.0
-    if share > 0.0 and omegas.shape[0] > 0:
-        theta = math.log(other_squares / (m - 1.0)) - math.log(squares / (n - 1.0))
-        of_ratio = _variance_part(
-            theta, squares, other_squares, n - 1.0, m - 1.0, share, omegas, nodes[0], nodes[1]
-        )
-    of_mean, of_ratio = of_mean + math.log1p(-weight), of_ratio + math.log(weight)
-    high = max(of_mean, of_ratio)
-    return high + math.log1p(math.exp(min(of_mean, of_ratio) - high))
 
 
 def several_means(

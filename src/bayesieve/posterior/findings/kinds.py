@@ -20,10 +20,7 @@ _OF_ITS_OWN = (
     "Kinds of difference come from a model of their own with four hypotheses (same, mean only, variance only, "
     "both); 'probability' and the ranking remain those of the two-way screen."
 )
-_OF_SCREEN = (
-    "Kinds of difference are the two parts of the screen's own Bayes factor, mean and variance; it has no part "
-    "for both at once, so that a feature that differs in both is of the kind with more evidence."
-)
+_OF_SCREEN = "Kinds of difference are the parts of the screen's own Bayes factor: mean, variance, or both at once."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,8 +28,8 @@ class Kinds:
     """Probabilities of the four kinds of difference between two classes, feature by feature.
 
     They belong to a model of their own with four hypotheses: ``1 - same`` is not the ``probability``
-    of the screen, which compares two. Under a :class:`CalibratedModel` they are the two parts of the screen's own
-    Bayes factor: ``1 - same`` is its ``probability``, and there is no part for both, whose probability is 0.
+    of the screen, which compares two. Under a :class:`CalibratedModel` they are the parts of the screen's own
+    Bayes factor: ``1 - same`` is its ``probability``.
 
     Parameters
     ----------
@@ -207,9 +204,8 @@ def kinds(
     r"""Tell apart differences in mean, in variance, and in both.
 
     For a screen under a :class:`CalibratedModel`, the parts of its own Bayes factor: given that a feature is a
-    marker, :math:`(1-w) BF_M` and :math:`w BF_V` over their sum, with the weight :math:`w` of variance
-    differences. There is no part for both: its probability is 0, and a feature that differs in both is of the kind
-    with more evidence.
+    marker, :math:`(1-w) BF_M`, :math:`w (1-u) BF_V` and :math:`w u BF_M BF_V` over their sum, with the weight
+    :math:`w` of variance differences and the share :math:`u` of these in which means differ as well.
 
     For other models and for moments, a four-way model of its own under Jeffreys' prior; see
     :func:`~bayesieve.models.gaussian.kinds.log_evidence_of_kinds` for its formulas and constants.
@@ -261,15 +257,16 @@ def kinds(
 
 
 def _parts(posterior: FeaturePosterior, moments: Moments, log_odds: Any, *, fixed: bool) -> Kinds:
-    """Take the log Bayes factor of a screen apart; what else it holds (absent values) goes to both parts."""
+    """Take the log Bayes factor of a screen apart; what else it holds (absent values) goes to all parts."""
     model: Any = posterior.model
     evidences = model.evidences(moments)
-    weight, groups = float(evidences.variance_weight), [(0,), (1,)]
+    weight, both, groups = evidences.variance_weight, evidences.both_share, [(0,), (1,)]
     rest = posterior.log_bayes_factor - evidences.pattern(groups)
-    mean, variance = (part + rest for part in evidences.kinds(groups))
-    evidence = np.array([np.zeros(mean.size), mean, variance, np.full(mean.size, -np.inf)])
+    mean, variance = evidences.kinds(groups)
+    evidence = np.array([np.zeros(mean.size), mean + rest, variance + rest, mean + variance + rest])
     evidence[:, posterior.degenerate] = np.nan
-    return Kinds(evidence, log_odds, (1.0 - weight, weight, 0.0), fixed, of_screen=True)
+    shares = (1.0 - weight, weight * (1.0 - both), weight * both)
+    return Kinds(evidence, log_odds, shares, fixed, of_screen=True)
 
 
 def gaussian_moments(posterior: FeaturePosterior) -> Moments:
