@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from browser.handling import list_names, results, set_to
 from report.engine_cases import expected
@@ -62,3 +63,25 @@ def test_a_list_that_the_test_has_shortened_is_the_one_shown(opened, made):
     assert list_names(page) == list(selection.names)
     set_to(page, {"rule": "mr", "threshold": 0.3})
     assert results(page)["n_selected"] == int((study.posterior.probability > 0.3).sum())
+
+
+def test_the_share_that_the_data_suggest_is_marked_and_can_be_taken(opened, made):
+    study = made("shuffled")
+    share = study.posterior.estimated_share
+    assert share is not None
+    assert share > study.posterior.shuffled.least_share
+    page = opened(study.path)
+    assert f"The data suggest that {100 * share:.2g}% are (marked)." in page.inner_text("#prior-suggested")
+    place = float(page.locator("#prior-marks option").get_attribute("value"))
+    assert place == pytest.approx(240 * np.log(share / 1e-5) / np.log(0.5 / 1e-5), abs=1)
+    assert page.locator("#control-prior-slider").get_attribute("list") == "prior-marks"
+    page.locator("#control-suggested").click()
+    page.wait_for_timeout(300)
+    taken = float(f"{share:.2g}")
+    assert float(page.input_value("#control-prior")) == taken
+    check(page, study.posterior, {"rule": "mnc", "prior": taken})
+
+
+def test_nothing_is_suggested_without_shuffled_labels(opened, made):
+    page = opened(made("two classes").path)
+    assert not page.locator("#prior-suggested").is_visible()

@@ -219,6 +219,7 @@ def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:
     shared = probability is not None
     return {
         "prior": {"log_odds": finite(prior[0]) if shared else None, "probability": probability},
+        "estimated_share": _estimated_share(posterior),
         "prior_log_odds": None if shared else encode_array(prior[ranking], "f8"),
         "ratio": None if ratio.value is None else {"value": ratio.value, "power": ratio.power},
         "ratio_reason": ratio.reason,
@@ -228,6 +229,14 @@ def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:
             **({"resolution": null.resolution} if null.resolution else {}),
         },
     }  # fmt: skip
+
+
+def _estimated_share(posterior: FeaturePosterior) -> float | None:
+    """Share of markers that the data suggest; None where nothing is known, 0 if no more than shuffled labels do."""
+    share, shuffled = posterior.estimated_share, posterior.shuffled
+    if share is None or shuffled is None or not posterior.calibrated:
+        return None
+    return 0.0 if share <= shuffled.least_share else share
 
 
 def _flags(detailed: FeaturePosterior) -> dict[str, Any]:

@@ -74,6 +74,33 @@ function priorWords(prior, n, certain) {
   return `About ${formatNumber(prior * n, 3)} of ${formatCount(n)} features believed to be markers before looking.`;
 }
 
+/** Mark on the slider of the prior what the data suggest, and offer to take it. */
+function showSuggestion(/** @type {Context} */ { payload, store, announce }, /** @type {Dial[]} */ dials, take) {
+  const share = payload.estimated_share;
+  const dial = dials.find((each) => each.key === "prior");
+  const bounds = store.bounds.prior;
+  if (share === null || !dial || !dial.range || !bounds) {
+    return;
+  }
+  const line = byId("prior-suggested");
+  const button = /** @type {HTMLButtonElement} */ (byId("control-suggested"));
+  const some = share > 0;
+  const words = some ? `that ${formatNumber(100 * share, 2)}% are (marked)` : "no more markers than shuffled labels do";
+  line.querySelector("span").textContent = `The data suggest ${words}.`;
+  line.hidden = false;
+  button.hidden = !some;
+  if (some) {
+    const mark = document.createElement("option");
+    mark.value = String(Math.round(dial.slider.place(share)));
+    byId("prior-marks").append(mark);
+    dial.range.setAttribute("list", "prior-marks");
+    button.addEventListener("click", () => {
+      take({ prior: roundTo(share, 2) }, button);
+      announce(`The prior probability is ${roundTo(share, 2)}, as the data suggest.`);
+    });
+  }
+}
+
 /** What a factor of the prior odds means. */
 function oddsWords(factor) {
   if (factor === 1) {
@@ -108,6 +135,7 @@ export function createControls(/** @type {Context} */ context) {
   const take = (patch, input) => { Object.assign(waiting, patch); moving.add(input); flush(); };
   const dials = dialsOf(payload, store.stored);
   dials.forEach((dial) => connectDial(dial, context, take));
+  showSuggestion(context, dials, take);
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("control-rule").addEventListener("change", (event) => {
     const radio = /** @type {HTMLInputElement} */ (event.target);

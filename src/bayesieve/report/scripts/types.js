@@ -28,6 +28,7 @@
  *   rule: { name: string } & Record<RuleNumber, number>, names: string[],
  *   commands: { cli: string[], python: string[], posterior: string, before?: string },
  *   prior: { log_odds: number | null, probability: number | null }, prior_log_odds: any,
+ *   estimated_share: number | null,
  *   ratio: { value: number, power: number } | null, ratio_reason: string,
  *   log_bayes_factor: any,
  *   under_null: { cut: any, log_expected: any, resolution?: number } | null,
