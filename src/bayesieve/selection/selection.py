@@ -169,6 +169,8 @@ def _under_null(selection: Selection, under_null: float | None) -> str:
     if not selection.posterior.calibrated:
         return ". These log-odds are the least over several looks, so these numbers are not calibrated."
     under_null = selection.expected_under_null if under_null is None else under_null
+    if np.isnan(under_null) and selection.posterior.model.supports("effect-sizes"):
+        return ". No labels were shuffled, so that neither this number nor the list has been tested."
     if np.isnan(under_null):
         return f"; the number expected under the global null is {explain_unknown_null(selection.posterior)}."
     family = selection.posterior.model.family
