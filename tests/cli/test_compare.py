@@ -215,3 +215,42 @@ def test_the_command_as_users_run_it(tmp_path):
     assert result.code == 0, result.err
     assert_table(read_exactly(tmp_path / "ranks.csv"), expected())
     assert max(map(len, result.messages)) < 80
+
+
+OWN = """
+import bayesieve as bs
+
+def run(matrix, n_threads=None, *, screen=None, draws=3, shift=0.0):
+    values = matrix.values[matrix.labels.codes == 1].mean(axis=0) + shift
+    return bs.FeatureScores("mine", values, selected=values > 10 + draws, caveat="It is made up.")
+
+RIVAL = bs.Rival("mine", "My method", "values", run)
+"""
+
+
+def test_options_reach_the_methods_that_have_them_and_lists_of_their_own_are_told(bayesieve):
+    Path("mine.py").write_text(OWN, encoding="utf-8")
+    command = ("compare", "table.csv", "--labels", "stage", "-m", "welch,mine.py:RIVAL", "--out", "ranks.csv")
+    result = bayesieve(*command, "--draws", "1", "--method-option", "mine.shift=2.5")
+    assert result.code == 0, result.err
+    expected_list = VALUES[12:].mean(axis=0) + 2.5 > 11
+    found = pl.read_csv("ranks.csv")
+    assert found["selected_mine"].sum() == expected_list.sum() > 0
+    n = int(expected_list.sum())
+    assert f"My method chooses {n} feature{'' if n == 1 else 's'} by itself. It is made up." in result.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--draws", "3"), "has the option --draws"),
+        (("--method-option", "welch"), "METHOD.OPTION=VALUE"),
+        (("--method-option", "welch.nothing=1"), "has no option 'nothing'"),
+        (("--method-option", "bd.p=1"), "not among the methods"),
+        (("--method-option", "nobody.p=1"), "There is no method"),
+    ],
+)
+def test_options_that_no_method_has_are_refused(bayesieve, options, words):
+    result = bayesieve("compare", "table.csv", "--labels", "stage", "--methods", "welch", *options)
+    assert result.code == 2
+    assert words in " ".join(result.err.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import textwrap
@@ -14,12 +15,13 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.outputs import RunOptions, check_outputs, write_config
 from bayesieve.io import text_chunks, write_results
-from bayesieve.rivals import MethodComparison, check_methods, compare_methods
+from bayesieve.rivals import MethodComparison, check_methods, compare_methods, rival
 from bayesieve.screening import ScreenSpec
 from bayesieve.utils import LabelError, OptionError
 
 _WIDTH = 79
 _SHOWN = 10  # at most so many of every method
+_SHARED = ("screen", "draws", "burn_in", "thin", "chains")  # options of several methods, with a flag of their own
 
 
 def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> None:
@@ -27,6 +29,7 @@ def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> No
     spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
     talk = run.talk()
     found_methods, lengths = check_methods(methods), _lengths(top)
+    asked = _method_options(found_methods, options)
     check_outputs(spec, run)
     with talk.timed("read"):
         source = read_input(spec, talk, memory=run.memory, threads=run.threads)
@@ -36,6 +39,7 @@ def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> No
             source.data,
             methods=list(found_methods.values()),
             top=lengths,
+            options=asked,
             feature_names=source.feature_ids if source.sites else None,
             missing=spec.missing,
             n_threads=run.threads,
@@ -44,6 +48,40 @@ def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> No
         _write(run.out, found, source)
     write_config(run, "compare", spec, options)
     _tell(talk, found, source, run.out)
+
+
+def _method_options(methods: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Options by method: those with a flag go to every method that has them, others to the one they name."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in _SHARED:
+        value = options.get(name)
+        if value is None:
+            continue
+        takers = [key for key, method in methods.items() if name in method.options]
+        if not takers:
+            flag = f"--{name}".replace("_", "-")
+            raise OptionError(f"None of the methods ({', '.join(methods)}) has the option {flag}. Leave it out.")
+        for key in takers:
+            found.setdefault(key, {})[name] = None if (name, value) == ("screen", "all") else value
+    for text in options.get("method_option") or ():
+        place, equals, written = text.partition("=")
+        method, dot, name = place.strip().rpartition(".")
+        if not equals or not dot:
+            raise OptionError(f"--method-option takes METHOD.OPTION=VALUE, for example bpm.seed=1, not {text!r}.")
+        key = method if method in methods else rival(method).name
+        if key not in methods:
+            raise OptionError(f"--method-option {text}: {method} is not among the methods ({', '.join(methods)}).")
+        methods[key].check_options(name.replace("-", "_"))
+        found.setdefault(key, {})[name.replace("-", "_")] = _value(written.strip())
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number, a truth value or a list where JSON reads one, otherwise the text."""
+    try:
+        return json.loads(text.lower() if text.lower() in ("true", "false", "null") else text)
+    except ValueError:
+        return text
 
 
 def _lengths(text: str | None) -> list[int] | None:

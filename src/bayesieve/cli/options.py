@@ -254,6 +254,16 @@ METHODS = (
            metavar="NAMES"),
     option("top", str | None, None, COMPARED, "Length of the lists to compare, or several: 10,50,100.",
            metavar="N"),
+    option("screen", str | None, None, COMPARED,
+           "Give costly methods the strongest features of a quick one only, for example bd:300; all for all.",
+           metavar="METHOD:N"),
+    option("draws", int | None, None, COMPARED, "Draws that samplers keep of each chain.", metavar="N", min=1),
+    option("burn_in", int | None, None, COMPARED, "Sweeps that samplers leave out first.", metavar="N", min=0),
+    option("thin", int | None, None, COMPARED, "Sweeps for each draw that is kept.", metavar="N", min=1),
+    option("chains", int | None, None, COMPARED, "Chains of each sampler.", metavar="N", min=1),
+    option("method_option", list[str] | None, None, COMPARED,
+           "Any other option of a method, for example lasso-logit.penalty=0.1; may be given several times.",
+           metavar="METHOD.OPTION=VALUE"),
 )
 PROBABILITY, SHUFFLES, SEED = PRIOR[2], FINDINGS[6], FINDINGS[7]
 CHECK = (

@@ -232,7 +232,7 @@ def _evidence(report: ReportData, ranking: IntArray) -> dict[str, Any]:
 
 
 def _estimated_share(posterior: FeaturePosterior) -> float | None:
-    """Share of markers that the data suggest; None where nothing is known, 0 if no more than shuffled labels do."""
+    """Share of markers that the data suggest; None if unknown, 0 if no more than shuffled labels do."""
     share, shuffled = posterior.estimated_share, posterior.shuffled
     if share is None or shuffled is None or not posterior.calibrated:
         return None

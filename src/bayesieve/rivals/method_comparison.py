@@ -157,7 +157,18 @@ def summary_lines(comparison: MethodComparison) -> list[str]:
     lines = [f"{ranked} {comparison.n_features:,} feature{_s(comparison.n_features)}; classes {classes}."]
     if n_methods > 1:
         lines += [_common(comparison), *_extremes(comparison), *_alone(comparison), *_variances(comparison)]
-    return [*lines, *_odd(comparison)]
+    return [*lines, *_own_lists(comparison), *_odd(comparison)]
+
+
+def _own_lists(comparison: MethodComparison) -> list[str]:
+    """How many features methods choose by themselves, and what else they say of their list."""
+    lines = []
+    for name, scores in comparison.scores.items():
+        if scores.selected is not None:
+            n = int(scores.selected.sum())
+            caveat = f" {scores.caveat}" if scores.caveat else ""
+            lines.append(f"{comparison.titles[name]} chooses {n:,} feature{_s(n)} by itself.{caveat}")
+    return lines
 
 
 def _common(comparison: MethodComparison) -> str:
@@ -220,10 +231,13 @@ def _odd(comparison: MethodComparison) -> list[str]:
     lines, length = [], comparison.top[-1]
     for name, scores in comparison.scores.items():
         title, absent = comparison.titles[name], int(np.isnan(scores.score).sum())
-        if absent:
+        screened = scores.diagnostics.get("n_screened")
+        if absent and screened:
+            lines.append(f"{title} was given the {screened:,} strongest features of a quicker method only.")
+        elif absent:
             lines.append(f"{title} has no score for {absent:,} feature{_s(absent)}, ranked last.")
         first, last = _tie(scores.score, int(comparison.ranking(name)[length - 1]))
-        if first <= length < last:
+        if first <= length < last and scores.tie_break is None and scores.selected is None:
             lines.append(
                 f"Ranks {first:,} to {last:,} of {title} are a tie: the order of the table decides which of these "
                 f"are among the first {length:,}."
@@ -246,6 +260,8 @@ def _s(count: int, one: str = "", many: str = "s") -> str:
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodComparison(Tabular):
     """Scores, ranks and top lists of several methods; made by :func:`bayesieve.compare_methods`.
+
+    The list of a method that chooses one by itself holds no other features, however long a list may be.
 
     Parameters
     ----------
@@ -296,8 +312,11 @@ class MethodComparison(Tabular):
 
     def __post_init__(self) -> None:
         ranks = np.array([scores.rank for scores in self.scores.values()])
-        unscored = np.isnan([scores.score for scores in self.scores.values()])
-        for name, array in (("ranks", ranks), ("_listed", np.where(unscored, ranks.shape[1] + 1, ranks))):
+        unlisted = np.array([
+            np.isnan(scores.score) if scores.selected is None else ~scores.selected
+            for scores in self.scores.values()
+        ])  # fmt: skip
+        for name, array in (("ranks", ranks), ("_listed", np.where(unlisted, ranks.shape[1] + 1, ranks))):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
@@ -442,6 +461,8 @@ class MethodComparison(Tabular):
             table[f"score_{keys[name]}"] = scores.score
             if scores.log_p_value is not None:
                 table[f"log_p_{keys[name]}"] = scores.log_p_value
+            if scores.selected is not None:
+                table[f"selected_{keys[name]}"] = scores.selected
         return table | dict(self.differences) | {"variance_alone": self.variance_alone}
 
     @property
