@@ -77,7 +77,7 @@ def test_names_and_titles_follow_from_scores_and_rule(tmp_path):
         ('sizes = [2]\n[[methods]]\nscores = "bd"\ntitle = ""', "at least 4"),
         ('sizes = ["a"]\n[[methods]]\nscores = "bd"\ntitle = ""', "whole number"),
         ("sizes = [20]\n[[methods]]\nrule = 'mnc'", "where its scores come from"),
-        ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "best"', "'best'"),
+        ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "worst"', "'worst'"),
         ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "mr:x"', "'mr:x'"),
         ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "mr:7"', "between 0 and 1"),
         ('sizes = [20]\n[[methods]]\nscores = "bd"\ntitle = ""\nrule = "bh:7"', "between 0 and 1"),

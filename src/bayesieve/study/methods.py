@@ -8,11 +8,12 @@ import json
 import time
 import tracemalloc
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.posterior import FeaturePosterior
@@ -26,10 +27,10 @@ from bayesieve.rivals import (
     rival,
     sorted_scores,
 )
-from bayesieve.selection import Selection
+from bayesieve.selection import Rule, Selection
 from bayesieve.simulation import DataModel, data_model
 from bayesieve.stats import Moments
-from bayesieve.study.design import Method, StudyDesign, parse_rule
+from bayesieve.study.design import BEST, OWN, Method, StudyDesign, parse_rule
 from bayesieve.study.measures import (
     CLAIMED,
     PEAK,
@@ -239,13 +240,29 @@ def run_unit(design: StudyDesign, unit: Unit, rivals: Mapping[str, Rival]) -> li
         for method in methods:
             try:
                 measured = _measure(design, method, data, scoring, rivals)
+                found = list(_member_rows(unit, method, data, scoring)) if method.rule == BEST else []
             except Exception as error:
                 raise BayesieveError(
                     f"The method {method.name!r} failed with {unit.n} samples in iteration {unit.iteration}: "
                     f"{type(error).__name__}: {error}"
                 ) from error
-            rows.append((unit.n, unit.iteration, method.name, measured))
+            rows += [(unit.n, unit.iteration, method.name, measured), *found]
     return rows
+
+
+def _member_rows(unit: Unit, method: Method, data: DataSet, scoring: Scoring) -> Iterator[Row]:
+    """Rows of all lists that a method offers; the best after averaging is found when results are read."""
+    names, lists = _lists(method, scoring.of(method))
+    for name, selected in zip(names, lists, strict=True):
+        yield unit.n, unit.iteration, f"{method.name}/{name}", label_measures(selected, data.truth)
+
+
+def _lists(method: Method, found: Scores) -> tuple[Sequence[str], npt.NDArray[np.bool_]]:
+    """Names and lists of a method that offers several."""
+    offered = {} if found.rival is None else found.rival.diagnostics
+    if "lists" not in offered:
+        raise OptionError(f"{method.scores} does not offer several lists, of which the rule 'best' takes one.")
+    return offered["list_names"], offered["lists"]
 
 
 def _measure(
@@ -257,7 +274,7 @@ def _measure(
         return label_measures(selected, data.truth) | costs
     found = scoring.of(method)
     start = time.perf_counter()
-    selected, cut, selection = select(method, found)
+    selected, cut, selection = select(method, found, data.truth)
     seconds = found.seconds + time.perf_counter() - start
     measured = label_measures(selected, data.truth)
     if found.posterior is not None and "errors" in design.measures:
@@ -283,17 +300,31 @@ def _trust_measures(
     return measured if source is None else measured | ranking_measures(source.ranking, truth)
 
 
-def select(method: Method, found: Scores) -> tuple[BoolArray, float, Selection | None]:
+def select(method: Method, found: Scores, truth: Any = None) -> tuple[BoolArray, float, Selection | None]:
     """Apply the rule of a method; return the list, the cut on the score, and what the rule says of it."""
     rule = parse_rule(method.rule)
+    if rule is None and found.rival is not None and found.rival.tie_break is not None:
+        first = found.rival.ranking[: method.n_selected]
+        selected = np.zeros(found.score.size, dtype=bool)
+        selected[first[~np.isnan(found.score[first])]] = True
+        return selected, np.nan, None
     if rule is None:
         return (*_top(found.score, method.n_selected), None)
+    if rule == OWN:
+        if found.rival is None or found.rival.selected is None:
+            raise OptionError(
+                f"{method.scores} chooses no list by itself; the rule of {method.name!r} may be top."
+            )
+        return found.rival.selected, np.nan, None
+    if rule == BEST:  # of this iteration
+        lists = _lists(method, found)[1]
+        return lists[int(np.argmax((lists == truth).sum(axis=1)))], np.nan, None
     if isinstance(rule, float):
         adjusted = None if found.rival is None else found.rival.adjusted_p_value
         if adjusted is None:
             raise OptionError(f"{method.scores} has no p-values for the rule {method.rule!r}.")
         return adjusted <= rule, np.nan, None
-    if found.posterior is None:
+    if found.posterior is None or isinstance(rule, str):
         raise OptionError(f"The rule {method.rule!r} needs log-odds (obf, obf-jp or obf-pp), not {method.scores}.")
     selection = rule.select(found.posterior)
     return selection.mask, selection.cut, selection
@@ -332,7 +363,7 @@ def check_runnable(design: StudyDesign) -> None:
 def _check_method(method: Method, source: Rival) -> None:
     source.check_options(*method.options)
     rule = parse_rule(method.rule)
-    if rule is not None and not isinstance(rule, float) and not gives_log_odds(source):
+    if isinstance(rule, Rule) and not gives_log_odds(source):
         raise OptionError(
             f"The rule {method.rule!r} of {method.name!r} needs log-odds, which obf, obf-jp and obf-pp give, "
             f"not {method.scores}. Use top or, for p-values, bh:0.05."
@@ -370,4 +401,4 @@ def measure_costs(
 def _select_alone(method: Method, rivals: Mapping[str, Rival], data: DataSet) -> BoolArray:
     if data.matrix is not None and rivals[method.name].uses == "moments":
         data = DataSet(Moments.from_labelled(data.matrix, n_threads=1), data.truth, data.matrix)
-    return select(method, Scoring(data, [method], rivals).of(method))[0]
+    return select(method, Scoring(data, [method], rivals).of(method), data.truth)[0]

@@ -16,7 +16,7 @@ import polars as pl
 from numpy import __version__ as numpy_version
 
 from bayesieve import __version__
-from bayesieve.study.design import StudyDesign
+from bayesieve.study.design import BEST, StudyDesign
 from bayesieve.study.measures import Row, measure_names
 from bayesieve.utils import DataWarning, FileError, OptionError, warn
 
@@ -229,6 +229,31 @@ def file_of(path: str | os.PathLike[str]) -> Path:
 _KEYS = ("n", "iteration", "method")
 
 
+def _with_best(design: StudyDesign, wide: pl.DataFrame) -> pl.DataFrame:
+    """Give a method with the rule ``best`` the rows of its best list after averaging, at each number of samples.
+
+    Rows of its lists are those called METHOD/LIST; its time stays what all of them took together. What was best in
+    each iteration is kept as METHOD/each.
+    """
+    for method in design.methods:
+        lists = wide.filter(
+            pl.col("method").str.starts_with(f"{method.name}/") & ~pl.col("method").str.ends_with("/each")
+        )
+        if method.rule != BEST or lists.is_empty():
+            continue
+        own = wide.filter(pl.col("method") == method.name)
+        each = wide.filter(pl.col("method") == f"{method.name}/each")
+        each = own.with_columns(method=pl.lit(f"{method.name}/each")) if each.is_empty() else each
+        means = lists.group_by("n", "method", maintain_order=True).agg(pl.col("correct").mean())
+        best = means.sort("correct", descending=True, maintain_order=True).unique("n", keep="first")
+        chosen = lists.join(best.select("n", "method"), on=["n", "method"], how="semi")
+        chosen = chosen.with_columns(method=pl.lit(method.name)).drop("seconds")
+        chosen = chosen.join(own.select("n", "iteration", "seconds"), on=["n", "iteration"], how="left")
+        rest = wide.filter(~pl.col("method").is_in([method.name, f"{method.name}/each"]))
+        wide = pl.concat([rest, each, chosen.select(wide.columns)])
+    return wide
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StudyResults:
     """What came out of a study, as far as it has got.
@@ -285,7 +310,7 @@ class StudyResults:
             "iteration": pl.Int64,
             "method": pl.String,
         }
-        return cls(design, pl.DataFrame(columns, schema=kinds), version)
+        return cls(design, _with_best(design, pl.DataFrame(columns, schema=kinds)), version)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -353,10 +378,9 @@ class StudyResults:
         wanted = pl.lit(False)
         for method in design.methods:
             sizes, iterations = list(design.sizes_of(method)), design.iterations_of(method)
-            wanted = wanted | (
-                (pl.col("method") == method.name) & pl.col("n").is_in(sizes) & (pl.col("iteration") < iterations)
-            )
-        return StudyResults(design, self.wide.filter(wanted), self.version)
+            own = (pl.col("method") == method.name) | pl.col("method").str.starts_with(f"{method.name}/")
+            wanted = wanted | (own & pl.col("n").is_in(sizes) & (pl.col("iteration") < iterations))
+        return StudyResults(design, _with_best(design, self.wide.filter(wanted)), self.version)
 
     def _by_method(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Put titles to methods and rows in the order of the design."""
