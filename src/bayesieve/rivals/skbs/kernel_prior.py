@@ -47,9 +47,9 @@ class KernelPrior:
 
     def log_posterior(self, kernels: SharedKernels, k: int, sums: FloatArray, mean: float, log_sd: float) -> float:
         """Log density of the mean and precision of a kernel, cut off or not, given sums about its present mean."""
-        number, first, second = sums[:, k].tolist()
+        number, first, second = (float(each) for each in sums[:, k])
         gap, sd = mean - float(kernels.mean[k]), math.exp(log_sd)
         at, wide = np.array([mean]), np.array([sd])
         fit = -0.5 * (second - 2.0 * gap * first + number * gap * gap) / sd**2
         inside = float(log_mass(at, wide, kernels.support)[0])
-        return fit - float(number) * (log_sd + inside) + self.log_density(at, wide)
+        return fit - number * (log_sd + inside) + self.log_density(at, wide)
