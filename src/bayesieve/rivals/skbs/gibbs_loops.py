@@ -9,6 +9,10 @@ import numpy as np
 
 from bayesieve.utils import compiled
 
+_PACE = 1.7  # of proposals, in standard errors
+_ROOT_2, _HALF_LOG_2PI = math.sqrt(2.0), 0.5 * math.log(2.0 * math.pi)
+_LEAST_MASS = 1e-290
+
 
 @compiled()
 def _draw_weights(concentration: Any, rng: Any, weights: Any) -> None:
@@ -85,6 +89,54 @@ def sweep_dictionary(rows: Any, constants: Any, alpha: Any, weights: Any, sums: 
             sums[1, k] += gap
             sums[2, k] += gap * gap
         _draw_weights(concentration, rng, weights[f])
+
+
+@compiled()
+def _log_mass(low: float, high: float) -> float:
+    """Logarithm of the share of a standard Gaussian between two ends."""
+    if low > 0.0:  # the lower tail keeps its digits
+        low, high = -high, -low
+    mass = 0.5 * (math.erfc(-high / _ROOT_2) - math.erfc(-low / _ROOT_2))
+    if mass > _LEAST_MASS:
+        return math.log(mass)
+    return -0.5 * high * high - math.log(max(-high, 1.0)) - _HALF_LOG_2PI  # the tail beyond the nearer end
+
+
+@compiled()
+def walk(
+    k: int, constants: Any, sums: Any, prior: Any, support: Any, n_steps: int, rng: Any
+) -> tuple[float, float]:
+    """Draw the mean and standard deviation of a truncated kernel: a random walk of Metropolis and Hastings.
+
+    ``sums`` are the number of its values and their sums about its present mean, ``prior`` the centre, size, shape
+    and rate of :class:`bayesieve.rivals.skbs.kernel_prior.KernelPrior`. Steps are in units of the present standard
+    deviation, so that the way back has another unit.
+    """
+    number, first, second = sums[0, k], sums[1, k], sums[2, k]
+    start = constants[0, k]
+    error = _PACE / math.sqrt(number + 2.0)
+    here, log_sd, height, step = start, -math.log(constants[1, k]), 0.0, 0.0
+    for attempt in range(n_steps + 1):
+        there, log_wide = here, log_sd
+        if attempt > 0:
+            step = rng.standard_normal()
+            there, log_wide = (
+                here + error * math.exp(log_sd) * step,
+                log_sd + error * rng.standard_normal() / _ROOT_2,
+            )
+        wide, gap = math.exp(log_wide), there - start
+        inside = _log_mass((support[0] - there) / wide, (support[1] - there) / wide)
+        squares = second - 2.0 * gap * first + number * gap * gap + prior[1] * (there - prior[0]) ** 2
+        reached = -(0.5 * squares + prior[3]) / (wide * wide) - number * (log_wide + inside)
+        reached -= (2.0 * prior[2] + 1.0) * log_wide  # a density of precisions times the precision: of logarithms
+        if attempt == 0:
+            height = reached
+            continue
+        back = (here - there) / (error * wide)
+        proposed = 0.5 * (step * step - back * back) + log_sd - log_wide
+        if math.log(1.0 - rng.random()) < reached - height + proposed:
+            here, log_sd, height = there, log_wide, reached
+    return here, math.exp(log_sd)
 
 
 @compiled()

@@ -16,8 +16,6 @@ from bayesieve.utils import FloatArray, for_each
 _BLOCK = 16  # features with a stream of random numbers of their own, whatever the number of threads
 _BATCHES = 20
 _METROPOLIS_STEPS = 20
-_PACE = 1.7  # of proposals, in standard errors
-_ROOT_2 = math.sqrt(2.0)
 
 
 def sample_kernels(
@@ -84,31 +82,14 @@ class DictionarySampler:
             mean = centre + self._rng.standard_normal(size.size) / np.sqrt(size * precision)
             self.kernels = SharedKernels(mean, precision**-0.5, here.alpha)
             return
-        found = np.array([self._walk(k, sums) for k in range(here.n_kernels)])
-        self.kernels = SharedKernels(found[:, 0], found[:, 1], here.alpha, here.support)
-
-    def _walk(self, k: int, sums: FloatArray) -> tuple[float, float]:
-        """Draw a truncated kernel: a random walk of Metropolis and Hastings in its mean and log sd."""
-
-        def height_of(mean: float, log_sd: float) -> float:
-            # a density of precisions times the precision is one of their logarithms
-            return self.prior.log_posterior(self.kernels, k, sums, mean, log_sd) - 2.0 * log_sd
-
-        here = float(self.kernels.mean[k]), math.log(self.kernels.sd[k])
-        height = height_of(*here)
-        error = _PACE / math.sqrt(float(sums[0, k]) + 2.0)
-        for step in self._rng.standard_normal((_METROPOLIS_STEPS, 2)):
-            # steps in units of the present standard deviation: the way back has another unit
-            there = (
-                here[0] + error * math.exp(here[1]) * float(step[0]),
-                here[1] + error * float(step[1]) / _ROOT_2,
-            )
-            back = (here[0] - there[0]) / (error * math.exp(there[1]))
-            reached = height_of(*there)
-            proposed = 0.5 * (float(step[0]) ** 2 - back**2) + here[1] - there[1]
-            if math.log(1.0 - self._rng.random()) < reached - height + proposed:
-                here, height = there, reached
-        return here[0], math.exp(here[1])
+        prior = np.array([self.prior.centre, self.prior.size, self.prior.shape, self.prior.rate])
+        constants, ends = here.constants, np.array(here.support)
+        found = [
+            gibbs_loops.walk(k, constants, sums, prior, ends, _METROPOLIS_STEPS, self._rng)
+            for k in range(here.n_kernels)
+        ]
+        mean, sd = np.array(found).T
+        self.kernels = SharedKernels(mean, sd, here.alpha, here.support)
 
     def renew_alpha(self) -> None:
         """Set alpha by the moments of the weights drawn."""

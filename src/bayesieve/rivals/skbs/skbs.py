@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.prescreen import on_strongest, parse_screen
 from bayesieve.rivals.skbs.dictionary import choose_n_kernels, fit_kernels
 from bayesieve.rivals.skbs.evidence import MOST_KERNELS, exact_log_bayes_factor
+from bayesieve.rivals.skbs.options import AUTO, ESTIMATIONS, EVIDENCES, Options, Rule, check_n_kernels
 from bayesieve.rivals.skbs.sampling import sample_kernels, sample_posterior
 from bayesieve.rivals.skbs.shared_kernels import SharedKernels, check_support
 from bayesieve.rivals.t_tests import warn_degenerate
@@ -23,22 +24,18 @@ from bayesieve.utils import (
     FloatArray,
     IntArray,
     LabelError,
-    OptionError,
     check_choice,
     check_whole,
-    is_number,
-    is_whole,
     n_threads_for,
     warn,
 )
 
-AUTO = "auto"
-EVIDENCES = (AUTO, "exact", "gibbs", "averaged")
-ESTIMATIONS = ("em", "gibbs")
 _DICTIONARY_FEATURES, _DICTIONARY_VALUES = 1000, 250_000
 _TILE_VALUES = 1 << 21
 _LARGEST = 1e150  # squares of values beyond it would overflow
-_FAR_APART, _UNLIKE = 4.0, 12.0  # means of features in their standard deviations; ratio of standard deviations
+_FEW = 10  # features about which nothing is said in general
+_MOST_BETWEEN, _UNLIKE = 0.5, 5.0  # share of variance between features; ratio of standard deviations
+_WEAK = 0.5
 
 
 def shared_kernel_screening(  # noqa: PLR0913 - all that can be said about a screen
@@ -97,96 +94,15 @@ def shared_kernel_screening(  # noqa: PLR0913 - all that can be said about a scr
         ``probability_error`` if it was sampled; ``diagnostics`` the kernels. A feature that is constant, or has no
         value in a class, has no score; a warning counts them.
     """
-    asked = _Options(
-        _check_n_kernels(n_kernels), _Rule.parse(rule), prior_probability, standardise, check_support(support),
+    asked = Options(
+        check_n_kernels(n_kernels), Rule.parse(rule), prior_probability, standardise, check_support(support),
         check_choice("evidence", evidence, EVIDENCES), check_choice("estimation", estimation, ESTIMATIONS),
         check_whole("draws", draws, 1), check_whole("burn_in", burn_in), check_whole("seed", seed),
     )  # fmt: skip
     _check_classes(matrix)
     chosen = _strongest(screen, matrix.n_features, asked)
     found = on_strongest(matrix, chosen, lambda part, _: _score(part, asked, n_threads), n_threads=n_threads)
-    found.diagnostics["screen"] = chosen  # type: ignore[index]
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """How the list is made."""
-
-    name: str
-    number: float
-
-    @classmethod
-    def parse(cls, text: Any) -> _Rule:
-        name, _, number = str(text).strip().lower().partition(":")
-        try:
-            value = float(number)
-        except ValueError:
-            value = np.nan
-        if (name == "cmnc" and value >= 1 and value == int(value)) or (name == "mr" and 0.0 <= value < 1.0):
-            return cls(name, value)
-        raise OptionError(
-            "rule must be 'cmnc:100' for the 100 strongest features, or 'mr:0.9' for those with a posterior "
-            f"probability over 0.9, not {text!r}."
-        )
-
-    def select(self, score: FloatArray, probability: FloatArray) -> BoolArray:
-        """Return the list; features of the same score in their order, which is that of the screen."""
-        if self.name == "mr":
-            return np.asarray(probability > self.number)
-        chosen = np.zeros(score.size, dtype=bool)
-        chosen[np.argsort(-score, kind="stable")[: int(self.number)]] = True
-        return chosen & ~np.isnan(score)
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """Checked options."""
-
-    n_kernels: int | str
-    rule: _Rule
-    prior_probability: Any
-    standardise: bool
-    support: tuple[float, float] | None
-    evidence: str
-    estimation: str
-    draws: int
-    burn_in: int
-    seed: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.standardise, (bool, np.bool_)):
-            raise OptionError(f"standardise must be True or False, not {self.standardise!r}.")
-        if self.standardise and self.support is not None:
-            raise OptionError("support belongs to values as they are. Leave it out, or do not standardise.")
-        share = self.prior_probability
-        if isinstance(share, str) and share == ESTIMATE:
-            if self.evidence == "averaged":
-                raise OptionError(
-                    "The averaged sampler has no Bayes factors that a prior probability could be estimated from. "
-                    "Give a probability, or choose evidence='exact' or 'gibbs'."
-                )
-        elif not is_number(share) or not 0.0 < share < 1.0:
-            raise OptionError(
-                "prior_probability must be a number between 0 and 1, without the ends, or 'estimate', not "
-                f"{share!r}."
-            )
-        if self.evidence == "exact" and is_whole(self.n_kernels) and int(self.n_kernels) > MOST_KERNELS:
-            raise OptionError(
-                f"Exact evidence is for up to {MOST_KERNELS} kernels, not {self.n_kernels}. Choose "
-                "evidence='gibbs'."
-            )
-
-    def route(self, n_kernels: int) -> str:
-        """How evidence is found for so many kernels."""
-        exact = n_kernels <= MOST_KERNELS and (self.evidence in (AUTO, "exact") or n_kernels == 1)
-        return "exact" if exact else "averaged" if self.evidence == "averaged" else "gibbs"
-
-
-def _check_n_kernels(n_kernels: Any) -> int | str:
-    if isinstance(n_kernels, str) and n_kernels == "cv":
-        return n_kernels
-    return check_whole("n_kernels", n_kernels, 1, instead=" or 'cv'")
+    return replace(found, diagnostics={**found.diagnostics, "screen": chosen})
 
 
 def _check_classes(matrix: LabelledMatrix) -> None:
@@ -201,7 +117,7 @@ def _check_classes(matrix: LabelledMatrix) -> None:
             )
 
 
-def _strongest(screen: str | None, n_features: int, asked: _Options) -> str | None:
+def _strongest(screen: str | None, n_features: int, asked: Options) -> str | None:
     """Return the features to start from: as asked, or as many as the way of working allows."""
     if screen != AUTO:
         if screen is not None:
@@ -215,7 +131,7 @@ def _strongest(screen: str | None, n_features: int, asked: _Options) -> str | No
     return None if n_features <= most else f"bd:{most}"
 
 
-def _score(matrix: LabelledMatrix, asked: _Options, n_threads: int | None) -> FeatureScores:
+def _score(matrix: LabelledMatrix, asked: Options, n_threads: int | None) -> FeatureScores:
     table = _Table(matrix, asked)
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
     kernels, diagnostics = _estimate(table.sample(), asked, threads)
@@ -245,6 +161,7 @@ def _score(matrix: LabelledMatrix, asked: _Options, n_threads: int | None) -> Fe
         (constant, "constant in all samples, without a score"),
         (lacking & ~constant, "without a value in a class, without a score"),
     )
+    _warn_of_blindness(score, kernels)
     share = first_prior
     if asked.prior_probability == ESTIMATE:
         known = score[~np.isnan(score)]
@@ -262,7 +179,7 @@ def _score(matrix: LabelledMatrix, asked: _Options, n_threads: int | None) -> Fe
     )
 
 
-def _estimate(rows: FloatArray, asked: _Options, n_threads: int) -> tuple[SharedKernels, dict[str, Any]]:
+def _estimate(rows: FloatArray, asked: Options, n_threads: int) -> tuple[SharedKernels, dict[str, Any]]:
     """Estimate the kernels, and their number if that is asked for."""
     diagnostics: dict[str, Any] = {"n_dictionary_features": rows.shape[0]}
     number, support = asked.n_kernels, asked.support
@@ -294,25 +211,39 @@ def _estimate(rows: FloatArray, asked: _Options, n_threads: int) -> tuple[Shared
 
 def _warn_of_scales(rows: FloatArray) -> None:
     """Warn of features on scales so different that a kernel tells features apart, and not samples."""
+    if rows.shape[0] < _FEW:
+        return
     sd, mean = np.nanstd(rows, axis=1), np.nanmean(rows, axis=1)
-    low, high = np.quantile(mean, [0.25, 0.75])
-    apart = (high - low) / 1.349 / np.median(sd)
+    between = float(mean.var() / (mean.var() + np.mean(sd**2)))
     narrow, wide = np.quantile(sd, [0.1, 0.9])
-    if rows.shape[0] >= 10 and (apart > _FAR_APART or wide > _UNLIKE * narrow):
+    if between > _MOST_BETWEEN or wide > _UNLIKE * narrow:
         warn(
             DataWarning,
-            "skbs takes all features to be on one scale, but here their means lie "
-            f"{apart:.1f} of their own standard deviations apart, and the standard deviations of the middle 80% "
-            f"differ by a factor of {wide / narrow:.1f}. Kernels then tell features apart and not samples, and "
-            "differences between classes are missed. Set standardise=True, or transform the table first "
-            "(logarithms of intensities or counts).",
+            f"skbs takes all features to be on one scale, but here {between:.0%} of the variance of all values "
+            "lies between features, and the standard deviations of the middle 80% differ by a factor of "
+            f"{wide / narrow:.1f}. Kernels then tell features apart rather than samples, and differences within "
+            "a kernel are missed. Take logarithms of intensities or counts, try standardise=True, or choose a "
+            "method that looks at each feature by itself, such as 'obf'.",
+        )
+
+
+def _warn_of_blindness(score: FloatArray, kernels: SharedKernels) -> None:
+    """Warn where weights vary so little among features that the model expects no difference of classes either."""
+    if kernels.n_kernels == 1 or score.size < _FEW or np.isnan(score).all():
+        return
+    if np.nanmax(score) < _WEAK and np.nanmedian(np.abs(score)) < 0.2 * _WEAK:
+        warn(
+            DataWarning,
+            f"No Bayes factor of skbs exceeds {np.exp(np.nanmax(score)):.2g}: its kernels are nearly the same, or "
+            "their weights hardly vary among features, so that the model expects no difference of classes either. "
+            "The ranking may still say something, posterior probabilities do not.",
         )
 
 
 class _Table:
     """Values as rows of features, the samples of the first class first."""
 
-    def __init__(self, matrix: LabelledMatrix, asked: _Options) -> None:
+    def __init__(self, matrix: LabelledMatrix, asked: Options) -> None:
         self._values = matrix.values.tocsc() if is_sparse(matrix.values) else matrix.values
         self._order = np.argsort(matrix.labels.codes, kind="stable")
         self._asked = asked
