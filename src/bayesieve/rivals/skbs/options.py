@@ -30,8 +30,8 @@ class Rule:
         try:
             value = float(number)
         except ValueError:
-            value = np.nan
-        if (name == "cmnc" and value >= 1 and value == int(value)) or (name == "mr" and 0.0 <= value < 1.0):
+            value = float("nan")
+        if (name == "cmnc" and value >= 1 and value.is_integer()) or (name == "mr" and 0.0 <= value < 1.0):
             return cls(name, value)
         raise OptionError(
             "rule must be 'cmnc:100' for the 100 strongest features, or 'mr:0.9' for those with a posterior "

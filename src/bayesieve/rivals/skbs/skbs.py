@@ -74,7 +74,8 @@ def shared_kernel_screening(  # noqa: PLR0913 - all that can be said about a scr
     prior_probability
         Share of features believed to be markers, or ``"estimate"`` for the share that the Bayes factors suggest.
     standardise
-        Bring every feature to mean 0 and variance 1 over all samples first.
+        Bring every feature to mean 0 and variance 1 over all samples first. Weights then hardly vary among
+        features, so that Bayes factors shrink towards 1: a ranking remains, of which a warning tells.
     support
         Two ends at which kernels are cut off, such as ``(0, 1)``.
     evidence
@@ -222,8 +223,8 @@ def _warn_of_scales(rows: FloatArray) -> None:
             f"skbs takes all features to be on one scale, but here {between:.0%} of the variance of all values "
             "lies between features, and the standard deviations of the middle 80% differ by a factor of "
             f"{wide / narrow:.1f}. Kernels then tell features apart rather than samples, and differences within "
-            "a kernel are missed. Take logarithms of intensities or counts, try standardise=True, or choose a "
-            "method that looks at each feature by itself, such as 'obf'.",
+            "a kernel are missed. Take logarithms of intensities or counts, or choose a method that looks at each "
+            "feature by itself, such as 'obf'; standardise=True removes the scales, but often the evidence as well.",
         )
 
 
