@@ -41,13 +41,13 @@ def line(name: str, taken: tuple[float, float], bar: float | None = None) -> Non
 def main() -> None:
     warnings.simplefilter("ignore")
     data = SynergeticModel().draw(N_SAMPLES, seed=0)
-    whole = LabelledMatrix.from_arrays(data.X, data.y)
+    whole = LabelledMatrix.from_arrays(data.values, data.labels)
     order = rival("bd").run(Moments.from_labelled(whole)).ranking
     skbs = rival("skbs").run
     for number, bar in ((300, 0.1), (5000, 2.0), (20_000, None)):
-        part = LabelledMatrix.from_arrays(data.X[:, order[:number]], data.y)
+        part = LabelledMatrix.from_arrays(data.values[:, order[:number]], data.labels)
         line(f"skbs, 2 kernels, {N_SAMPLES} x {number:,}", best(lambda m=part: skbs(m, screen=None)), bar)
-        rows = np.ascontiguousarray(part.values[np.argsort(data.y, kind="stable")].T)
+        rows = np.ascontiguousarray(part.values[np.argsort(data.labels, kind="stable")].T)
         some = rows[:: max(1, number // 1000)][:1000]
         line(f"  kernels from {some.shape[0]:,} features, one thread", best(lambda x=some: fit_kernels(x, 2)))
         kernels = fit_kernels(some, 2).kernels

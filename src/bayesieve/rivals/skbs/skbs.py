@@ -36,6 +36,7 @@ _LARGEST = 1e150  # squares of values beyond it would overflow
 _FEW = 10  # features about which nothing is said in general
 _MOST_BETWEEN, _UNLIKE = 0.5, 5.0  # share of variance between features; ratio of standard deviations
 _WEAK = 0.5
+_PASSES = 20  # over the values when kernels are estimated, at least
 
 
 def shared_kernel_screening(  # noqa: PLR0913 - all that can be said about a screen
@@ -135,7 +136,7 @@ def _strongest(screen: str | None, n_features: int, asked: Options) -> str | Non
 def _score(matrix: LabelledMatrix, asked: Options, n_threads: int | None) -> FeatureScores:
     table = _Table(matrix, asked)
     threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features)
-    kernels, diagnostics = _estimate(table.sample(), asked, threads)
+    kernels, diagnostics = _estimate(table.sample(), asked, n_threads)
     route = asked.route(kernels.n_kernels)
     first_prior = 0.5 if asked.prior_probability == ESTIMATE else float(asked.prior_probability)
     score = np.full(matrix.n_features, np.nan)
@@ -180,8 +181,9 @@ def _score(matrix: LabelledMatrix, asked: Options, n_threads: int | None) -> Fea
     )
 
 
-def _estimate(rows: FloatArray, asked: Options, n_threads: int) -> tuple[SharedKernels, dict[str, Any]]:
+def _estimate(rows: FloatArray, asked: Options, most_threads: int | None) -> tuple[SharedKernels, dict[str, Any]]:
     """Estimate the kernels, and their number if that is asked for."""
+    n_threads = n_threads_for(most_threads, _PASSES * rows.size)
     diagnostics: dict[str, Any] = {"n_dictionary_features": rows.shape[0]}
     number, support = asked.n_kernels, asked.support
     if not asked.standardise:
@@ -224,7 +226,7 @@ def _warn_of_scales(rows: FloatArray) -> None:
             "lies between features, and the standard deviations of the middle 80% differ by a factor of "
             f"{wide / narrow:.1f}. Kernels then tell features apart rather than samples, and differences within "
             "a kernel are missed. Take logarithms of intensities or counts, or choose a method that looks at each "
-            "feature by itself, such as 'obf'; standardise=True removes the scales, but often the evidence as well.",
+            "feature by itself, such as 'obf'; standardise=True removes the scales, but often the evidence too.",
         )
 
 
