@@ -112,7 +112,7 @@ def test_three_kernels_are_recovered_and_ordered():
 
 def test_truncated_kernels_are_recovered():
     rng = np.random.default_rng(4)
-    places = rng.random((150, 60)) > rng.beta(1.0, 1.0, size=(150, 1))
+    places = rng.random((80, 40)) > rng.beta(1.0, 1.0, size=(80, 1))
     mean, sd = np.array([0.05, 0.8])[places.astype(int)], np.array([0.15, 0.2])[places.astype(int)]
     rows = stats.truncnorm.rvs((0 - mean) / sd, (1 - mean) / sd, mean, sd, random_state=rng)
     cut = fit_kernels(rows, 2, support=(0.0, 1.0)).kernels

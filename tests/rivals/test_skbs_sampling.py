@@ -61,10 +61,10 @@ def test_the_averaged_sampler_is_slightly_off():
 def test_the_sampler_is_calibrated(kernels):
     """Ranks of weights drawn from the prior among 19 draws that lie far apart are uniform.
 
-    With 600 features and 20 ranks a rank that is too frequent or too rare by 40% would be found in about 99% of
-    all cases.
+    With 2,000 features and 20 ranks a test at 0.001 finds, in nine of ten cases, frequencies that differ from the
+    uniform ones by 15% (root mean square).
     """
-    n, kept = 600, 19
+    n, kept = 2000, 19
     marker, weights, rows = draw_from_prior(kernels, n, [7, 9], 0.5, 11)
     found = sample_posterior(rows, 7, kernels, draws=kept * 30, burn_in=60, seed=2, keep_trace=True)
     draws = found.trace[:, ::30]
@@ -93,7 +93,8 @@ def test_calibration_notices_a_wrong_sampler():
 def test_the_sampler_of_the_dictionary_is_calibrated(support):
     """Ranks of kernels drawn from the prior, in the order of their means, among 19 draws; alpha is known.
 
-    200 tables of 6 features and 8 values; 10 groups of ranks.
+    200 tables of 6 features and 8 values. With 10 groups of ranks a test at 0.001 finds, in nine of ten cases,
+    frequencies that differ from the uniform ones by some 40% (root mean square).
     """
     rng, alpha = np.random.default_rng(8), np.array([1.0, 1.0])
     prior = KernelPrior(0.3, 1.0, 3.0, 2.0)
