@@ -17,7 +17,7 @@ from bayesieve.errors import DataError, LabelError, MissingValueError, OptionErr
 from bayesieve.rivals import Rival, register, registry, rival, rival_names, score
 
 MOMENT_METHODS = ["obf", "obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
-VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info"]
+VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info", "skbs"]
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ _HOMES = {
     "wilcoxon": "wilcoxon:RIVAL",
     "f-classif": "scikit:F_CLASSIF",
     "mutual-info": "scikit:MUTUAL_INFO",
+    "skbs": "skbs.skbs:RIVAL",
 }
 _ALIASES = {
     "obf-calibrated": "obf",
@@ -136,8 +137,8 @@ def score(
         As for :func:`bayesieve.screen`.
     method
         Name of the method: ``"obf"``, ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``,
-        ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"`` or
-        ``"mutual-info"``; or a :class:`Rival`.
+        ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"``,
+        ``"mutual-info"`` or ``"skbs"``; or a :class:`Rival`.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.
     options

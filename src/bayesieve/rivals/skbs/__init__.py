@@ -1,0 +1,1 @@
+"""Shared-kernel Bayesian screening (SKBS; Lock and Dunson, 2015): one dictionary of kernels for all features."""
