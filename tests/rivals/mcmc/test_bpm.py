@@ -93,33 +93,6 @@ def test_other_labels_for_the_classes_change_nothing(rng):
     assert (abs(first[0] - second[0]) / np.hypot(first[2], second[2])).max() < 4.5
 
 
-def test_ranks_of_draws_from_the_prior_are_uniform():
-    """Simulation-based calibration (Talts et al., 2018): chi-square tests of three quantities at 0.001 each."""
-    n, p, pi, c, n_kept, n_sets = 12, 4, 0.4, 5.0, 19, 1500
-    rng = np.random.default_rng(11)
-    X = standard(rng.normal(size=(n, p)))
-    X[:, 3] = standard(X[:, 2] + 0.3 * X[:, 3])
-    ranks = np.zeros((n_sets, 3), dtype=int)
-    for k in range(n_sets):
-        gamma = rng.random(p) < pi
-        fit = np.sqrt(c) * projector(X[:, gamma]) @ rng.normal(size=n)
-        y = fit + rng.normal(size=n) > 0
-        plan = Schedule(4, 0, 1, 1, 0)
-        chain = ProbitChain(np.ascontiguousarray(X.T), y, np.arange(2), (pi, c, False, k % 2), plan, rng)
-        chain.advance(4)  # of which the draws are not looked at
-        found = np.empty((n_kept, 3))
-        for i in range(n_kept):
-            kernels.advance(chain.state, rng, 12, 10**9, 1, chain.sums, chain.traces, chain.sizes)
-            now = chain.state.fit
-            found[i] = now[0], now @ now, chain.included.sum()
-        true = np.array([fit[0], fit @ fit, gamma.sum()])
-        ties = rng.random((n_kept + 1, 3)) * 1e-9  # numbers of features, and fits of 0, are tied
-        ranks[k] = (found + ties[1:] < true + ties[0]).sum(axis=0)
-    for q in range(3):
-        counts = np.bincount(ranks[:, q], minlength=n_kept + 1)
-        assert stats.chisquare(counts).pvalue > 0.001
-
-
 def test_fast_updates_agree_with_dense_algebra_after_many_flips(rng):
     """To 1e-9 after 2,000 flips and no refresh; among the features are duplicates."""
     n, p = 30, 25
@@ -128,7 +101,9 @@ def test_fast_updates_agree_with_dense_algebra_after_many_flips(rng):
     X[:, 23] = X[:, 3] + 0.01 * X[:, 23]
     X, y = standard(X), rng.random(n) < 0.5
     pi, c = 0.2, 50.0
-    chain = ProbitChain(np.ascontiguousarray(X.T), y, np.arange(5), (pi, c, False, 0), Schedule(4, 0, 1, 1, 0), rng)
+    chain = ProbitChain(
+        np.ascontiguousarray(X.T), y, np.arange(5), (pi, c, False, 0), Schedule(4, 0, 1, 1, 0), rng
+    )
     state = chain.state
     for k in range(2000):
         kernels.flip(state, int(rng.integers(p)))
@@ -218,7 +193,7 @@ def test_the_rival_as_a_user_meets_it(rng):
 def test_chains_that_are_too_short_are_announced(rng):
     X, y = marked(rng)
     X[:, 1] = X[:, 0] + 0.05 * rng.normal(size=100)
-    with pytest.warns(ConvergenceWarning, match=r"bpm: the chains disagree on \d+ of the 20 strongest features"):
+    with pytest.warns(ConvergenceWarning, match=r"bpm: chains disagree on \d+ of the 20 strongest features"):
         bs.score(X, y, method="bpm", draws=8, screen="bd:30")
 
 
@@ -242,14 +217,14 @@ def test_tables_that_cannot_be_used(r1):
     with pytest.raises(MissingValueError, match="bpm takes no missing values, and 2 of the values are missing"):
         probit_inclusion(LabelledMatrix.from_arrays(holes, y), screen=None)
     with pytest.raises(DataError, match="no infinite values, and there are 1"):
-        probit_inclusion(LabelledMatrix.from_arrays(np.where(X == X.max(), np.inf, X), y), screen=None)
+        probit_inclusion(LabelledMatrix.from_arrays(np.where(X.max() == X, np.inf, X), y), screen=None)
     with pytest.raises(LabelError, match="there is only 0"):
         bs.score(X, [0] * 9, method="bpm")
     with pytest.raises(LabelError, match="two classes, not 3"):
         probit_inclusion(LabelledMatrix.from_arrays(X, [0, 1, 2] * 3), screen=None)
     with pytest.raises(LabelError, match="at least two samples of each class, but there are 8 of class 0 and 1"):
         probit_inclusion(LabelledMatrix.from_arrays(X, [0] * 8 + [1]), screen=None)
-    with pytest.raises(DataError, match="nothing to work on: all 2 features"):
+    with pytest.raises(DataError, match="nothing to work on: 2 features"):
         probit_inclusion(LabelledMatrix.from_arrays(np.ones((9, 2)), y), screen=None)
 
 

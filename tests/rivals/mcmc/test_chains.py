@@ -75,6 +75,7 @@ class Walk:
         self.n_sweeps, self.place = 0, 0.0
 
     def advance(self, n_sweeps):
+        """Take some steps."""
         for _ in range(n_sweeps):
             self.n_sweeps += 1
             self.place += self.rng.standard_normal()

@@ -24,11 +24,29 @@ from bayesieve.rivals.mcmc.chains import Progress, Schedule, diagnose, run_chain
 from bayesieve.rivals.mcmc.designs import Design
 from bayesieve.rivals.mcmc.polya_gamma import laplace_scales, polya_gamma
 from bayesieve.rivals.prescreen import on_strongest
-from bayesieve.utils import BoolArray, FloatArray, check_choice
+from bayesieve.utils import BoolArray, FloatArray, check_choice, compiled
 
 LINKS, PRIORS = ("linear", "logit"), ("l1", "hs")
 _LEAST, _MOST = 1e-10, 1e10  # of local scales
 _TINY = 1e-300
+
+
+@compiled()
+def _solve_both(lower: Any, right: Any, drawn: Any, mean: Any) -> None:
+    """Solve LL' mean = right and L' drawn = L' mean + drawn, in place: quicker than LAPACK with its threads."""
+    p = right.size
+    for i in range(p):
+        total = right[i]
+        for k in range(i):
+            total -= lower[i, k] * mean[k]
+        mean[i] = total / lower[i, i]
+        drawn[i] += mean[i]
+    for i in range(p - 1, -1, -1):
+        mean[i] /= lower[i, i]
+        drawn[i] /= lower[i, i]
+        for k in range(i):
+            mean[k] -= mean[i] * lower[i, k]
+            drawn[k] -= drawn[i] * lower[i, k]
 
 
 class RegressionChain:
@@ -72,14 +90,18 @@ class RegressionChain:
         self.among_samples = p >= n if among_samples is None else among_samples
         self._intercept_precision, self._noise_prior = intercept_precision, noise_prior
         self._gram = columns @ columns.T if link == "linear" and not self.among_samples else None
-        self.b, self.b0 = rng.standard_normal(p), 0.0
+        self.b: FloatArray = np.asarray(rng.standard_normal(p))
+        self.b0 = 0.0
         self.mean = np.zeros(p)  # of b given all else
         self.noise = self.tau = 1.0  # variances
         self.scales, self.omega = np.ones(p), np.ones(n)  # lambda squared; weights
         self._nu, self._xi = np.ones(p), 1e-3
-        self.predictor = self.b @ columns
+        self.predictor: FloatArray = np.dot(self.b, columns)
         size = n if self.among_samples else p
-        self._scaled, self._system = np.empty((p, n)), np.empty((size, size))  # kept: new pages cost more than sums
+        self._scaled, self._system = (
+            np.empty((p, n)),
+            np.empty((size, size)),
+        )  # kept: new pages cost more than sums
         self.n_done = 0
         self.draws = np.zeros((schedule.draws, p))
         self.mean_sum = np.zeros(p)
@@ -127,11 +149,11 @@ class RegressionChain:
             drawn, mean = self._among_features(spread, root, a)
         spread *= np.sqrt(self.noise)
         self.b, self.mean = spread * drawn, spread * mean
-        self.predictor = self.b @ self.columns
+        self.predictor = np.dot(self.b, self.columns)
 
-    def _among_features(self, spread: FloatArray, root: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
-        from scipy.linalg import solve_triangular  # noqa: PLC0415 - slow to import
-
+    def _among_features(
+        self, spread: FloatArray, root: FloatArray, a: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         if self._gram is not None:
             np.multiply(self._gram, spread, out=self._system)
             self._system *= spread[:, None]
@@ -143,13 +165,11 @@ class RegressionChain:
             lower = np.linalg.cholesky(self._system)
         except np.linalg.LinAlgError:  # scales so far apart that products lose their digits
             stacked = np.vstack([self._scale(spread, root).T, np.eye(spread.size)])
-            lower = np.linalg.qr(stacked, mode="r").T
+            lower = np.ascontiguousarray(np.transpose(np.linalg.qr(stacked, mode="r")))
         right = spread * (self.columns @ (root * a))
-        half = solve_triangular(lower, right, lower=True, check_finite=False)
-        noise = self.rng.standard_normal(right.size)
-        both = np.column_stack([half + noise, half])
-        solved = solve_triangular(lower, both, lower=True, trans=1, check_finite=False)
-        return solved[:, 0], solved[:, 1]
+        drawn, mean = self.rng.standard_normal(right.size), np.empty(right.size)
+        _solve_both(lower, right, drawn, mean)
+        return drawn, mean
 
     def _among_samples(self, spread: FloatArray, root: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
         scaled = self._scale(spread, root)
@@ -172,7 +192,7 @@ class RegressionChain:
         p, n = self.columns.shape
         rest = self.labels - self.b0 - self.predictor
         shape, scale = self._noise_prior
-        scale += 0.5 * (rest @ rest + (self.b / (self.tau * self.scales)) @ self.b)
+        scale += 0.5 * float(rest @ rest + (self.b / (self.tau * self.scales)) @ self.b)
         self.noise = max(float(scale / self.rng.standard_gamma(0.5 * (n + p) + shape)), _TINY)
 
     def draw_global_scale(self) -> None:
@@ -182,7 +202,7 @@ class RegressionChain:
             tau = (1.0 + total) / self.rng.standard_gamma(0.5 * p + 1.0)
         else:
             tau = (1.0 / self._xi + total) / self.rng.standard_gamma(0.5 * (p + 1.0))
-            self._xi = (1.0 + 1.0 / tau) / self.rng.standard_exponential()
+            self._xi = float((1.0 + 1.0 / tau) / self.rng.standard_exponential())
         self.tau = float(np.clip(tau, 1e-30, 1e30))
 
     def draw_local_scales(self) -> None:
@@ -241,12 +261,10 @@ def shrinkage_regression(
         design = Design.of(part, name)
         length = np.sqrt(part.n_samples)
         columns = design.columns / length
-        members = [
-            RegressionChain(columns, design.is_second, link, prior, plan, rng) for rng in plan.generators()
-        ]
+        members = [RegressionChain(columns, design.is_second, link, prior, plan, rng) for rng in plan.generators()]
         seconds = run_chains(members, plan.n_sweeps, n_threads=n_threads, progress=progress)
         traces = np.stack([chain.draws for chain in members])
-        mean = sum(chain.mean_sum for chain in members) / (plan.chains * plan.draws)
+        mean = np.sum([chain.mean_sum for chain in members], axis=0) / (plan.chains * plan.draws)
         deviation = traces.reshape(-1, mean.size).std(axis=0, ddof=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(deviation > 0, mean / deviation, 0.0)
@@ -284,7 +302,9 @@ def _variant(link: str, prior: str) -> Callable[..., FeatureScores]:
 
 def _rival(link: str, prior: str) -> Rival:
     titles: dict[str, Any] = {"l1": "LASSO", "hs": "horseshoe"}
-    return Rival(f"bayesreg-{link}-{prior}", f"BayesReg ({link}, {titles[prior]})", "values", _variant(link, prior))
+    return Rival(
+        f"bayesreg-{link}-{prior}", f"BayesReg ({link}, {titles[prior]})", "values", _variant(link, prior)
+    )
 
 
 LINEAR_L1, LINEAR_HS = _rival("linear", "l1"), _rival("linear", "hs")

@@ -75,7 +75,7 @@ class ProbitChain:
     @property
     def included(self) -> BoolArray:
         """Features included now."""
-        return self.state.place != -1
+        return np.not_equal(self.state.place, -1)
 
     def advance(self, n_sweeps: int) -> None:
         """Do some sweeps."""
@@ -85,7 +85,7 @@ class ProbitChain:
         )
 
 
-def probit_inclusion(
+def probit_inclusion(  # noqa: PLR0913 - options are keywords
     matrix: LabelledMatrix,
     *,
     screen: str | None = "bd:300",
@@ -160,7 +160,7 @@ def probit_inclusion(
         ]
         seconds = run_chains(members, plan.n_sweeps, n_threads=n_threads, progress=progress)
         total = plan.chains * (plan.n_sweeps - plan.burn_in)
-        chance, frequency = sum(chain.sums for chain in members) / total
+        chance, frequency = np.sum([chain.sums for chain in members], axis=0) / total
         score = chance if estimate == "rao-blackwell" else frequency
         columns, numbers = diagnose("bpm", np.stack([chain.traces for chain in members]), score)
         details = {"inclusion": chance, "frequency": frequency, **columns}

@@ -247,7 +247,7 @@ def diagnose(method: str, traces: Any, score: FloatArray) -> tuple[dict[str, Flo
     """
     r_hat, ess = split_r_hat(traces), effective_sizes(traces)
     strongest = np.argsort(-score, kind="stable")[:_N_STRONGEST]
-    numbers = {
+    numbers: dict[str, Any] = {
         "r_hat_worst": float(r_hat.max()),
         "r_hat_top": float(r_hat[strongest].max()),
         "ess_least": float(ess.min()),
@@ -258,10 +258,10 @@ def diagnose(method: str, traces: Any, score: FloatArray) -> tuple[dict[str, Flo
     if n_bad:
         warn(
             ConvergenceWarning,
-            f"{method}: the chains disagree on {n_bad} of the {plural(strongest.size, 'strongest feature')} (R-hat "
-            f"up to {numbers['r_hat_top']:.2f}, above {_BAD_R_HAT}; {numbers['ess_top']:.0f} independent draws at "
-            "least), so that ranks may change with the seed: raise draws and burn_in, or start from fewer features "
-            "with screen.",
+            f"{method}: chains disagree on {n_bad} of the {plural(strongest.size, 'strongest feature')} (R-hat "
+            f"up to {numbers['r_hat_top']:.2f}, above {_BAD_R_HAT}; {numbers['ess_top']:.0f} or more independent "
+            "draws), so that ranks may change with the seed: raise draws and burn_in, or start from fewer "
+            "features with screen.",
             kind="convergence",
             **numbers,
         )

@@ -71,13 +71,14 @@ class Design:
         constant = matrix.n_features - places.size
         if not places.size:
             raise DataError(
-                f"{method} finds nothing to work on: all {plural(constant, 'feature')} have one value in all samples."
+                f"{method} finds nothing to work on: {plural(constant, 'feature')} in all, each with one value "
+                "in all samples."
             )
         if constant:
             warn(
                 DegenerateFeatureWarning,
-                f"{method} has no score for {constant:,} of {plural(matrix.n_features, 'feature')}: constant in all "
-                "samples.",
+                f"{method} has no score for {constant:,} of {plural(matrix.n_features, 'feature')}: constant in "
+                "all samples.",
             )
         columns = columns[places] / deviation[places]
         spread = (deviation * largest)[places, 0]
@@ -122,8 +123,8 @@ def _check(matrix: LabelledMatrix, method: str) -> None:
         raise LabelError(f"{method} compares two classes, not {len(classes)}.")
     if sizes.min() < 2 or matrix.n_samples < FEWEST:
         raise LabelError(
-            f"{method} needs at least two samples of each class, but there are {sizes[0]} of class {classes[0]!r} and "
-            f"{sizes[1]} of class {classes[1]!r}."
+            f"{method} needs at least two samples of each class, but there are {sizes[0]} of class {classes[0]!r} "
+            f"and {sizes[1]} of class {classes[1]!r}."
         )
     if matrix.n_features == 0:
         raise DataError(f"{method} needs at least one feature, but the table has none.")
@@ -131,8 +132,8 @@ def _check(matrix: LabelledMatrix, method: str) -> None:
     absent = int(np.isnan(stored).sum()) if stored.dtype.kind == "f" else 0
     if absent:
         raise MissingValueError(
-            f"{method} takes no missing values, and {absent:,} of the values are missing (NaN). Fill them in first, or "
-            "choose a method that leaves them out, such as 'student' or 'mi'."
+            f"{method} takes no missing values, and {absent:,} of the values are missing (NaN). Fill them in, "
+            "or choose a method that leaves them out, such as 'student' or 'mi'."
         )
     infinite = int(np.isinf(stored).sum()) if stored.dtype.kind == "f" else 0
     if infinite:

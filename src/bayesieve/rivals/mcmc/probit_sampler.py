@@ -230,7 +230,7 @@ def log_odds(state: Any, j: int) -> float:
 def _swap(state: Any, rng: Any) -> None:
     """Propose to exchange an included feature, at random, for one that is not."""
     p, k = state.place.size, state.numbers[_INCLUDED]
-    if k == 0 or k == p:
+    if k in (0, p):
         return
     inside, outside = int(rng.random() * k), int(rng.random() * (p - k))
     i, j = -1, -1
@@ -304,7 +304,9 @@ def refresh(state: Any) -> None:
 
 
 @compiled()
-def advance(state: Any, rng: Any, n_sweeps: int, first: int, thin: int, sums: Any, traces: Any, sizes: Any) -> None:
+def advance(
+    state: Any, rng: Any, n_sweeps: int, first: int, thin: int, sums: Any, traces: Any, sizes: Any
+) -> None:
     """Do some sweeps: indicators in random order, swaps, coefficients, latent values.
 
     From sweep ``first`` on, ``sums`` adds up the chances to be included and the visits; every ``thin``-th of these
