@@ -23,7 +23,8 @@ THEORY = ROOT / "docs" / "theory"
 GUIDES, THEOREMS = (
     [page for page in sorted(room.glob("*.md")) if page.stem != "README"] for room in (HOW_TO, THEORY)
 )
-PAGES = [ROOT / "README.md", *GUIDES, *THEOREMS]
+METHODS = [page for page in sorted((ROOT / "docs" / "methods").glob("*.md")) if page.stem != "README"]
+PAGES = [ROOT / "README.md", *GUIDES, *THEOREMS, *METHODS]
 MAIN_COMMAND = "python -m pip install . && bayesieve demo"
 TEST_COMMAND = 'python -m pip install ".[test]" && python -m pytest -n auto --dist worksteal'
 
