@@ -88,19 +88,29 @@ def truncated_normal(rng: Any, low: float) -> float:
 
 
 @compiled()
+def _add(target: Any, factor: float, other: Any) -> None:
+    """Add a multiple of another vector; a plain loop compiles in a fraction of the time of an expression."""
+    for i in range(target.size):
+        target[i] += factor * other[i]
+
+
+@compiled()
 def _extend(state: Any, j: int) -> None:
     """Add a column to the basis; orthogonalised twice, which is enough."""
     k = state.numbers[_RANK]
     row, coordinates = state.basis[k], state.triangle[k]
-    row[:] = state.columns[j]
-    coordinates[:] = 0.0
+    for i in range(row.size):
+        row[i] = state.columns[j, i]
+    for i in range(k):
+        coordinates[i] = 0.0
     for _ in range(2):
         for i in range(k):
             shared = np.dot(state.basis[i], row)
             coordinates[i] += shared
-            row -= shared * state.basis[i]
+            _add(row, -shared, state.basis[i])
     length = math.sqrt(np.dot(row, row))
-    row /= length
+    for i in range(row.size):
+        row[i] /= length
     coordinates[k] = length
     state.basis_z[k] = np.dot(row, state.z)
     state.members[k], state.place[j] = j, k
@@ -125,7 +135,8 @@ def _shrink(state: Any, row: int) -> None:
     L, Q, t, k = state.triangle, state.basis, state.basis_z, state.numbers[_RANK]
     state.place[state.members[row]] = _OUT
     for i in range(row, k - 1):
-        L[i, : i + 2] = L[i + 1, : i + 2]
+        for m in range(i + 2):
+            L[i, m] = L[i + 1, m]
         state.members[i] = state.members[i + 1]
         state.place[state.members[i]] = i
     for i in range(row, k - 1):
@@ -146,16 +157,17 @@ def _shrink(state: Any, row: int) -> None:
 def _own_direction(state: Any, row: int) -> None:
     """Find what a column has outside the span of the others, as a unit vector in the basis."""
     L, w, k = state.triangle, state.direction, state.numbers[_RANK]
-    w[:row] = 0.0
-    w[row] = 1.0
-    total = 1.0
+    for i in range(row):
+        w[i] = 0.0
+    w[row], total = 1.0, 1.0
     for i in range(row + 1, k):
         shared = 0.0
         for m in range(row, i):
             shared += L[i, m] * w[m]
         w[i] = -shared / L[i, i]
         total += w[i] * w[i]
-    w[:k] /= math.sqrt(total)
+    for i in range(row, k):
+        w[i] /= math.sqrt(total)
 
 
 @compiled()
@@ -265,10 +277,16 @@ def _draw_latent(state: Any, rng: Any) -> None:
     """Draw the coefficients, which matter by their fit only, then z given the fit."""
     k, n, fit = state.numbers[_RANK], state.z.size, state.fit
     shrinkage = state.settings[1] / (1.0 + state.settings[1])
-    start = state.z.mean() + rng.standard_normal() / math.sqrt(n) if state.settings[2] else 0.0
-    fit[:] = start
+    start = 0.0
+    if state.settings[2]:
+        for m in range(n):
+            start += state.z[m] / n
+        start += rng.standard_normal() / math.sqrt(n)
+    for m in range(n):
+        fit[m] = start
     for i in range(k):
-        fit += (shrinkage * state.basis_z[i] + math.sqrt(shrinkage) * rng.standard_normal()) * state.basis[i]
+        coefficient = shrinkage * state.basis_z[i] + math.sqrt(shrinkage) * rng.standard_normal()
+        _add(fit, coefficient, state.basis[i])
     for m in range(n):
         mean = fit[m]
         if state.positive[m]:
@@ -283,7 +301,7 @@ def project(state: Any) -> None:
     rest = state.z.copy()
     for i in range(state.numbers[_RANK]):
         state.basis_z[i] = np.dot(state.basis[i], state.z)
-        rest -= state.basis_z[i] * state.basis[i]
+        _add(rest, -state.basis_z[i], state.basis[i])
     np.dot(state.columns, rest, state.outside_z)
 
 
@@ -291,12 +309,13 @@ def project(state: Any) -> None:
 def refresh(state: Any) -> None:
     """Build the basis anew, against rounding errors that add up."""
     k = state.numbers[_RANK]
-    members = state.members[:k].copy()
+    members = state.members.copy()
     state.numbers[_RANK] = 0
     np.dot(state.columns, state.z, state.outside_z)
     for j in range(state.outside.size):
         state.outside[j] = np.dot(state.columns[j], state.columns[j])
-    for j in members:
+    for i in range(k):
+        j = members[i]
         if state.outside[j] > _NEGLIGIBLE * state.z.size:
             _extend(state, j)
         else:
@@ -304,10 +323,30 @@ def refresh(state: Any) -> None:
 
 
 @compiled()
+def _sweep(state: Any, rng: Any, order: Any) -> None:
+    """Draw everything once: indicators in random order, swaps, coefficients, latent values."""
+    p = state.place.size
+    for i in range(p):
+        order[i] = i
+    for i in range(p - 1, -1, -1):
+        other = int(rng.random() * (i + 1))
+        j = order[other]
+        order[other] = order[i]
+        chance = 1.0 / (1.0 + math.exp(-log_odds(state, j)))
+        state.chances[j] = chance
+        if (rng.random() < chance) != (state.place[j] != _OUT):
+            flip(state, j)
+    for _ in range(int(state.settings[3])):
+        _swap(state, rng)
+    _draw_latent(state, rng)
+    project(state)
+
+
+@compiled()
 def advance(
     state: Any, rng: Any, n_sweeps: int, first: int, thin: int, sums: Any, traces: Any, sizes: Any
 ) -> None:
-    """Do some sweeps: indicators in random order, swaps, coefficients, latent values.
+    """Do some sweeps.
 
     From sweep ``first`` on, ``sums`` adds up the chances to be included and the visits; every ``thin``-th of these
     sweeps leaves its chances in ``traces`` and the number of features in ``sizes``.
@@ -318,26 +357,14 @@ def advance(
         sweep = state.numbers[_SWEEP]
         if sweep % _REFRESH == 0:
             refresh(state)
-        for i in range(p):
-            order[i] = i
-        for i in range(p - 1, -1, -1):
-            other = int(rng.random() * (i + 1))
-            j = order[other]
-            order[other] = order[i]
-            chance = 1.0 / (1.0 + math.exp(-log_odds(state, j)))
-            state.chances[j] = chance
-            if (rng.random() < chance) != (state.place[j] != _OUT):
-                flip(state, j)
-        for _ in range(int(state.settings[3])):
-            _swap(state, rng)
-        _draw_latent(state, rng)
-        project(state)
+        _sweep(state, rng, order)
         state.numbers[_SWEEP] = sweep + 1
         if sweep >= first:
+            kept, rest = (sweep - first + 1) // thin - 1, (sweep - first + 1) % thin
             for j in range(p):
                 sums[0, j] += state.chances[j]
                 sums[1, j] += state.place[j] != _OUT
-            if (sweep - first + 1) % thin == 0:
-                kept = (sweep - first + 1) // thin - 1
-                traces[kept] = state.chances
+                if rest == 0:
+                    traces[kept, j] = state.chances[j]
+            if rest == 0:
                 sizes[kept] = state.numbers[_INCLUDED]
