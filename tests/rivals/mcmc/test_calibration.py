@@ -51,10 +51,14 @@ def test_probit_with_indicators():
 @pytest.mark.parametrize(("link", "prior"), VARIANTS)
 def test_regressions(link, prior):
     """With proper priors of intercept and noise; draws of the horseshoe are far apart, as they are correlated."""
-    n, p, n_kept, n_sets, thin = 8, 2, 9, 250, 8 if prior == "l1" else 30
+    n, p, n_kept, n_sets, thin = 8, 2, 9, 400, 8 if prior == "l1" else 30
     rng = np.random.default_rng(12)
+
+    def spare(b, noise):
+        return noise if link == "linear" else b @ b
+
     columns = np.ascontiguousarray(stats.zscore(rng.normal(size=(n, p))).T) * 0.7
-    ranks = np.zeros((n_sets, 3), dtype=int)
+    ranks = np.zeros((n_sets, 5), dtype=int)
     for k in range(n_sets):
         noise = 3.0 / rng.gamma(4.0) if link == "linear" else 1.0
         if prior == "l1":
@@ -79,12 +83,12 @@ def test_regressions(link, prior):
             chain.labels = (rng.random(n) < special.expit(eta)).astype(float)
         chain.b0, chain.b, chain.tau, chain.noise, chain.scales = b0, b, tau, noise, np.clip(scales, 1e-10, 1e10)
         chain.predictor = b @ columns
-        found = np.empty((n_kept, 3))
+        found = np.empty((n_kept, 5))
         for _ in range(30):
             chain.sweep()
         for i in range(n_kept):
             for _ in range(thin):
                 chain.sweep()
-            found[i] = chain.b[0], chain.b0, chain.tau
-        ranks[k] = (found < [b[0], b0, tau]).sum(axis=0)
+            found[i] = chain.b[0], chain.b0, chain.tau, chain.scales[0], spare(chain.b, chain.noise)
+        ranks[k] = (found < [b[0], b0, tau, scales[0], spare(b, noise)]).sum(axis=0)
     assert_uniform(ranks, n_kept)
