@@ -31,6 +31,11 @@ _HOMES = {
     "f-classif": "scikit:F_CLASSIF",
     "mutual-info": "scikit:MUTUAL_INFO",
     "skbs": "skbs.skbs:RIVAL",
+    "bpm": "mcmc.bpm:RIVAL",
+    "bayesreg-linear-l1": "mcmc.bayesreg:LINEAR_L1",
+    "bayesreg-linear-hs": "mcmc.bayesreg:LINEAR_HS",
+    "bayesreg-logit-l1": "mcmc.bayesreg:LOGIT_L1",
+    "bayesreg-logit-hs": "mcmc.bayesreg:LOGIT_HS",
 }
 _ALIASES = {
     "obf-calibrated": "obf",
@@ -138,7 +143,8 @@ def score(
     method
         Name of the method: ``"obf"``, ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``,
         ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"``,
-        ``"mutual-info"`` or ``"skbs"``; or a :class:`Rival`.
+        ``"mutual-info"``, ``"skbs"``, ``"bpm"``, ``"bayesreg-linear-l1"``, ``"bayesreg-linear-hs"``,
+        ``"bayesreg-logit-l1"`` or ``"bayesreg-logit-hs"``; or a :class:`Rival`.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.
     options

@@ -15,6 +15,7 @@ from .errors import (
     BayesieveError as BayesieveError,
     BayesieveWarning as BayesieveWarning,
     CalibrationWarning as CalibrationWarning,
+    ConvergenceWarning as ConvergenceWarning,
     DataError as DataError,
     DataWarning as DataWarning,
     DegenerateFeatureError as DegenerateFeatureError,

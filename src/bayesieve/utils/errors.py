@@ -17,6 +17,7 @@
     ├── DegenerateFeatureWarning      features without variance were given a floor or left out
     ├── DataWarning                   a table that may not hold what it seems to hold
     ├── CalibrationWarning            probabilities that the global null would often produce
+    ├── ConvergenceWarning            a sampler or a solver that has not settled
     └── PriorWarning                  a prior that does not fit the data, or is not semi-proper
 
 Every exception is a :class:`BayesieveError` and also the built-in kind a caller would expect, so
@@ -37,6 +38,7 @@ __all__ = [
     "BayesieveError",
     "BayesieveWarning",
     "CalibrationWarning",
+    "ConvergenceWarning",
     "DataError",
     "DataWarning",
     "DegenerateFeatureError",
@@ -276,6 +278,10 @@ class DataWarning(BayesieveWarning):
 
 class CalibrationWarning(BayesieveWarning):
     """Many features would pass the cut under the global null."""
+
+
+class ConvergenceWarning(BayesieveWarning):
+    """A sampler or a solver has not settled, so that its numbers may still change."""
 
 
 class PriorWarning(BayesieveWarning):

@@ -1,0 +1,1 @@
+"""Rivals that draw from a posterior: Gibbs samplers, several chains, and whether to believe them."""
