@@ -18,7 +18,8 @@ from bayesieve.rivals import Rival, register, registry, rival, rival_names, scor
 
 MOMENT_METHODS = ["obf", "obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
 VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info", "skbs"]
-SAMPLED_METHODS = ["bpm", *(f"bayesreg-{link}-{prior}" for link in ("linear", "logit") for prior in ("l1", "hs"))]
+BAYESREG = [f"bayesreg-{link}-{prior}" for link in ("linear", "logit") for prior in ("l1", "hs")]
+SAMPLED_METHODS = ["bpm", "bayesreg", *BAYESREG]
 
 
 @pytest.fixture

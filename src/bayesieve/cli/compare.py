@@ -34,7 +34,7 @@ def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> No
     with talk.timed("read"):
         source = read_input(spec, talk, memory=run.memory, threads=run.threads)
     _check(source, found_methods)
-    with talk.timed("compare"):
+    with talk.timed("compare"), talk.progress("Comparing methods", share=True) as progress:
         found = compare_methods(
             source.data,
             methods=list(found_methods.values()),
@@ -43,6 +43,7 @@ def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> No
             feature_names=source.feature_ids if source.sites else None,
             missing=spec.missing,
             n_threads=run.threads,
+            progress=progress,
         )
     with talk.timed("write"):
         _write(run.out, found, source)

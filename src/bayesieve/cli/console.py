@@ -116,8 +116,10 @@ class Talk:
         self.detail("timing", f"{name}: {self.timings[name]:.2f} s", seconds=self.timings[name])
 
     @contextlib.contextmanager
-    def progress(self, what: str, *, counted: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-        """Show a bar while something is read (or counted), on a terminal only."""
+    def progress(
+        self, what: str, *, counted: bool = False, share: bool = False
+    ) -> Iterator[Callable[[int, int], None] | None]:
+        """Show a bar while something is read (or counted, or done as a share), on a terminal only."""
         if self.quiet or self.json_log or not sys.stderr.isatty():
             yield None
             return
@@ -127,11 +129,13 @@ class Talk:
             DownloadColumn,
             MofNCompleteColumn,
             Progress,
+            TaskProgressColumn,
             TextColumn,
             TimeRemainingColumn,
         )
 
-        amount = MofNCompleteColumn() if counted else DownloadColumn()
+        amount: Any = MofNCompleteColumn() if counted else DownloadColumn()
+        amount = TaskProgressColumn() if share else amount
         columns = TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=None)

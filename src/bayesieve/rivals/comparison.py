@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,9 @@ from bayesieve.screening import SummarisedTable
 from bayesieve.stats import Moments
 from bayesieve.utils import BayesieveError, DataError, DegenerateFeatureWarning, OptionError, warn
 
+Progress = Callable[[int, int], None]
+_PARTS = 1000  # of the progress of one method
+
 DEFAULT_METHODS = ("obf", "obf-jp", "welch", "limma", "bd")
 
 
@@ -40,6 +43,7 @@ def compare_methods(
     feature_names: Sequence[str] | None = None,
     missing: str = "raise",
     n_threads: int | None = None,
+    progress: Progress | None = None,
 ) -> MethodComparison:
     """Rank the same features by several methods, and find out how far they agree.
 
@@ -61,6 +65,8 @@ def compare_methods(
         features.
     options
         Options by method: ``{"obf-jp": {"prior_ratio": 0.4}}``.
+    progress
+        Called with the work done and its total, of which every method is an equal part.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def compare_methods(
     _warn(data.moments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateFeatureWarning)  # every method would say it again
-        found = _scores(chosen, method_options, data)
+        found = _scores(chosen, method_options, data, progress)
     scores = {name: _fitting(name, found[name], data) for name in chosen}
     titles = {
         name: method.method.replace("_", " ") if isinstance(method, FeatureScores) else method.title
@@ -153,21 +159,40 @@ def _read(
 
 
 def _scores(
-    chosen: Mapping[str, Rival | FeatureScores], method_options: Mapping[str, Mapping[str, Any]], data: _Data
+    chosen: Mapping[str, Rival | FeatureScores],
+    method_options: Mapping[str, Mapping[str, Any]],
+    data: _Data,
+    progress: Progress | None,
 ) -> dict[str, FeatureScores]:
     """Run every method; those that look at sorted values share one sort."""
     found = _run_sorted(chosen, method_options, data)
-    for name, method in chosen.items():
+    for place, (name, method) in enumerate(chosen.items()):
         if isinstance(method, FeatureScores):
             found[name] = method
         elif name not in found:
             try:
-                found[name] = _run(method, method_options.get(name, {}), data)
+                told = _told(method, method_options.get(name, {}), place, len(chosen), progress)
+                found[name] = _run(method, told, data)
             except BayesieveError as error:
                 if name in str(error) or method.title in str(error):
                     raise
                 raise type(error)(f"{method.title} ({name}): {error}") from None
+        if progress is not None:
+            progress(_PARTS * (place + 1), _PARTS * len(chosen))
     return found
+
+
+def _told(
+    method: Rival, options: Mapping[str, Any], place: int, n_methods: int, progress: Progress | None
+) -> Mapping[str, Any]:
+    """Options of a method, with a way to tell how far it has got if it has one."""
+    if progress is None or "progress" not in method.options or "progress" in options:
+        return options
+
+    def tell(done: int, total: int) -> None:
+        progress(_PARTS * place + _PARTS * done // max(total, 1), _PARTS * n_methods)
+
+    return {**options, "progress": tell}
 
 
 def _run_sorted(

@@ -32,6 +32,7 @@ _HOMES = {
     "mutual-info": "scikit:MUTUAL_INFO",
     "skbs": "skbs.skbs:RIVAL",
     "bpm": "mcmc.bpm:RIVAL",
+    "bayesreg": "mcmc.bayesreg:ALL",
     "bayesreg-linear-l1": "mcmc.bayesreg:LINEAR_L1",
     "bayesreg-linear-hs": "mcmc.bayesreg:LINEAR_HS",
     "bayesreg-logit-l1": "mcmc.bayesreg:LOGIT_L1",
@@ -143,8 +144,8 @@ def score(
     method
         Name of the method: ``"obf"``, ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``,
         ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"``,
-        ``"mutual-info"``, ``"skbs"``, ``"bpm"``, ``"bayesreg-linear-l1"``, ``"bayesreg-linear-hs"``,
-        ``"bayesreg-logit-l1"`` or ``"bayesreg-logit-hs"``; or a :class:`Rival`.
+        ``"mutual-info"``, ``"skbs"``, ``"bpm"``, ``"bayesreg"``, ``"bayesreg-linear-l1"``,
+        ``"bayesreg-linear-hs"``, ``"bayesreg-logit-l1"`` or ``"bayesreg-logit-hs"``; or a :class:`Rival`.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.
     options

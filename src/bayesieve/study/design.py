@@ -41,8 +41,8 @@ class Method:
     rule
         ``"top"`` for the ``n_selected`` features of the largest score; for scores that are log-odds also
         ``"mnc"``, ``"mr:0.9"``, ``"np:5"``, ``"fdr:0.1"`` or ``"fdp:0.1:0.9"``; for p-values ``"bh:0.05"``.
-        ``"own"`` takes the list that a method chooses by itself, and ``"best"`` of a method with many lists the one
-        that labels most features correctly on average over iterations, which only a study can know.
+        ``"own"`` takes the list that a method chooses by itself, and ``"best"`` of a method with many lists the
+        one that labels most features correctly on average over iterations, which only a study can know.
     n_selected
         How many features ``"top"`` takes.
     options

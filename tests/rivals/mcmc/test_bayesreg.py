@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -92,3 +94,21 @@ def test_constant_columns_have_no_score(rng):
     assert np.isnan(scores.score).tolist() == [False, False, False, True, False]
     assert scores.top(5)[-1] != "d"
     assert len(scores.top(5)) == 4
+
+
+def test_all_variants_are_the_four_side_by_side():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(30, 12))
+    X[15:, 3] += 2.0
+    y = [0] * 15 + [1] * 15
+    options = {"draws": 40, "burn_in": 20, "thin": 1, "screen": "bd:6", "seed": 4}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few draws
+        together = bs.score(X, y, method="bayesreg", n_selected=2, **options)
+        names = together.diagnostics["list_names"]
+        alone = [bs.score(X, y, method=f"bayesreg-{name}", **options) for name in names]
+    assert names == ("linear-l1", "linear-hs", "logit-l1", "logit-hs")
+    np.testing.assert_allclose(together.score, np.mean([each.score for each in alone], axis=0))
+    for row, each in zip(together.diagnostics["lists"], alone, strict=True):
+        assert set(np.flatnonzero(row)) == set(each.ranking[:2])
+    assert np.isnan(together.score).sum() == 6

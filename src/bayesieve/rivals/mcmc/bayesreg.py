@@ -13,7 +13,9 @@ gamma distributions. The prior of :math:`b_0` is flat.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from bayesieve.rivals.mcmc.chains import Progress, Schedule, diagnose, run_chain
 from bayesieve.rivals.mcmc.designs import Design
 from bayesieve.rivals.mcmc.polya_gamma import laplace_scales, polya_gamma
 from bayesieve.rivals.prescreen import on_strongest
-from bayesieve.utils import BoolArray, FloatArray, check_choice, compiled
+from bayesieve.utils import BoolArray, FloatArray, check_choice, check_whole, compiled
 
 LINKS, PRIORS = ("linear", "logit"), ("l1", "hs")
 _LEAST, _MOST = 1e-10, 1e10  # of local scales
@@ -307,5 +309,53 @@ def _rival(link: str, prior: str) -> Rival:
     )
 
 
+def all_variants(
+    matrix: LabelledMatrix,
+    *,
+    screen: str | None = "bd:300",
+    draws: int = 1000,
+    burn_in: int = 1000,
+    thin: int = 5,
+    chains: int = 2,
+    seed: int = 0,
+    n_selected: int = 100,
+    n_threads: int | None = None,
+) -> FeatureScores:
+    """Score features by the mean of all four variants, whose own lists a study may choose from.
+
+    Parameters
+    ----------
+    matrix
+        A table of two classes without missing values.
+    screen, draws, burn_in, thin, chains, seed
+        As for one variant.
+    n_selected
+        Length of the list of each variant.
+    """
+    plan, found = Schedule(draws, burn_in, thin, chains, seed), {}
+    for link, prior in itertools.product(LINKS, PRIORS):
+        found[f"{link}-{prior}"] = shrinkage_regression(
+            matrix, link, prior, plan, screen=screen, n_threads=n_threads
+        )
+    lists = np.zeros((len(found), matrix.n_features), dtype=np.bool_)
+    for place, scores in zip(lists, found.values(), strict=True):
+        first = scores.ranking[: check_whole("n_selected", n_selected, 1)]
+        place[first[~np.isnan(scores.score[first])]] = True
+    one = next(iter(found.values()))
+    return replace(
+        one,
+        method="bayesreg",
+        score=np.mean([scores.score for scores in found.values()], axis=0),
+        details={f"score_{name.replace('-', '_')}": scores.score for name, scores in found.items()},
+        diagnostics={
+            **{name: scores.diagnostics for name, scores in found.items()},
+            "n_screened": one.diagnostics.get("n_screened"),
+            "list_names": tuple(found),
+            "lists": lists,
+        },
+    )
+
+
+ALL = Rival("bayesreg", "BayesReg (mean of four)", "values", all_variants)
 LINEAR_L1, LINEAR_HS = _rival("linear", "l1"), _rival("linear", "hs")
 LOGIT_L1, LOGIT_HS = _rival("logit", "l1"), _rival("logit", "hs")
