@@ -30,6 +30,13 @@ _HOMES = {
     "wilcoxon": "wilcoxon:RIVAL",
     "f-classif": "scikit:F_CLASSIF",
     "mutual-info": "scikit:MUTUAL_INFO",
+    "lasso-linear": "regression.methods:LASSO_LINEAR",
+    "lasso-logit": "regression.methods:LASSO_LOGIT",
+    "lasso-probit": "regression.methods:LASSO_PROBIT",
+    "elastic-net-linear": "regression.methods:ELASTIC_NET_LINEAR",
+    "elastic-net-logit": "regression.methods:ELASTIC_NET_LOGIT",
+    "elastic-net-probit": "regression.methods:ELASTIC_NET_PROBIT",
+    "stability": "regression.methods:STABILITY",
 }
 _ALIASES = {
     "obf-calibrated": "obf",
@@ -40,6 +47,9 @@ _ALIASES = {
     "bhattacharyya": "bd",
     "mi-invariant": "mi",
     "pn": "pearson-neyman",
+    "lasso": "lasso-logit",
+    "elastic-net": "elastic-net-logit",
+    "stability-selection": "stability",
 }
 _own: dict[str, Rival] = {}
 
@@ -136,8 +146,9 @@ def score(
         As for :func:`bayesieve.screen`.
     method
         Name of the method: ``"obf"``, ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``,
-        ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"`` or
-        ``"mutual-info"``; or a :class:`Rival`.
+        ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"``,
+        ``"mutual-info"``, ``"lasso-linear"``, ``"lasso-logit"``, ``"lasso-probit"``, ``"elastic-net-linear"``,
+        ``"elastic-net-logit"``, ``"elastic-net-probit"`` or ``"stability"``; or a :class:`Rival`.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.
     options
