@@ -11,7 +11,7 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.rivals.regression.links import LINKS
 from bayesieve.rivals.regression.path import Design, Regression, columns_of, fit_path
 from bayesieve.rivals.regression.penalties import PAPER_NAMES, paper_penalties
-from bayesieve.utils import BoolArray, FloatArray, IntArray
+from bayesieve.utils import BoolArray, FloatArray, IntArray, n_threads_for, run
 
 _KINDS = (("lasso", 1.0), ("elastic-net", 0.5))
 
@@ -52,28 +52,36 @@ class RegressionSets:
     def n_correct(self, truth: npt.ArrayLike) -> IntArray:
         """Number of features that each labels correctly, true markers being given.
 
-        Its mean over iterations has the paper's Regularized-best as its maximum; its own maximum is the best of one
-        iteration.
+        Its mean over iterations has the paper's Regularized-best as its maximum; its own maximum is the best of
+        one iteration.
         """
         return np.asarray((self.selected == np.asarray(truth, dtype=np.bool_)).sum(axis=1), dtype=np.int64)
 
 
-def all_regressions(matrix: LabelledMatrix, *, lambda_scale: str = "glmnet") -> RegressionSets:
-    """Fit the 84 regressions of section 6, in this process.
+def all_regressions(
+    matrix: LabelledMatrix,
+    *,
+    lambda_scale: str = "glmnet",
+    solver: str = "descent",
+    n_threads: int | None = None,
+) -> RegressionSets:
+    """Fit the 84 regressions of section 6.
 
     Parameters
     ----------
     matrix
         A table of two classes without missing values.
-    lambda_scale
+    lambda_scale, solver
         As in :class:`bayesieve.rivals.regression.path.Regression`.
+    n_threads
+        Threads; one per core by default.
     """
     values, y = columns_of(matrix, "The 84 regressions")
     design = Design.of(values, y)
     penalties = paper_penalties(y.size)
-    paths = [
-        fit_path(design, Regression(link, alpha, lambda_scale), penalties) for link in LINKS for _, alpha in _KINDS
-    ]
+    regressions = [Regression(link, alpha, lambda_scale, solver=solver) for link in LINKS for _, alpha in _KINDS]
+    threads = n_threads_for(n_threads, values.size)
+    paths = list(run(lambda each: fit_path(design, each, penalties), regressions, threads))
     return RegressionSets(
         np.concatenate([path.selected for path in paths]),
         np.concatenate([path.penalties for path in paths]),

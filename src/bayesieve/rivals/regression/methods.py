@@ -45,6 +45,7 @@ class PenalisedRegression:
         lambda_scale: str = "glmnet",
         standardise: bool = True,
         max_iterations: int = 100_000,
+        solver: str = "descent",
         penalties: Any = "path",
         criterion: str = "accuracy",
         one_standard_error: bool = False,
@@ -65,7 +66,7 @@ class PenalisedRegression:
             A number, or ``"cv"``: the best of ``penalties`` by cross-validation.
         alpha
             Share of the L1 norm in the penalty, if another than that of the method.
-        lambda_scale, standardise, max_iterations
+        lambda_scale, standardise, max_iterations, solver
             As in :class:`bayesieve.rivals.regression.path.Regression`.
         penalties, criterion, folds, repeats, seed
             As in :func:`bayesieve.rivals.regression.cross_validation.cross_validate`.
@@ -84,7 +85,7 @@ class PenalisedRegression:
             being selected. A feature that does not vary has no score.
         """
         regression = Regression(
-            self.link, self.alpha if alpha is None else alpha, lambda_scale, standardise, max_iterations
+            self.link, self.alpha if alpha is None else alpha, lambda_scale, standardise, max_iterations, solver
         )
         if penalty != "cv":
             return self._fit(matrix, regression, check_penalty(penalty))
@@ -173,6 +174,7 @@ def stability(  # noqa: PLR0913 - each is an option of the method
     lambda_scale: str = "glmnet",
     standardise: bool = True,
     max_iterations: int = 100_000,
+    solver: str = "descent",
     seed: int = 0,
     store: Any = None,
     progress: Progress | None = None,
@@ -184,7 +186,7 @@ def stability(  # noqa: PLR0913 - each is an option of the method
     ----------
     matrix
         A table of two classes without missing values.
-    link, alpha, lambda_scale, standardise, max_iterations
+    link, alpha, lambda_scale, standardise, max_iterations, solver
         As in :class:`bayesieve.rivals.regression.path.Regression`.
     threshold
         Share of the subsamples in which a feature must be selected; 0.6 by default.
@@ -208,7 +210,7 @@ def stability(  # noqa: PLR0913 - each is an option of the method
         raise OptionError("Give a threshold, or the pfer from which to compute it, and not both.")
     if threshold is not None:
         check_threshold(threshold)
-    regression = Regression(link, alpha, lambda_scale, standardise, max_iterations)
+    regression = Regression(link, alpha, lambda_scale, standardise, max_iterations, solver)
     found = stability_selection(
         matrix,
         regression,

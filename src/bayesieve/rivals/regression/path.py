@@ -5,8 +5,8 @@ r"""Penalised regression of the class on all features, for many penalties (secti
     \min_{b_0, b} \frac1n \sum_i \text{loss}(y_i, b_0 + x_i^T b)
     + \lambda \left[ \alpha \|b\|_1 + \frac{1 - \alpha}2 \|b\|_2^2 \right]
 
-with features standardised (mean 0, population standard deviation 1) and the intercept not penalised. Features whose
-coefficient is not 0 are selected. The solver is adelie's coordinate descent, warm-started from penalty to penalty.
+with features standardised (mean 0, population standard deviation 1) and the intercept not penalised. Features
+whose coefficient is not 0 are selected. The solver starts at each penalty from the solution at the one before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy import sparse
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.rivals.regression.links import LINKS, null_intercept, residual
 from bayesieve.rivals.regression.penalties import LAMBDA_SCALES, penalties_of
-from bayesieve.rivals.regression.solver import solve
+from bayesieve.rivals.regression.solver import SOLVERS, solve
 from bayesieve.utils import (
     BoolArray,
     DataError,
@@ -57,7 +57,9 @@ class Regression:
     standardise
         Divide features by their standard deviation, so that their units do not matter.
     max_iterations
-        Rounds of coordinate descent after which the solver gives up.
+        Rounds of coordinate descent at a penalty after which the solver gives up.
+    solver
+        ``"descent"``, our own, or ``"adelie"``, a package that has to be installed.
     """
 
     link: str = "logit"
@@ -65,15 +67,17 @@ class Regression:
     lambda_scale: str = "glmnet"
     standardise: bool = True
     max_iterations: int = 100_000
+    solver: str = "descent"
 
     def __post_init__(self) -> None:
         check_choice("link", self.link, LINKS)
         check_choice("lambda_scale", self.lambda_scale, LAMBDA_SCALES)
+        check_choice("solver", self.solver, SOLVERS)
         check_whole("max_iterations", self.max_iterations, 1)
         if not is_number(self.alpha) or not 0 < self.alpha <= 1:
             raise OptionError(
-                f"alpha must be a number above 0 and at most 1, not {self.alpha!r}: 1 is the LASSO, 0.5 an elastic "
-                "net; at 0 (ridge regression) every feature has a coefficient and none is selected."
+                f"alpha must be a number above 0 and at most 1, not {self.alpha!r}: 1 is the LASSO, 0.5 an "
+                "elastic net; at 0 (ridge regression) every feature has a coefficient and none is selected."
             )
         if not isinstance(self.standardise, bool):
             raise OptionError(f"standardise must be True or False, not {self.standardise!r}.")
@@ -207,7 +211,8 @@ def columns_of(matrix: LabelledMatrix, method: str, fewest: int = _FEWEST) -> tu
     if sizes.min() < fewest:
         raise LabelError(
             f"{method} needs at least {fewest} samples of each class, but there are {sizes[0]} of class "
-            f"{classes[0]!r} and {sizes[1]} of class {classes[1]!r}. Gather more, or choose a filter such as 'obf'."
+            f"{classes[0]!r} and {sizes[1]} of class {classes[1]!r}. Gather more, or choose a filter such "
+            "as 'obf'."
         )
     dense = matrix.values.toarray() if is_sparse(matrix.values) else matrix.values
     values = np.asfortranarray(dense, dtype=np.float64)
@@ -217,8 +222,9 @@ def columns_of(matrix: LabelledMatrix, method: str, fewest: int = _FEWEST) -> tu
         absent = int((~np.isfinite(values[:, odd])).sum())
         raise DataError(
             f"{method} needs a value of every feature in every sample, but {absent} values in {odd.size} of "
-            f"{values.shape[1]} features are missing or infinite, the first in feature {_name(matrix, int(odd[0]))}. "
-            "Fill them in, leave these features out, or choose a method that takes missing values, such as 'obf'."
+            f"{values.shape[1]} features are missing or infinite, the first in feature "
+            f"{_name(matrix, int(odd[0]))}. Fill them in, leave these features out, or choose a method that takes "
+            "missing values, such as 'obf'."
         )
     return values, matrix.labels.codes.astype(np.float64)
 
@@ -255,9 +261,9 @@ def warn_unfinished(method: str, penalties: FloatArray, unfinished: BoolArray) -
     if unfinished.any():
         warn(
             DataWarning,
-            f"{method}: the solver did not converge at {int(unfinished.sum())} of {unfinished.size} penalties, from "
-            f"{penalties[unfinished].max():.3g} downwards. The coefficients given there are those of the last "
-            "penalty at which it did. Choose larger penalties, or raise max_iterations.",
+            f"{method}: the solver did not converge at {int(unfinished.sum())} of {unfinished.size} penalties, "
+            f"from {penalties[unfinished].max():.3g} downwards. The coefficients given there are those of the "
+            "last penalty at which it did. Choose larger penalties, or raise max_iterations.",
         )
 
 
@@ -282,6 +288,7 @@ def fit_path(design: Design, regression: Regression, penalties: Any) -> Regressi
             regression.alpha,
             falling[n_empty:] * regression.unit,
             regression.max_iterations,
+            regression.solver,
         )
         coefficients = sparse.csr_array(sparse.vstack([coefficients, found[0]], format="csr"))
         intercepts, converged = np.append(intercepts, found[1]), np.append(converged, found[2])
@@ -305,7 +312,7 @@ def fit_path(design: Design, regression: Regression, penalties: Any) -> Regressi
 
 
 @compiled()
-def _look(values, rows, centre, scale, varies):  # type: ignore[no-untyped-def]
+def _look(values: Any, rows: Any, centre: Any, scale: Any, varies: Any) -> None:
     """Mean and population standard deviation of every column over some rows, and whether it varies."""
     n = rows.size
     for j in range(values.shape[1]):
@@ -330,7 +337,7 @@ def _look(values, rows, centre, scale, varies):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _standardise(values, rows, kept, centre, scale, X):  # type: ignore[no-untyped-def]
+def _standardise(values: Any, rows: Any, kept: Any, centre: Any, scale: Any, X: Any) -> None:
     """Bring some columns to mean 0 and the given scale."""
     for k in range(kept.size):
         j = kept[k]

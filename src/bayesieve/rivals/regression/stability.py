@@ -2,8 +2,8 @@ r"""Stability selection (Meinshausen and Buhlmann, 2010; supplement S2; spec E1)
 
 The path is fitted on many subsamples. :math:`\hat\Pi_k^\lambda` is the share of subsamples in which feature k is
 selected at penalty :math:`\lambda`, and :math:`\hat\Pi_k` its maximum over the penalties. Features with
-:math:`\hat\Pi_k \ge \pi` are selected. With q, the mean number of features selected at any penalty, their equation (9)
-bounds the expected number of false ones by :math:`q^2 / ((2 \pi - 1) p)`.
+:math:`\hat\Pi_k \ge \pi` are selected. With q, the mean number of features selected at any penalty, their equation
+(9) bounds the expected number of false ones by :math:`q^2 / ((2 \pi - 1) p)`.
 """
 
 from __future__ import annotations

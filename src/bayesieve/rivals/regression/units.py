@@ -178,7 +178,7 @@ class UnitStore:
 
     def __init__(self, path: str | os.PathLike[str], job: Job, values: FloatArray, y: FloatArray) -> None:
         self.path = os.fspath(path)
-        data = hashlib.blake2b(np.ascontiguousarray(values.T), digest_size=16)
+        data = hashlib.blake2b(np.ascontiguousarray(values.T).data, digest_size=16)
         data.update(repr(values.shape).encode() + y.tobytes())
         self._meta = {
             "format": _FORMAT,
@@ -242,8 +242,8 @@ class UnitStore:
             before, now = json.loads(held["job"]), json.loads(self._meta["job"])
             other = [key for key in {**before, **now} if before.get(key) != now.get(key)]
             raise OptionError(
-                f"{self.path} was made with other options: {', '.join(sorted(other))}. Choose another name, or the "
-                "same options; only the number of units may grow."
+                f"{self.path} was made with other options: {', '.join(sorted(other))}. Choose another name, or "
+                "the same options; only the number of units may grow."
             )
 
     @contextlib.contextmanager
@@ -253,8 +253,8 @@ class UnitStore:
             yield
         except sqlite3.OperationalError as error:
             raise FileError(
-                f"The store {self.path} cannot be used: {error}. Choose a folder that exists, may be written to and "
-                "has room, and let one process at a time use it."
+                f"The store {self.path} cannot be used: {error}. Choose a folder that exists, may be written to "
+                "and has room, and let one process at a time use it."
             ) from None
         except sqlite3.DatabaseError as error:
             raise FileError(
