@@ -216,7 +216,8 @@ def columns_of(matrix: LabelledMatrix, method: str, fewest: int = _FEWEST) -> tu
         )
     dense = matrix.values.toarray() if is_sparse(matrix.values) else matrix.values
     values = np.asfortranarray(dense, dtype=np.float64)
-    odd = np.flatnonzero(~np.isfinite(values.sum(axis=0)))  # a column of large values may be finite all the same
+    with np.errstate(over="ignore", invalid="ignore"):
+        odd = np.flatnonzero(~np.isfinite(values.sum(axis=0)))  # large values may be finite all the same
     odd = odd[~np.isfinite(values[:, odd]).all(axis=0)]
     if odd.size:
         absent = int((~np.isfinite(values[:, odd])).sum())

@@ -17,11 +17,9 @@ from bayesieve.rivals.regression.links import null_intercept
 from bayesieve.utils import BoolArray, FloatArray, MissingExtraError
 
 SOLVERS = ("descent", "adelie")
-_LOOSEST = {"descent": 1e-11, "adelie": 1e-9}  # of squares: KKT conditions hold to about the root
-_TIGHTEST, _SHARE = (
-    1e-15,
-    {"descent": 0.001, "adelie": 0.01},
-)  # of the smallest penalty, to which they have to hold
+_LOOSEST = {"descent": 1e-14, "adelie": 1e-9}  # of squares: KKT conditions hold to about the root of it,
+_SHARE = {"descent": 1e-4, "adelie": 1e-2}  # and to this share of the smallest penalty
+_TIGHTEST = 1e-16
 
 
 def solve(
