@@ -20,10 +20,11 @@ import bayesieve
 ROOT = Path(__file__).resolve().parents[1]
 HOW_TO = ROOT / "docs" / "how-to"
 THEORY = ROOT / "docs" / "theory"
-GUIDES, THEOREMS = (
-    [page for page in sorted(room.glob("*.md")) if page.stem != "README"] for room in (HOW_TO, THEORY)
+METHODS = ROOT / "docs" / "methods"
+GUIDES, THEOREMS, RIVALS = (
+    [page for page in sorted(room.glob("*.md")) if page.stem != "README"] for room in (HOW_TO, THEORY, METHODS)
 )
-PAGES = [ROOT / "README.md", *GUIDES, *THEOREMS]
+PAGES = [ROOT / "README.md", *GUIDES, *THEOREMS, *RIVALS]
 MAIN_COMMAND = "python -m pip install . && bayesieve demo"
 TEST_COMMAND = 'python -m pip install ".[test]" && python -m pytest -n auto --dist worksteal'
 

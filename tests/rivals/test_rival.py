@@ -18,6 +18,7 @@ from bayesieve.rivals import Rival, register, registry, rival, rival_names, scor
 
 MOMENT_METHODS = ["obf", "obf-jp", "obf-pp", "welch", "student", "limma", "bd", "pearson-neyman"]
 VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-info"]
+REGRESSIONS = [f"{kind}-{link}" for kind in ("lasso", "elastic-net") for link in ("linear", "logit", "probit")]
 
 
 @pytest.fixture
@@ -44,7 +45,8 @@ def highest(matrix, n_threads=None):
 
 def test_every_name_is_a_rival_of_that_name(monkeypatch):
     monkeypatch.setattr("bayesieve.rivals.registry._own", {})  # other tests register rivals of their own
-    assert rival_names() == (*MOMENT_METHODS[:7], *VALUE_METHODS[:3], "pearson-neyman", *VALUE_METHODS[3:])
+    others = (*VALUE_METHODS[3:], *REGRESSIONS, "stability")
+    assert rival_names() == (*MOMENT_METHODS[:7], *VALUE_METHODS[:3], "pearson-neyman", *others)
     for name in rival_names():
         found = rival(name)
         assert (found.name, found.uses) == (name, "moments" if name in MOMENT_METHODS else "values")

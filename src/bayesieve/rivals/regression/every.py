@@ -11,7 +11,7 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.rivals.regression.links import LINKS
 from bayesieve.rivals.regression.path import Design, Regression, columns_of, fit_path
 from bayesieve.rivals.regression.penalties import PAPER_NAMES, paper_penalties
-from bayesieve.utils import BoolArray, FloatArray, IntArray, n_threads_for, run
+from bayesieve.utils import BoolArray, FloatArray, IntArray, n_threads_for, one_blas_thread, run
 
 _KINDS = (("lasso", 1.0), ("elastic-net", 0.5))
 
@@ -81,7 +81,8 @@ def all_regressions(
     penalties = paper_penalties(y.size)
     regressions = [Regression(link, alpha, lambda_scale, solver=solver) for link in LINKS for _, alpha in _KINDS]
     threads = n_threads_for(n_threads, values.size)
-    paths = list(run(lambda each: fit_path(design, each, penalties), regressions, threads))
+    with one_blas_thread():  # threads of our own do more
+        paths = list(run(lambda each: fit_path(design, each, penalties), regressions, threads))
     return RegressionSets(
         np.concatenate([path.selected for path in paths]),
         np.concatenate([path.penalties for path in paths]),
