@@ -137,7 +137,7 @@ def cross_validate(
     job = _Folds(regression, tuple(tried.tolist()), folds, seed)
     units = run_units(job, values, y, folds * repeats, running or Running())
     stacked = {name: np.stack([unit[name] for unit in units]) for name in units[0]}
-    converged = stacked["converged"].all(axis=0)
+    converged = np.asarray(stacked["converged"].all(axis=0))
     warn_unfinished(method, tried, ~converged)
     shape = (repeats, folds, tried.size)
     scores = {name: stacked[name].mean(axis=0) for name in CRITERIA}

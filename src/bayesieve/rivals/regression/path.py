@@ -131,7 +131,7 @@ class RegressionPath:
     @property
     def n_selected(self) -> IntArray:
         """Number of features selected, by penalty."""
-        return np.diff(self.coefficients.indptr).astype(np.int64)
+        return np.asarray(np.diff(self.coefficients.indptr), dtype=np.int64)
 
     def predictors(self, values: FloatArray) -> FloatArray:
         """Return the linear predictors of some samples: samples x penalties."""

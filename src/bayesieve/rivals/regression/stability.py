@@ -199,7 +199,7 @@ def stability_selection(
     tried = np.unique(penalties_of(penalties, y.size, 1.0))[::-1]
     job = _Subsamples(regression, tuple(tried.tolist()), share, bool(pairs), most, seed)
     units = run_units(job, values, y, n_subsamples, running or Running())
-    converged = np.stack([unit["converged"] for unit in units]).all(axis=0)
+    converged = np.asarray(np.stack([unit["converged"] for unit in units]).all(axis=0))
     warn_unfinished(method, tried, ~converged)
     counts = _count(units, tried.size, values.shape[1])
     q = float(np.mean([np.unique(unit["features"]).size for unit in units]))

@@ -208,7 +208,8 @@ class UnitStore:
     def add(self, number: int, unit: Unit) -> None:
         """Store one unit."""
         target = io.BytesIO()
-        np.savez(target, **{name: np.asarray(array) for name, array in unit.items()})
+        arrays: dict[str, Any] = dict(unit)
+        np.savez(target, **arrays)
         content = target.getvalue()
         with self._failing_clearly():
             self._connection.execute(
