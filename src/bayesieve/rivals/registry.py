@@ -30,6 +30,14 @@ _HOMES = {
     "wilcoxon": "wilcoxon:RIVAL",
     "f-classif": "scikit:F_CLASSIF",
     "mutual-info": "scikit:MUTUAL_INFO",
+    "lasso-linear": "regression.methods:LASSO_LINEAR",
+    "lasso-logit": "regression.methods:LASSO_LOGIT",
+    "lasso-probit": "regression.methods:LASSO_PROBIT",
+    "elastic-net-linear": "regression.methods:ELASTIC_NET_LINEAR",
+    "elastic-net-logit": "regression.methods:ELASTIC_NET_LOGIT",
+    "elastic-net-probit": "regression.methods:ELASTIC_NET_PROBIT",
+    "regressions": "regression.every:RIVAL",
+    "stability": "regression.methods:STABILITY",
     "skbs": "skbs.skbs:RIVAL",
     "bpm": "mcmc.bpm:RIVAL",
     "bayesreg": "mcmc.bayesreg:ALL",
@@ -47,6 +55,9 @@ _ALIASES = {
     "bhattacharyya": "bd",
     "mi-invariant": "mi",
     "pn": "pearson-neyman",
+    "lasso": "lasso-logit",
+    "elastic-net": "elastic-net-logit",
+    "stability-selection": "stability",
 }
 _own: dict[str, Rival] = {}
 
@@ -144,8 +155,10 @@ def score(
     method
         Name of the method: ``"obf"``, ``"obf-jp"``, ``"obf-pp"``, ``"welch"``, ``"student"``, ``"limma"``,
         ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"``,
-        ``"mutual-info"``, ``"skbs"``, ``"bpm"``, ``"bayesreg"``, ``"bayesreg-linear-l1"``,
-        ``"bayesreg-linear-hs"``, ``"bayesreg-logit-l1"`` or ``"bayesreg-logit-hs"``; or a :class:`Rival`.
+        ``"mutual-info"``, ``"lasso-linear"``, ``"lasso-logit"``, ``"lasso-probit"``, ``"elastic-net-linear"``,
+        ``"elastic-net-logit"``, ``"elastic-net-probit"``, ``"regressions"``, ``"stability"``, ``"skbs"``,
+        ``"bpm"``, ``"bayesreg"``, ``"bayesreg-linear-l1"``, ``"bayesreg-linear-hs"``, ``"bayesreg-logit-l1"`` or
+        ``"bayesreg-logit-hs"``; or a :class:`Rival`.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.
     options

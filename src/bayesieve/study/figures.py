@@ -49,7 +49,7 @@ _SOLID = (0, ())
 _DASHES: tuple[Any, ...] = (
     (0, (4, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (1, 1)), (0, (2.5, 1)), (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 2)),
 )  # fmt: skip
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p", "d", "8", "H", "1", "2", "3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,15 @@ def assign_looks(methods: Sequence[Method]) -> dict[str, Look]:
     alike = len({method.scores for method in methods}) == 1
     colours = dict(zip(_SCORES, PALETTE, strict=False))
     looks: dict[str, Look] = {}
-    taken: set[tuple[str, bool]] = set()
+    taken: set[tuple[str, Any]] = set()
     dashes = itertools.cycle(_DASHES)
     for i, method in enumerate(methods):
         full, usual = alike or method.rule != "top", PALETTE[i % len(PALETTE)]
         wanted = usual if alike else colours.get(method.scores, PALETTE[0])
-        colour = next((each for each in (wanted, *PALETTE) if (each, full) not in taken), usual)
-        taken.add((colour, full))
-        looks[method.name] = Look(colour, _SOLID if full else next(dashes), _MARKERS[i % len(_MARKERS)])
+        line = _SOLID if full else next(dashes)
+        colour = next((each for each in (wanted, *PALETTE) if (each, line) not in taken), usual)
+        taken.add((colour, line))
+        looks[method.name] = Look(colour, line, _MARKERS[i % len(_MARKERS)])
     return looks
 
 

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import multiprocessing
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any
 
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.measures import Row
 from bayesieve.study.methods import Unit, check_runnable, rivals_of, run_unit
 from bayesieve.study.store import Database, StudyResults
-from bayesieve.utils import BayesieveError, check_whole, n_threads_for
+from bayesieve.utils import BayesieveError, check_whole, n_threads_for, one_blas_thread, run_in_processes
 
 Progress = Callable[[int, int], None]
 Batch = tuple[int, float, list[Row]]
@@ -26,7 +19,6 @@ Batch = tuple[int, float, list[Row]]
 
 _SECONDS_PER_BATCH = 1.5
 _MOST_UNITS = 256
-_AHEAD = 2  # batches per worker that are under way or waiting
 
 
 def run_study(
@@ -135,7 +127,7 @@ def _run_batch(design: StudyDesign, units: list[Unit]) -> Batch:
 
 
 def _in_this_process(design: StudyDesign, units: list[Unit], tally: _Tally) -> None:
-    with _one_blas_thread():
+    with one_blas_thread():
         place = 0
         while place < len(units):
             batch = units[place : place + tally.batch_size]
@@ -148,88 +140,18 @@ def _in_parallel(design: StudyDesign, units: list[Unit], workers: int, tally: _T
     if not units:
         return
     workers = min(workers, len(units))
-    context = multiprocessing.get_context("spawn")
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker)
-    waiting: set[Future[Batch]] = set()
-    place = 0
+
+    def batches() -> Iterator[tuple[StudyDesign, list[Unit]]]:
+        place = 0
+        while place < len(units):
+            batch = units[place : place + min(tally.batch_size, -(-len(units) // workers))]
+            yield design, batch
+            place += len(batch)
+
     try:
-        while waiting or place < len(units):
-            while place < len(units) and len(waiting) < _AHEAD * workers:
-                batch = units[place : place + min(tally.batch_size, -(-len(units) // workers))]
-                with _no_interruption():
-                    waiting.add(pool.submit(_run_batch, design, batch))
-                place += len(batch)
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            _keep_all(finished, tally)
-    except BaseException:
-        try:
-            _keep_all({future for future in waiting if future.done() and not future.exception()}, tally)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
-                process.terminate()
-        raise
-    pool.shutdown()
-
-
-def _keep_all(finished: set[Future[Batch]], tally: _Tally) -> None:
-    """Store what is there, then say what went wrong, if anything did."""
-    errors = []
-    for future in finished:
-        error = future.exception()
-        if error is None:
-            tally.keep(future.result())
-        else:
-            errors.append(error)
-    if not errors:
-        return
-    if isinstance(errors[0], BrokenProcessPool):
+        run_in_processes(_run_batch, batches(), workers, tally.keep)
+    except BrokenProcessPool:
         raise BayesieveError(
             f"A worker process died, perhaps for want of memory. The {tally.n_done:,} data sets finished in this "
             "run are stored; run the study again with fewer workers (--workers 1) to go on."
         ) from None
-    raise errors[0]
-
-
-def _prepare_worker() -> None:
-    """Leave interruptions and talking to the parent, end with it, and use one thread."""
-    with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.getLogger("bayesieve").addHandler(logging.NullHandler())
-    logging.getLogger("bayesieve").propagate = False
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    limit: Any = _one_blas_thread()
-    limit.__enter__()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextlib.contextmanager
-def _no_interruption() -> Iterator[None]:
-    """Start processes with Ctrl-C blocked, which they inherit: a terminal sends it to them, too."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Keep linear algebra to one thread where threadpoolctl, which scikit-learn brings, is there."""
-    try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
-    except ImportError:  # pragma: no cover
-        yield
-        return
-    with threadpool_limits(1):
-        yield

@@ -1,0 +1,1 @@
+"""Penalised regressions of the class on all features: paths, cross-validation and stability selection."""
