@@ -139,6 +139,8 @@ def _no_main() -> Iterator[None]:
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Keep linear algebra to one thread where threadpoolctl, which scikit-learn brings, is there."""
+    import scipy.linalg.blas  # noqa: F401, PLC0415 - a limit holds for libraries that are loaded, and SciPy has its own
+
     try:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415
     except ImportError:  # pragma: no cover
