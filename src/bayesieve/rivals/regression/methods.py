@@ -15,7 +15,7 @@ from bayesieve.rivals.regression.links import residual
 from bayesieve.rivals.regression.path import Design, Regression, columns_of, fit_path, warn_unfinished
 from bayesieve.rivals.regression.stability import check_threshold, stability_selection
 from bayesieve.rivals.regression.units import Progress, Running
-from bayesieve.utils import FloatArray, OptionError
+from bayesieve.utils import FloatArray, OptionError, one_blas_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,8 @@ class PenalisedRegression:
         """Return the scores at the last of falling penalties, each of which starts from the one before."""
         values, y = columns_of(matrix, self.name)
         design = Design.of(values, y, standardise=regression.standardise)
-        path = fit_path(design, regression, penalties)
+        with one_blas_thread():
+            path = fit_path(design, regression, penalties)
         warn_unfinished(self.name, path.penalties[-1:], ~path.converged[-1:])
         coefficients = path.coefficients[[-1]].toarray().ravel()
         eta = design.X @ coefficients[design.varies] + path.intercepts[-1]

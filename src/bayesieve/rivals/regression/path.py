@@ -33,6 +33,7 @@ from bayesieve.utils import (
     check_whole,
     compiled,
     is_number,
+    one_blas_thread,
     warn,
 )
 
@@ -252,7 +253,8 @@ def regression_path(
     """
     regression = Regression(**options)
     values, y = columns_of(matrix, method)
-    path = fit_path(Design.of(values, y, standardise=regression.standardise), regression, penalties)
+    with one_blas_thread():  # products are small: threads would wait for each other
+        path = fit_path(Design.of(values, y, standardise=regression.standardise), regression, penalties)
     warn_unfinished(method, path.penalties, ~path.converged)
     return path
 
