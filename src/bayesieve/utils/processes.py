@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 _AHEAD = 2  # tasks per worker that are under way or waiting
+_held = contextlib.ExitStack()  # a limit that nobody holds is lifted when it is collected
 
 
 def run_in_processes(
@@ -99,8 +100,7 @@ def _prepare(setup: Callable[..., None] | None, arguments: tuple[Any, ...]) -> N
     logging.getLogger("bayesieve").addHandler(logging.NullHandler())
     logging.getLogger("bayesieve").propagate = False
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    limit: Any = one_blas_thread()
-    limit.__enter__()
+    _held.enter_context(one_blas_thread())
     if setup is not None:
         setup(*arguments)
 
