@@ -85,3 +85,16 @@ def test_the_share_that_the_data_suggest_is_marked_and_can_be_taken(opened, made
 def test_nothing_is_suggested_without_shuffled_labels(opened, made):
     page = opened(made("two classes").path)
     assert not page.locator("#prior-suggested").is_visible()
+
+
+def test_a_list_that_ends_at_a_limit_claims_the_same_on_its_page(tmp_path, opened):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 300))
+    X[30:, :30] += 1.1
+    selection = bs.FalseDiscovery(0.1).select(bs.screen(X, np.repeat(["a", "b"], 30), shuffles=40))
+    assert selection.estimate is not None
+    bs.report.write(selection, tmp_path / "page.html")
+    page = opened(tmp_path / "page.html")
+    assert results(page)["expected_false"] == pytest.approx(selection.false_positive_estimate.expected, rel=1e-12)
+    set_to(page, {"rule": "fdr", "proportion": 0.2})
+    check(page, selection.posterior, {"rule": "fdr", "proportion": 0.2})

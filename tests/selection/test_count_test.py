@@ -135,3 +135,26 @@ def test_rules_bound_what_shuffled_labels_say(rule):
         assert 0.99 * counts.mean() <= 0.1 * selection.n_selected
     else:
         assert np.mean(0.99 * counts <= 0.1 * selection.n_selected) >= 0.9
+
+
+def test_a_list_that_ends_at_a_limit_claims_what_passes_there():
+    """Between its last feature and the next, more and more pass with shuffled labels, up to the limit."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 600))
+    X[30:, :40] += 1.0
+    posterior = bs.screen(X, np.repeat([0, 1], 30), shuffles=60)
+    for rule, limit_of in ((bs.FalseDiscovery(0.1), lambda k: 0.1 * k), (bs.NeymanPearson(2.5), lambda k: 2.5)):
+        selection = rule.select(posterior)
+        k = selection.n_selected
+        assert not selection.was_cut
+        falling = np.sort(posterior.log_odds)[::-1]
+        passing = [
+            posterior.null_share * posterior.shuffled.expected(cut, posterior.prior_log_odds)
+            for cut in np.linspace(falling[k - 1], falling[k] + 1e-9, 400)
+        ]
+        claim = selection.false_positive_estimate
+        assert claim.expected == pytest.approx(min(limit_of(k), max(passing)), rel=0.05)
+        assert claim.expected > passing[0]
+        assert claim.high >= claim.expected
+    cut = posterior.shuffled.expected(0.0, posterior.prior_log_odds) * posterior.null_share
+    assert bs.MinimalRisk(0.5).select(posterior).false_positive_estimate.expected == pytest.approx(cut)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.data import ReportData
 from bayesieve.report.encoding import encode_array
-from bayesieve.selection import count_lines
+from bayesieve.selection import Selection, count_lines
 from bayesieve.utils import FloatArray
 
 _EACH, _STEP = 200, 1.02  # strongest features, shuffled and not, that have a cut each; growth of numbers beyond
@@ -67,7 +67,7 @@ def judgement(report: ReportData) -> dict[str, Any]:
     found: dict[str, Any] = {
         "list": {
             "size": selection.n_selected, "cut": _number(selection.cut), "tied_out": selection.n_tied_out,
-            "was_cut": selection.was_cut, "judgement": [*map(report.say, count_lines(selection))],
+            "claim": _claim(selection), "was_cut": selection.was_cut, "judgement": [*map(report.say, count_lines(selection))],
         },
         "shuffled": None,
     }  # fmt: skip
@@ -80,6 +80,14 @@ def judgement(report: ReportData) -> dict[str, Any]:
             "counts": encode_array(curve.counts.ravel(), "u2" if curve.counts.max() < 2**16 else "i4"),
         }  # fmt: skip
     return found
+
+
+def _claim(selection: Selection) -> dict[str, float] | None:
+    """What the list of the run claims about its false positives, if labels were shuffled."""
+    if selection.posterior.shuffled is None:
+        return None
+    claim = selection.false_positive_estimate
+    return {"expected": float(claim.expected), "low": float(claim.low), "high": float(claim.high)}
 
 
 def _number(value: float) -> float | str:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.posterior import FeaturePosterior, Loss, logit, longest_sure_prefix
-from bayesieve.selection.selection import Selection, check_posterior, judge, prefix
+from bayesieve.selection.selection import Selection, check_posterior, judge, prefix, read_at_limit
 from bayesieve.utils import (
     BoolArray,
     FloatArray,
@@ -186,7 +186,8 @@ class NeymanPearson:
         if shuffled is not None:
             cost = posterior.null_share * shuffled.reaching[posterior.ranking]
         size = int(np.count_nonzero(within_number(cost, allowed)))
-        return judge(prefix(posterior, size, f"at most {allowed:g} false positives expected"))
+        judged = judge(prefix(posterior, size, f"at most {allowed:g} false positives expected"))
+        return read_at_limit(judged, allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,8 @@ class FalseDiscovery:
                 expected = posterior.expected_fdr[posterior.ranking] * number
             allowed = within_share(expected, number, self.proportion)
             size = int(np.flatnonzero(allowed).max(initial=-1)) + 1
-            return judge(prefix(posterior, size, f"expected false-discovery rate at most {self.proportion:g}"))
+            judged = judge(prefix(posterior, size, f"expected false-discovery rate at most {self.proportion:g}"))
+            return read_at_limit(judged, self.proportion * size)
         rule = f"false-discovery proportion at most {self.proportion:g} with probability {self.confidence:g}"
         if posterior.shuffled is not None:
             return judge(prefix(posterior, self._sure_size(posterior), rule))

@@ -421,6 +421,26 @@ def judge(selection: Selection, *, shorten: bool = True) -> Selection:
     return replace(tested, mask=mask, cut=cut, n_tied_out=0, was_cut=True)
 
 
+def read_at_limit(selection: Selection, limit: float) -> Selection:
+    """Let a list that ends at a limit of false positives claim what passes at that limit, not at its last feature.
+
+    Where such a list ends is chosen by looking at the features, and between its last one and the next the number
+    that passes with shuffled labels goes on rising, up to the limit: the number at the last feature is too small.
+    """
+    posterior, size = selection.posterior, selection.n_selected
+    if posterior.shuffled is None or selection.was_cut or not 0 < size < posterior.n_features:
+        return selection
+    ranking = posterior.ranking
+    if not selection.mask[ranking[:size]].all():  # shortened to features with evidence of their own
+        return selection
+    now = selection.false_positive_estimate
+    beyond = posterior.null_share * float(posterior.shuffled.reaching[ranking[size]])
+    expected = max(now.expected, min(limit, beyond))
+    if expected == now.expected:
+        return selection
+    return replace(selection, estimate=replace(now, expected=expected, high=max(now.high, expected)))
+
+
 def _with_own_evidence(selection: Selection) -> Selection:
     """Take features off the list whose log Bayes factor is not over 0; features share a prior probability."""
     posterior, prior = selection.posterior, float(np.asarray(selection.posterior.prior_log_odds))

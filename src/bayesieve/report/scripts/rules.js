@@ -54,7 +54,7 @@ export function keepList(/** @type {Evidence} */ evidence, /** @type {Payload} *
   const { list } = payload;
   if (list) {
     const cut = typeof list.cut === "number" ? list.cut : Number(list.cut ?? Infinity);
-    evidence.ofTheRun = { key: keyOf(stored), size: list.size, cut, tiedOut: list.tied_out };
+    evidence.ofTheRun = { key: keyOf(stored), size: list.size, cut, tiedOut: list.tied_out, claim: list.claim };
   }
 }
 
@@ -79,14 +79,14 @@ function nullShareOf(/** @type {Evidence} */ evidence, /** @type {State} */ stat
 }
 
 /** False positives of a list from shuffled labels; null if they were not shuffled. */
-function estimateOf(/** @type {Evidence} */ evidence, /** @type {State} */ state, { size, cut }) {
+function estimateOf(/** @type {Evidence} */ evidence, /** @type {State} */ state, { size, cut, limit }) {
   const { shuffled, priors } = evidence;
   if (!shuffled) {
     return null;
   }
   const shared = priors ? Math.log(state.odds_factor) : logOddsOf(evidence, state.prior);
   const x = cut === Infinity ? cut : cut - shared - ratioPart(evidence, state);
-  return estimateAt(shuffled, x, nullShareOf(evidence, state), size);
+  return estimateAt(shuffled, x, nullShareOf(evidence, state), size, limit);
 }
 
 /** Whether one prior probability, which may be 0 or 1, holds for all features. */
@@ -198,8 +198,9 @@ export function solve(/** @type {Evidence} */ evidence, /** @type {State} */ sta
     return last;
   }
   const ofTheRun = evidence.ofTheRun?.key === key ? evidence.ofTheRun : null;
-  const { size, cut, tiedOut } = ofTheRun ?? listOf(evidence, weights, state);
-  const estimate = estimateOf(evidence, state, { size, cut });
+  const { size, cut, tiedOut, limit = 0, claim } = ofTheRun ?? listOf(evidence, weights, state);
+  const found = estimateOf(evidence, state, { size, cut, limit });
+  const estimate = found && { ...found, ...claim };
   evidence.lastSolution = {
     key,
     size,
@@ -228,19 +229,22 @@ function listOf(/** @type {Evidence} */ evidence, /** @type {Weights} */ weights
     const cut = logOddsOf(evidence, state.rule === "mnc" ? 0.5 : state.threshold);
     const size = firstWhere(n, (i) => !(logOdds[i] > cut));
     const after = Number.isFinite(cut) ? firstWhere(n, (i) => logOdds[i] < cut) : size;
-    return { size, cut, tiedOut: after - size };
+    return { size, cut, tiedOut: after - size, limit: 0, claim: null };
   }
   const { shuffled } = evidence;
   const nullShare = shuffled ? nullShareOf(evidence, state) : 1;
   let size = 0;
+  let limit = 0; // of false positives, at which a list ends
   if (state.rule === "cmnc") {
     size = Math.min(state.n_selected, n);
   } else if (state.rule === "np") {
     const most = mostFalse(state.expected_false_positives);
     const expected = shuffled ? expectedDownTo(shuffled, nullShare) : cumulativeFalse;
     size = firstWhere(n, (i) => !(expected[i + 1] <= most));
+    limit = state.expected_false_positives;
   } else if (state.rule === "fdr") {
     size = longestShare(shuffled ? expectedByRate(shuffled, nullShare) : cumulativeFalse, state.proportion);
+    limit = state.proportion * size;
   } else if (shuffled) {
     size = longestShare(boundDownTo(shuffled, nullShare, state.confidence), state.proportion);
   } else {
@@ -248,7 +252,7 @@ function listOf(/** @type {Evidence} */ evidence, /** @type {Weights} */ weights
   }
   const cut = size ? logOdds[size - 1] : Infinity;
   const after = size ? firstWhere(n, (i) => logOdds[i] < cut) : size;
-  return { size, cut, tiedOut: after - size };
+  return { size, cut, tiedOut: after - size, limit, claim: null };
 }
 
 /** A bound on a number of errors, with room for rounding. */

@@ -61,8 +61,11 @@ function quantile(sorted, probability) {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(place)))];
 }
 
-/** False positives of a list cut at x: mean, 90% interval, and how many shuffles give a list as long. */
-export function estimateAt(/** @type {Shuffled} */ shuffled, x, nullShare, size) {
+/**
+ * False positives of a list cut at x: mean, 90% interval, and how many shuffles give a list as long.
+ * A list that ends at a limit of false positives claims what passes there, before the next feature does.
+ */
+export function estimateAt(/** @type {Shuffled} */ shuffled, x, nullShare, size, limit = 0) {
   if (x === Infinity) {
     return { expected: 0, low: 0, high: 0, step: 0, asLong: shuffled.n, hitRate: 1, counts: [] };
   }
@@ -73,11 +76,14 @@ export function estimateAt(/** @type {Shuffled} */ shuffled, x, nullShare, size)
   const kept = Math.min(size, firstWhere(own.length, (i) => !(own[i] > least)));
   const asLong = n - firstWhere(n, (k) => sorted[k] >= kept);
   const weak = size > 0 && x < least; // weaker features were not kept of the shuffles, only how many come as far
-  const expected = (nullShare * (weak ? reached[size - 1] : sum)) / n;
+  const there = (nullShare * (weak ? reached[size - 1] : sum)) / n;
+  const beyond = size > 0 && size < own.length ? (nullShare * reached[size]) / n : 0;
+  const expected = Math.max(there, Math.min(limit, beyond));
   const most = 0.1 * size * (1 + 1e-12);
   const hitRate = firstWhere(shuffled.n, (k) => nullShare * sorted[k] > most) / shuffled.n;
   const counts = Array.from(sorted, (count) => Math.round(nullShare * count));
-  return { expected, low, high: weak ? Math.max(high, expected) : high, step: nullShare / n, asLong, hitRate, counts };
+  const top = weak || expected > there ? Math.max(high, expected) : high;
+  return { expected, low, high: top, step: nullShare / n, asLong, hitRate, counts };
 }
 
 /** The numbers of false positives that shuffled labels give, as a distribution. */

@@ -42,7 +42,10 @@
  *     | { kind: "blocks", keys: string[], names: string[] }
  *     | { kind: "terms", names: string[], first: any } | null,
  *   sites: Sites | null,
- *   list?: { size: number, cut: number | string | null, tied_out: number, was_cut: boolean, judgement: string[] },
+ *   list?: {
+ *     size: number, cut: number | string | null, tied_out: number, claim: Claim | null, was_cut: boolean,
+ *     judgement: string[],
+ *   },
  *   shuffled?: { n: number, scheme: string, by_feature: boolean, least: number | string, cut: any, counts: any, reached: any } | null,
  * }} Payload
  *
@@ -89,11 +92,15 @@
  *   expected: number, low: number, high: number, step: number, asLong: number, hitRate: number, counts: number[],
  * }} Estimate
  *
+ * The list of the run, which may have been shortened, and what it claims about its false positives.
+ * @typedef {{ expected: number, low: number, high: number }} Claim
+ * @typedef {{ key: string, size: number, cut: number, tiedOut: number, limit?: number, claim: Claim | null }} Kept
+ *
  * What the data say; `priors` where every feature has its own prior, else the shared one.
  * @typedef {{
  *   n: number, logBayesFactor: Float64Array, priors: Float64Array | null, priorProbability: number | null,
  *   priorLogOdds: number, ratio: Payload["ratio"], underNull: NullTable | null, stored: Float64Array,
- *   shuffled: Shuffled | null, ofTheRun: { key: string, size: number, cut: number, tiedOut: number } | null,
+ *   shuffled: Shuffled | null, ofTheRun: Kept | null,
  *   slots: Weights[], lastSolution: Solution | null, lastDistribution: ListDistribution | null,
  *   logOdds: (state: State) => Float64Array, weights: (state: State) => Weights, shift: (state: State) => number,
  * }} Evidence
