@@ -67,7 +67,8 @@ def judgement(report: ReportData) -> dict[str, Any]:
     found: dict[str, Any] = {
         "list": {
             "size": selection.n_selected, "cut": _number(selection.cut), "tied_out": selection.n_tied_out,
-            "claim": _claim(selection), "was_cut": selection.was_cut, "judgement": [*map(report.say, count_lines(selection))],
+            "claim": _claim(selection), "was_cut": selection.was_cut,
+            "judgement": [*map(report.say, count_lines(selection))],
         },
         "shuffled": None,
     }  # fmt: skip

@@ -366,3 +366,17 @@ assert before[1:] == after[1:], (before[1:], after[1:])
 def test_a_regression_is_compared_by_value():
     assert Regression("probit", 0.5) == Regression("probit", 0.5)
     assert Regression().unit == 2 * Regression(lambda_scale="deviance").unit
+
+
+def test_the_84_regressions_as_one_method_offer_their_lists():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 30))
+    X[20:, 4] += 2.5
+    found = bs.score(X, [0] * 20 + [1] * 20, method="regressions")
+    lists, names = found.diagnostics["lists"], found.diagnostics["list_names"]
+    assert len(names) == len(set(names)) == 84
+    assert lists.shape == (84, 30)
+    assert found.top(1) == ("x4",)
+    np.testing.assert_allclose(found.score, lists.mean(axis=0))
+    one = bs.score(X, [0] * 20 + [1] * 20, method="lasso-logit", penalty=0.1)
+    assert np.array_equal(one.selected, lists[names.index("lasso-logit@0.1")])
