@@ -18,6 +18,7 @@ from scipy.special import log_ndtr
 from scipy.stats import norm
 from sklearn.linear_model import ElasticNet, LogisticRegression
 
+import bayesieve as bs
 from bayesieve import DataWarning
 from bayesieve.errors import DataError, LabelError, MissingExtraError, OptionError
 from bayesieve.rivals.regression import path as module, solver
