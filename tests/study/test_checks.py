@@ -249,3 +249,25 @@ def test_the_truth_follows_from_the_labels(small):
 def test_sizes_are_spread_evenly_by_ratio():
     assert spread((10, 20, 30), 5) == (10, 20, 30)
     assert spread(range(100, 5001, 100), 4) == (100, 400, 1400, 5000)
+
+
+def test_closeness_to_nothing_and_to_each_other_is_judged():
+    """Made numbers: one method 4 above nothing, one 40 below it; two methods 3 apart."""
+    made = {("regressions", "best"): 4, ("skbs", "own"): -40, ("bpm", "top"): 53, ("bd", "top"): 50}
+    design = built_in("figure-1a")
+    methods = [next(m for m in design.methods if (m.scores, m.rule) == role) for role in made]
+    design = design.changed(sizes=[200, 500], methods=[m.name for m in methods])
+    rows = [
+        {"n": n, "iteration": k, "method": m.name, "correct": 19_900.0 + gain + k % 2, "n_selected": 100.0,
+         "true_positives": 60.0 + gain + k % 2, "false_positives": 60.0, "seconds": 1.0}
+        for m, gain in zip(methods, made.values(), strict=True) for n in (200, 500) for k in range(8)
+    ]  # fmt: skip
+    view = ResultsView(results_of({key: [row[key] for row in rows] for key in rows[0]}, design))
+    found = check_statements(view)
+    assert found["near-nothing"].verdict is Verdict.FAILS
+    assert {(row.label, row.n) for row in found["near-nothing"].rows} == {
+        ("Regularized-best minus nothing selected", 200), ("MR-SKBS minus nothing selected", 200)
+    }  # fmt: skip
+    assert found["bpm-near-bd"].verdict is Verdict.HOLDS
+    assert [row.n for row in found["bpm-near-bd"].rows] == [500]
+    assert not found["skbs-then-below-limma"].rows

@@ -20,6 +20,7 @@ _LARGE, _VERY_LARGE = 500.0, 3000.0  # samples
 _ALIKE = 1.0  # features
 _NEAR = 0.1  # as a share of the markers
 _AGREE = 0.1  # as a share of the true false positives
+_CLOSE, _SMALL = 10.0, 200.0  # features, and samples: "very close to the trivial algorithm under small samples"
 _FEWEST_MARKERS = 5.0  # that a bin must be expected to hold
 _MINUS = "\N{MINUS SIGN}"
 
@@ -260,6 +261,21 @@ def _equality(view: ResultsView, first: str, second: str) -> Finding:
     return judge_equality(_differences(view.measure(), first, second), _ALIKE)
 
 
+def _near(view: ResultsView, first: str, *others: str, low: float = 0.0) -> Finding:
+    """A method is close to others from a number of samples on."""
+    return join(judge_equality(_differences(view.measure(), first, other, low), _CLOSE) for other in others)
+
+
+def _near_nothing(view: ResultsView, *methods: str) -> Finding:
+    """Under small samples methods label about as many features correctly as if nothing were selected."""
+    return join(
+        judge_equality(
+            tuple(row for row in _rows(f"{view.measure().titles[method]} minus nothing selected", view, method,
+                                       view.gain) if row.n <= _SMALL), _CLOSE)
+        for method in methods
+    )  # fmt: skip
+
+
 def _gain(view: ResultsView, first: str, second: str) -> Finding:
     rows = _differences(view.measure(), first, second)
     return judge_gain(rows) if rows and rows[-1].n >= _VERY_LARGE else NOTHING
@@ -367,6 +383,8 @@ def _costs(view: ResultsView, unit: str, *, scores: Sequence[str], low: float, h
 MNC_JP, MNC_PP, CMNC_JP, CMNC_PP = ("obf-jp", "mnc"), ("obf-pp", "mnc"), ("obf-jp", "top"), ("obf-pp", "top")
 BD, WELCH, LIMMA, MI, NMC = (("bd", "top"), ("welch", "top"), ("limma", "top"), ("mi", "top"), ("nmc", "top"))
 _OBF = (MNC_JP, MNC_PP, CMNC_JP, CMNC_PP)
+REGULARIZED, SKBS, MR_SKBS = ("regressions", "best"), ("skbs", "top"), ("skbs", "own")
+BPM, BAYESREG = ("bpm", "top"), ("bayesreg", "best")
 _TEXT, _1A, _1B, _PROOF = "section 6", "section 6, Figure 1(a)", "section 6, Figure 1(b)", "Theorems 2 and 3"
 _OURS = "our own question"
 _PROMISED = "promised by the model where it is right, as for data drawn from its prior"
@@ -392,6 +410,25 @@ STATEMENTS: dict[str, Statement] = {
     "t-above-nmc": Statement(
         "For large samples (n of 500 and more) NMC is below the t-test", _1A, (WELCH, NMC),
         partial(_lead, low=_LARGE)),
+    "near-nothing": Statement(
+        "Regularized-best and MR-SKBS are close to selecting nothing under small samples (within 10 features "
+        "up to n = 200)", _1A, (REGULARIZED, MR_SKBS), _near_nothing),
+    "skbs-first-above-bpm": Statement(
+        "CMNC-SKBS is above BPM below n = 300", _1A, (SKBS, BPM), partial(_lead, high=299.0)),
+    "skbs-then-below-bpm": Statement(
+        "CMNC-SKBS is below BPM above n = 300", _1A, (BPM, SKBS), partial(_lead, low=301.0)),
+    "skbs-then-below-limma": Statement(
+        "CMNC-SKBS is below the moderated t-test from about n = 650 on", _1A, (LIMMA, SKBS),
+        partial(_lead, low=650.0)),
+    "after-bd": Statement(
+        "For large samples (n of 500 and more) BD is followed by BPM, t-test, CMNC-SKBS, then NMC", _1A,
+        (BD, BPM, BPM, WELCH, WELCH, SKBS, SKBS, NMC), partial(_lead, low=_LARGE)),
+    "bpm-near-bd": Statement(
+        "For large samples (n of 500 and more) BPM is close to BD (within 10 features)", _1A, (BPM, BD),
+        partial(_near, low=_LARGE)),
+    "bayesreg-like-regularized": Statement(
+        "BayesReg-best is comparable to Regularized-best and MR-SKBS (within 10 features)", _1A,
+        (BAYESREG, REGULARIZED, MR_SKBS), _near),
     "mi-poorest": Statement("MI is the poorest method at every n", _1A, (MI,), _last_place),
     "obf-best": Statement("The best method is an OBF up to n = 1,000", f"{_TEXT}, on Table 1", _OBF, _early_first),
     "obf-best-throughout": Statement(

@@ -199,7 +199,7 @@ class ResultsView:
                 each.name
                 for each in self.methods
                 if (each.scores, each.rule) == (scores, rule)
-                and all(PAPER.get(option) == value for option, value in each.options.items())
+                and all(PAPER[option] == value for option, value in each.options.items() if option in PAPER)
             ),
             None,
         )
