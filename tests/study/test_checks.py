@@ -12,11 +12,11 @@ from made_studies import K4, K4_ERROR, METHODS, as_in_the_specification, results
 from scipy import stats
 
 from bayesieve.study import Method, StudyDesign, StudyResults, built_in, run_study
-from bayesieve.study.checks import (
-    STATEMENTS,
+from bayesieve.study.checks import STATEMENTS, check_statements
+from bayesieve.study.results_view import Estimate, Measure, ResultsView, spread
+from bayesieve.study.verdicts import (
     Row,
     Verdict,
-    check_statements,
     judge_decline,
     judge_equality,
     judge_gain,
@@ -24,7 +24,6 @@ from bayesieve.study.checks import (
     judge_no_deficit,
     step,
 )
-from bayesieve.study.results_view import Estimate, Measure, ResultsView, spread
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 

@@ -22,10 +22,10 @@ from bayesieve.study import (
     run_grid,
     write_trust_report,
 )
-from bayesieve.study.checks import Verdict
 from bayesieve.study.measures import FOUND_AT, claim_measures, measure_names, ranking_measures
 from bayesieve.study.results_view import Estimate
 from bayesieve.study.trust import Claim
+from bayesieve.study.verdicts import Verdict
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bayesieve.study.checks import STATEMENTS, Verdict, check_statements
+from bayesieve.study.checks import STATEMENTS, check_statements
 from bayesieve.study.figures import STYLE, figures_of
 from bayesieve.study.measures import COSTS, bin_names
 from bayesieve.study.results_view import ResultsView, relative_costs, spread
 from bayesieve.study.store import StudyResults
+from bayesieve.study.verdicts import Verdict
 from bayesieve.utils import (
     FORMATS,
     DataError,

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.study.checks import NOTHING, Finding, Row, Verdict
 from bayesieve.study.grid import StudyGrid
 from bayesieve.study.measures import CLAIM_HOLDS, CLAIMED, CONFIDENCE, FOUND_AT
 from bayesieve.study.results_view import FEWEST, Estimate, ResultsView
 from bayesieve.study.store import StudyResults
+from bayesieve.study.verdicts import NOTHING, Finding, Row, Verdict
 
 AGREE = (0.8, 1.25)
 """Quotients of claimed and true false positives between which a claim holds."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from bayesieve.study.checks import Verdict
 from bayesieve.study.design import Method
 from bayesieve.study.figures import STYLE, WIDTH, Look, assign_looks, bar_lengths
 from bayesieve.study.grid import StudyGrid
@@ -20,6 +19,7 @@ from bayesieve.study.report import draw_pictures, origin, render_pages
 from bayesieve.study.results_view import Estimate
 from bayesieve.study.store import StudyResults
 from bayesieve.study.trust import AGREE, TrustView, check_trust
+from bayesieve.study.verdicts import Verdict
 from bayesieve.utils import (
     BLUE,
     FORMATS,
