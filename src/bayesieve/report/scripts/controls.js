@@ -86,7 +86,7 @@ function showSuggestion(/** @type {Context} */ { payload, store, announce }, /**
   const button = /** @type {HTMLButtonElement} */ (byId("control-suggested"));
   const some = share > 0;
   const words = some ? `that ${formatNumber(100 * share, 2)}% are (marked)` : "no more markers than shuffled labels do";
-  line.querySelector("span").textContent = `The data suggest ${words}.`;
+  byId("prior-words").textContent = `The data suggest ${words}.`;
   line.hidden = false;
   button.hidden = !some;
   if (some) {
