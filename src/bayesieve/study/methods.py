@@ -400,5 +400,7 @@ def measure_costs(
 
 def _select_alone(method: Method, rivals: Mapping[str, Rival], data: DataSet) -> BoolArray:
     if data.matrix is not None and rivals[method.name].uses == "moments":
-        data = DataSet(Moments.from_labelled(data.matrix, n_threads=1), data.truth, data.matrix)
+        shape = rivals[method.name].name == "obf"  # others do without cubes and fourth powers
+        moments = Moments.from_labelled(data.matrix, n_threads=1, shape=shape)
+        data = DataSet(moments, data.truth, data.matrix)
     return select(method, Scoring(data, [method], rivals).of(method), data.truth)[0]

@@ -17,7 +17,7 @@ from numpy import __version__ as numpy_version
 
 from bayesieve import __version__
 from bayesieve.study.design import BEST, StudyDesign
-from bayesieve.study.measures import Row, measure_names
+from bayesieve.study.measures import COSTS, Row, measure_names
 from bayesieve.utils import DataWarning, FileError, OptionError, warn
 
 
@@ -247,8 +247,9 @@ def _with_best(design: StudyDesign, wide: pl.DataFrame) -> pl.DataFrame:
         means = lists.group_by("n", "method", maintain_order=True).agg(pl.col("correct").mean())
         best = means.sort("correct", descending=True, maintain_order=True).unique("n", keep="first")
         chosen = lists.join(best.select("n", "method"), on=["n", "method"], how="semi")
-        chosen = chosen.with_columns(method=pl.lit(method.name)).drop("seconds")
-        chosen = chosen.join(own.select("n", "iteration", "seconds"), on=["n", "iteration"], how="left")
+        costs = [name for name in COSTS if name in wide.columns]
+        chosen = chosen.with_columns(method=pl.lit(method.name)).drop(costs)
+        chosen = chosen.join(own.select("n", "iteration", *costs), on=["n", "iteration"], how="left")
         rest = wide.filter(~pl.col("method").is_in([method.name, f"{method.name}/each"]))
         wide = pl.concat([rest, each, chosen.select(wide.columns)])
     return wide
