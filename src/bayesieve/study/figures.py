@@ -367,14 +367,14 @@ def costs(view: ResultsView) -> Figure:
     with open_figure(STYLE, WIDTH, 1.1 + 0.22 * len(names)) as figure:
         panels = figure.subplots(1, 2, sharey=True)
         unit = view.methods[0].title
-        _ratios(panels[0], table["times_reference"].to_list(), "{:.2g}", f"time\n({unit} = 1, logarithmic scale)")
-        _ratios(panels[1], table["peak_megabytes"].to_list(), "{:.2g} MB",
+        _ratios(panels[0], table["times_reference"].to_list(), "", f"time\n({unit} = 1, logarithmic scale)")
+        _ratios(panels[1], table["peak_megabytes"].to_list(), " MB",
                 "peak of memory beyond the data\n(MB, logarithmic scale)")  # fmt: skip
         panels[0].set_yticks(range(len(names)), names)
     return figure
 
 
-def _ratios(axes: Axes, values: list[float], form: str, label: str) -> None:
+def _ratios(axes: Axes, values: list[float], unit: str, label: str) -> None:
     """Points on a logarithmic axis, each joined to the value of the method that is the unit (the last)."""
     places = range(len(values))
     axes.set_xscale("log")
@@ -382,10 +382,10 @@ def _ratios(axes: Axes, values: list[float], form: str, label: str) -> None:
     axes.hlines(places, values[-1], values, color=BLUE, lw=2.5)
     axes.plot(values, places, "o", color=BLUE, ms=5)
     for place, value in zip(places, values, strict=True):
-        right = value >= values[-1]
-        axes.annotate(form.format(value), (value, place), (6 if right else -6, 0), textcoords="offset points",
-                      ha="left" if right else "right", va="center", fontsize=8.0)  # fmt: skip
-    axes.set_xlim(0.35 * min(values), 4.0 * max(values))
+        number = f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+        axes.annotate(f"{number}{unit}", (max(value, values[-1]), place), (6, 0), textcoords="offset points",
+                      ha="left", va="center", fontsize=8.0)  # fmt: skip
+    axes.set_xlim(0.35 * min(values), 8.0 * max(values))
     axes.set_xlabel(label)
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.tick_params(axis="y", length=0)
