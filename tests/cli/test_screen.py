@@ -969,6 +969,21 @@ def test_interruption_is_said(bayesieve, monkeypatch):
     assert not Path("list.csv").exists()
 
 
+def test_interruption_while_a_compiled_module_loads_is_no_bug(bayesieve, monkeypatch):
+    def interrupted(*_, **__):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as pressed:
+            raise ImportError("initialization failed") from pressed
+
+    monkeypatch.setattr("bayesieve.cli.screen.screen", interrupted)
+    write("t.csv", GOOD)
+    result = bayesieve("screen", "t.csv", "--labels", "stage", "--out", "list.csv")
+    assert (result.code, result.out) == (130, "")
+    assert "interrupted" in result.err
+    assert "Traceback" not in result.err
+
+
 def test_killing_leaves_the_old_file_or_the_new_one(tmp_path):
     rng = np.random.default_rng(10)
     names = "\n".join(

@@ -15,6 +15,9 @@ from typing import Any
 from bayesieve.utils import BayesieveWarning, Message, OptionError
 
 
+INTERRUPTED = "interrupted; files that were being written are as they were before."
+
+
 class EndingError(BaseException):
     """An end that is no mistake: an interruption, or a reader that has seen enough.
 
@@ -37,9 +40,24 @@ def endings() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise EndingError(130, "interrupted; files that were being written are as they were before.") from None
+        raise EndingError(130, INTERRUPTED) from None
     except BrokenPipeError:  # the reader of standard output, such as head, has seen enough
         raise EndingError(0) from None
+    except Exception as error:
+        if _after_interruption(error):
+            raise EndingError(130, INTERRUPTED) from None
+        raise
+
+
+def _after_interruption(error: BaseException | None) -> bool:
+    """Whether an error arose from Ctrl-C: compiled modules that are interrupted while they load raise ImportError."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 class _ToTalk(logging.Handler):
