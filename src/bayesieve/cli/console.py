@@ -14,7 +14,6 @@ from typing import Any
 
 from bayesieve.utils import BayesieveWarning, Message, OptionError
 
-
 INTERRUPTED = "interrupted; files that were being written are as they were before."
 
 
@@ -50,7 +49,7 @@ def endings() -> Iterator[None]:
 
 
 def _after_interruption(error: BaseException | None) -> bool:
-    """Whether an error arose from Ctrl-C: compiled modules that are interrupted while they load raise ImportError."""
+    """Whether an error arose from Ctrl-C: a compiled module interrupted while it loads raises ImportError."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, KeyboardInterrupt):
