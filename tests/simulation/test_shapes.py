@@ -79,3 +79,32 @@ def test_pieces_are_those_of_the_whole():
 def test_constants_are_checked(wrong):
     with pytest.raises((DataError, OptionError), match=next(iter(wrong))):
         data_model("shapes", **wrong)
+
+
+def test_only_correlations_of_markers_differ_where_covariances_do():
+    model = ShapedModel(n_features=40, marker_share=0.15, block_size=3, correlation=0.3, marker_correlation=0.8,
+                        effect="covariance", deviation_spread=0.2)  # fmt: skip
+    data = model.draw(40_000, seed=5)
+    markers = np.flatnonzero(data.true_markers)
+    assert markers.size == 6
+    assert set(markers // 3) == {markers[0] // 3, markers[-1] // 3}  # whole blocks
+    first, second = (data.values[data.labels == k] for k in (0, 1))
+    one, other = np.corrcoef(first.T), np.corrcoef(second.T)
+    for block in range(13):
+        a, b, c = 3 * block + np.arange(3)
+        here = a in markers
+        assert one[a, b] == pytest.approx(0.8 if here else 0.3, abs=0.03)
+        assert other[a, b] == pytest.approx(-0.8 if here else 0.3, abs=0.03)
+        assert other[a, c] == pytest.approx(0.8 if here else 0.3, abs=0.03)
+        assert other[b, c] == pytest.approx(-0.8 if here else 0.3, abs=0.03)
+    assert np.abs(first.mean(axis=0) - second.mean(axis=0)).max() < 0.06
+    assert np.abs(np.log(first.std(axis=0) / second.std(axis=0))).max() < 0.03
+
+
+def test_all_markers_may_be_shifted_alike():
+    data = ShapedModel(
+        n_features=50, marker_share=0.1, mean_shift=2.0, mean_deviation=0.0, deviation_spread=0.0
+    ).draw(20_000, seed=1)
+    gap = data.values[data.labels == 1].mean(axis=0) - data.values[data.labels == 0].mean(axis=0)
+    assert gap[data.true_markers] == pytest.approx(2.0, abs=0.07)
+    assert np.abs(gap[~data.true_markers]).max() < 0.07

@@ -178,8 +178,8 @@ def simulate(options: dict[str, Any]) -> None:
 
 @app.command()
 @with_options(
-    argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, or a TOML "
-             "file.", None,
+    argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, "
+             "correlations, or a TOML file.", None,
              metavar="STUDY"),
     option("out", Path | None, None, OUTPUT, "Folder of the results; the study's name.", "-o", metavar="FOLDER"),
     option("iterations", int | None, None, "Options", "Data sets per number of samples.", min=1),

@@ -14,6 +14,7 @@ from bayesieve.cli.console import EndingError, Talk
 from bayesieve.study import (
     FILE_NAME,
     GRIDS,
+    RecoveryView,
     StudyDesign,
     StudyGrid,
     StudyResults,
@@ -21,13 +22,16 @@ from bayesieve.study import (
     built_in,
     built_in_grid,
     built_in_names,
+    check_recovery,
     check_trust,
+    describe_recovery,
     due_units,
     model_of,
     n_workers,
     relative_costs,
     run_grid,
     run_study,
+    write_recovery_report,
     write_report,
     write_trust_report,
 )
@@ -135,10 +139,18 @@ def _run_grid(grid: StudyGrid, settings: Mapping[str, Any], talk: Talk) -> None:
                 f"interrupted; {watch.n_done:,} of {total:,} data sets are finished and stored in {folder}. Run "
                 "the same command again to go on.",
             ) from None
-    for claim, found in check_trust(TrustView(grid, results)):
-        if found.rows:
-            print(f"{str(found.verdict).capitalize()}: {claim}.", flush=True)  # noqa: T201
-    write = functools.partial(write_trust_report, grid, results)
+    write: Callable[..., tuple[Path, ...]]
+    if "trust" in base.measures:
+        found = check_trust(TrustView(grid, results))
+        write = functools.partial(write_trust_report, grid, results)
+    else:
+        view = RecoveryView(grid, results)
+        print("\n".join(describe_recovery(view)), flush=True)  # noqa: T201
+        found = [(claim, finding) for claim, _, finding in check_recovery(view)]
+        write = functools.partial(write_recovery_report, grid, results)
+    for claim, finding in found:
+        if finding.rows:
+            print(f"{str(finding.verdict).capitalize()}: {claim}.", flush=True)  # noqa: T201
     _report(write, folder, talk)
 
 

@@ -31,10 +31,10 @@ from bayesieve.simulation.synthetic_data import (
     generator,
     seed_sequence,
 )
-from bayesieve.utils import DataError, FloatArray, IntArray, check_choice, check_whole
+from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray, check_choice, check_whole
 
 NOISES = ("gaussian", "student", "lognormal", "outlier", "contaminated")
-EFFECTS = ("mean", "variance", "both")
+EFFECTS = ("mean", "variance", "both", "covariance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,11 @@ class ShapedModel:
         ``"gaussian"``; ``"student"`` and ``"lognormal"``, scaled to variance 1; ``"outlier"``: Gaussian, but in
         some features one value is moved; ``"contaminated"``: Gaussian, but some values have a larger deviation.
     effect
-        In what markers differ: ``"mean"``, ``"variance"``, or ``"both"``.
-    mean_deviation
-        Standard deviation of the differences of means, in standard deviations of the noise.
+        In what markers differ: ``"mean"``, ``"variance"``, ``"both"``, or ``"covariance"``: correlations between
+        every second feature of a block and the others change their sign in class 1, each feature by itself is the
+        same in both classes.
+    mean_deviation, mean_shift
+        Standard deviation and mean of the differences of means, in standard deviations of the noise.
     log_variance_ratio
         Size of the logarithms of variance ratios; up or down at random.
     deviation_spread
@@ -64,6 +66,8 @@ class ShapedModel:
         Share of values with a larger deviation, and that deviation.
     block_size, correlation
         Size of the blocks of features, and the correlation of the underlying Gaussian noise within them.
+    marker_correlation
+        If given, markers fill whole blocks, and this is the correlation within them.
 
     Examples
     --------
@@ -89,13 +93,18 @@ class ShapedModel:
     contaminated_deviation: float = 5.0
     block_size: int = 1
     correlation: float = 0.0
+    marker_correlation: float | None = None
+    mean_shift: float = 0.0
 
     def __post_init__(self) -> None:
         check_whole("n_features", self.n_features, 1)
         check_whole("block_size", self.block_size, 1)
         check_choice("noise", self.noise, NOISES)
         check_choice("effect", self.effect, EFFECTS)
-        for name in ("marker_share", "outlier_share", "contaminated_share", "correlation"):
+        if self.effect == "covariance" and not (self.block_size > 1 and self.marker_correlation):
+            raise DataError("Covariances differ within blocks of markers: give block_size and marker_correlation.")
+        shares = ["marker_share", "outlier_share", "contaminated_share", "correlation"]
+        for name in shares if self.marker_correlation is None else [*shares, "marker_correlation"]:
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise DataError(f"{name} must lie between 0 and 1, not {getattr(self, name)!r}.")
         for name, least in (("degrees_of_freedom", 2.0), ("log_deviation", 0.0), ("contaminated_deviation", 0.0)):
@@ -104,11 +113,28 @@ class ShapedModel:
         for name in ("mean_deviation", "log_variance_ratio", "deviation_spread", "outlier_shift"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise DataError(f"{name} must be at least 0 and finite, not {getattr(self, name)!r}.")
+        if not math.isfinite(self.mean_shift):
+            raise DataError(f"mean_shift must be finite, not {self.mean_shift!r}.")
 
     @property
     def n_markers(self) -> int:
         """Number of markers."""
-        return round(self.marker_share * self.n_features)
+        number = round(self.marker_share * self.n_features)
+        if self.marker_correlation is None:
+            return number
+        n_whole = self.n_features // self.block_size
+        return self.block_size * min(round(number / self.block_size), n_whole)
+
+    def _place_markers(self, rng: np.random.Generator) -> BoolArray:
+        """Choose the features that are markers: any, or whole blocks."""
+        p, size = self.n_features, self.block_size
+        is_marker = np.zeros(p, dtype=bool)
+        if self.marker_correlation is None:
+            is_marker[rng.permutation(p)[: self.n_markers]] = True
+        else:
+            blocks = rng.permutation(p // size)[: self.n_markers // size]
+            is_marker[(size * blocks[:, None] + np.arange(size)).ravel()] = True
+        return is_marker
 
     def draw(
         self, n_samples: int | tuple[int, int], *, seed: Seed = None, n_threads: int | None = None
@@ -164,13 +190,12 @@ class ShapedModel:
         """
         sizes, sequence, p = class_sizes_of(n_samples), seed_sequence(seed), self.n_features
         rng = generator(sequence, LAYOUT)
-        is_marker = np.zeros(p, dtype=bool)
-        is_marker[rng.permutation(p)[: self.n_markers]] = True
+        is_marker = self._place_markers(rng)
         deviation = np.exp(self.deviation_spread * rng.standard_normal(p))
-        shift = np.where(is_marker, self.mean_deviation * rng.standard_normal(p), 0.0)
+        shift = np.where(is_marker, self.mean_shift + self.mean_deviation * rng.standard_normal(p), 0.0)
         half = np.where(is_marker, 0.5 * self.log_variance_ratio * rng.choice([-1.0, 1.0], p), 0.0)
-        shift *= self.effect != "variance"
-        half *= self.effect != "mean"
+        shift *= self.effect in ("mean", "both")
+        half *= self.effect in ("variance", "both")
         row = np.where(rng.random(p) < self.outlier_share, rng.integers(0, sum(sizes), p), -1)
         moved = self.outlier_shift * rng.choice([-1.0, 1.0], p)
         kind = np.where(is_marker, Kind.MARKER, Kind.NON_MARKER).astype(np.int8)
@@ -218,7 +243,7 @@ class ShapedValues:
     def strip(self, number: int, rows: Range) -> TileMaker:
         """Draw what the features of a block share, and return what makes the tiles of some samples."""
         shared = None
-        if self.model.block_size > 1 and self.model.correlation:
+        if self.model.block_size > 1 and (self.model.correlation or self.model.marker_correlation):
             n_blocks = -(-self.kind.size // self.model.block_size)
             shared = generator(self.seed, STRIP, number).standard_normal((rows[1] - rows[0], n_blocks))
         return functools.partial(self._tile, number, rows, shared)
@@ -226,14 +251,27 @@ class ShapedValues:
     def _tile(self, strip: int, rows: Range, shared: FloatArray | None, number: int, columns: Range) -> FloatArray:
         rng = generator(self.seed, TILE, strip, number)
         values = rng.standard_normal((rows[1] - rows[0], columns[1] - columns[0]))
-        if shared is not None:
-            values *= math.sqrt(1.0 - self.model.correlation)
-            values += math.sqrt(self.model.correlation) * shared[:, np.arange(*columns) // self.model.block_size]
-        self._reshape(values, rng, rows, slice(*columns))
         second = (np.arange(*rows) >= self.sizes[0]).astype(np.intp)
+        if shared is not None:
+            own, common = self._weights(columns)
+            values *= own
+            values += common[second] * shared[:, np.arange(*columns) // self.model.block_size]
+        self._reshape(values, rng, rows, slice(*columns))
         values *= self.spread[second, slice(*columns)]
         values += self.location[second, slice(*columns)]
         return values
+
+    def _weights(self, columns: Range) -> tuple[FloatArray, FloatArray]:
+        """Weights of a feature's own noise, and of what its block shares, the latter in each class."""
+        model, places = self.model, np.arange(*columns)
+        correlation = np.full(places.size, model.correlation)
+        is_marker = self.kind[slice(*columns)] == Kind.MARKER
+        if model.marker_correlation is not None:
+            correlation[is_marker] = model.marker_correlation
+        common = np.array([np.sqrt(correlation)] * 2)
+        if model.effect == "covariance":
+            common[1, is_marker & (places % model.block_size % 2 == 1)] *= -1.0
+        return np.sqrt(1.0 - correlation), common
 
     def _reshape(self, values: FloatArray, rng: np.random.Generator, rows: Range, part: slice) -> None:
         """Give Gaussian noise the shape of the model."""

@@ -12,6 +12,12 @@ from .grid import (
     run_grid as run_grid,
 )
 from .methods import model_of as model_of
+from .recovery import (
+    RecoveryView as RecoveryView,
+    check_recovery as check_recovery,
+    describe_recovery as describe_recovery,
+)
+from .recovery_report import write_recovery_report as write_recovery_report
 from .report import write_report as write_report
 from .results_view import relative_costs as relative_costs
 from .runner import due_units as due_units, n_workers as n_workers, run_study as run_study

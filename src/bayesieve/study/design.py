@@ -42,7 +42,8 @@ class Method:
         ``"top"`` for the ``n_selected`` features of the largest score; for scores that are log-odds also
         ``"mnc"``, ``"mr:0.9"``, ``"np:5"``, ``"fdr:0.1"`` or ``"fdp:0.1:0.9"``; for p-values ``"bh:0.05"``.
         ``"own"`` takes the list that a method chooses by itself, and ``"best"`` of a method with many lists the
-        one that labels most features correctly on average over iterations, which only a study can know.
+        one that labels most features correctly on average over iterations, which only a study can know; so is
+        ``"true-number"``, as many features of the largest score as there are markers.
     n_selected
         How many features ``"top"`` takes.
     options
@@ -116,15 +117,15 @@ def _as_plain(value: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-OWN, BEST = "own", "best"
+OWN, BEST, TRUE_NUMBER = "own", "best", "true-number"
 
 
 def parse_rule(rule: str) -> Rule | float | str | None:
-    """Return None for ``top``, the level of ``bh:LEVEL``, ``own``, ``best``, or the rule on log-odds of a text."""
+    """Return None for ``top``, the level of ``bh:LEVEL``, a word of its own, or the rule on log-odds of a text."""
     name, colon, number = str(rule).strip().lower().partition(":")
     if name == "top" and not colon:
         return None
-    if name in (OWN, BEST) and not colon:
+    if name in (OWN, BEST, TRUE_NUMBER) and not colon:
         return name
     try:
         if name != "bh":
@@ -133,7 +134,7 @@ def parse_rule(rule: str) -> Rule | float | str | None:
             raise ValueError
     except RuleError as error:
         raise OptionError(
-            f"{error} A study also takes 'top', 'own', 'best' and, for p-values, 'bh:0.05'."
+            f"{error} A study also takes 'top', 'true-number', 'own', 'best' and, for p-values, 'bh:0.05'."
         ) from None
     except ValueError:
         raise OptionError(f"The rule {rule!r} needs a level between 0 and 1, for example bh:0.05.") from None

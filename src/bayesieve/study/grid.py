@@ -17,7 +17,7 @@ from bayesieve.study.store import StudyResults
 from bayesieve.utils import OptionError, check_whole, did_you_mean, make_folder, read_toml, toml_line
 
 Progress = Callable[[int, int], None]
-GRIDS = ("trust",)
+GRIDS = ("trust", "correlations")
 """Names of the grids that come with the package."""
 _OWN = ("name", "title", "data", "constants")
 
@@ -207,7 +207,7 @@ class StudyGrid:
 
 
 def built_in_grid(name: str) -> StudyGrid:
-    """Return a grid that comes with the package: ``"trust"``.
+    """Return a grid that comes with the package: ``"trust"`` or ``"correlations"``.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def built_in_grid(name: str) -> StudyGrid:
     (10, 20, 50, 200)
     """
     if name not in GRIDS:
-        raise OptionError(f"There is no grid {name!r}; there is {', '.join(GRIDS)}.")
+        raise OptionError(f"There is no grid {name!r}; there are {', '.join(GRIDS)}.")
     text = resources.files("bayesieve.study").joinpath("studies", f"{name}.toml").read_text(encoding="utf-8")
     return StudyGrid.from_dict(tomllib.loads(text), name)
 

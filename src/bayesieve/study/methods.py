@@ -30,7 +30,7 @@ from bayesieve.rivals import (
 from bayesieve.selection import Rule, Selection
 from bayesieve.simulation import DataModel, data_model
 from bayesieve.stats import Moments
-from bayesieve.study.design import BEST, OWN, Method, StudyDesign, parse_rule
+from bayesieve.study.design import BEST, OWN, TRUE_NUMBER, Method, StudyDesign, parse_rule
 from bayesieve.study.measures import (
     CLAIMED,
     PEAK,
@@ -303,13 +303,16 @@ def _trust_measures(
 def select(method: Method, found: Scores, truth: Any = None) -> tuple[BoolArray, float, Selection | None]:
     """Apply the rule of a method; return the list, the cut on the score, and what the rule says of it."""
     rule = parse_rule(method.rule)
+    number = method.n_selected
+    if rule == TRUE_NUMBER:
+        rule, number = None, int(np.sum(truth))
     if rule is None and found.rival is not None and found.rival.tie_break is not None:
-        first = found.rival.ranking[: method.n_selected]
+        first = found.rival.ranking[:number]
         selected = np.zeros(found.score.size, dtype=bool)
         selected[first[~np.isnan(found.score[first])]] = True
         return selected, np.nan, None
     if rule is None:
-        return (*_top(found.score, method.n_selected), None)
+        return (*_top(found.score, number), None)
     if rule == OWN:
         if found.rival is None or found.rival.selected is None:
             raise OptionError(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayesieve.study.grid import StudyGrid
+from bayesieve.study.grid_view import GridView
 from bayesieve.study.measures import CLAIM_HOLDS, CLAIMED, CONFIDENCE, FOUND_AT
-from bayesieve.study.results_view import FEWEST, Estimate, ResultsView
-from bayesieve.study.store import StudyResults
+from bayesieve.study.results_view import FEWEST, Estimate
 from bayesieve.study.verdicts import NOTHING, Finding, Row, Verdict
 
 AGREE = (0.8, 1.25)
@@ -56,45 +55,8 @@ class Claim:
         return "error" if abs(self.gap.mean) <= _ERRORS * self.gap.standard_error else ""
 
 
-class TrustView:
-    """Results of a grid: numbers of each scenario, size and method.
-
-    Parameters
-    ----------
-    grid, results
-        The grid, and the results of its scenarios by name.
-    """
-
-    def __init__(self, grid: StudyGrid, results: Mapping[str, StudyResults]) -> None:
-        self.grid = grid
-        self.views = {name: ResultsView(found) for name, found in results.items() if found.wide.height}
-        self.titles = {each.name: each.title or each.name for each in grid.scenarios if each.name in self.views}
-        self.constants: dict[str, Mapping[str, Any]] = {
-            each.name: {"data": each.data, **each.constants} for each in grid.scenarios
-        }
-        self.sizes = tuple(sorted({n for view in self.views.values() for n in view.measure().sizes()}))
-
-    @property
-    def methods(self) -> dict[str, str]:
-        """Titles of the methods, by name."""
-        return {each.name: each.title for each in self.grid.base.methods}
-
-    def find(self, scores: str, rule: str | None = None) -> str | None:
-        """Name of the first method with these scores and this rule."""
-        for each in self.grid.base.methods:
-            if each.scores == scores and rule in (None, each.rule):
-                return each.name
-        return None
-
-    def values(self, measure: str, scenario: str, method: str, n: int) -> Any:
-        """What was measured in each data set; None if it was not."""
-        draws = self.views[scenario].measure(measure).draws
-        return draws[method][n][1] if n in draws.get(method, {}) else None
-
-    def mean(self, measure: str, scenario: str, method: str, n: int) -> Estimate:
-        """Mean of a measure; of no data sets if it was not measured."""
-        values = self.values(measure, scenario, method, n)
-        return Estimate.of([] if values is None else values)
+class TrustView(GridView):
+    """Results of a grid about claims; parameters as for :class:`GridView`."""
 
     def claim(self, scenario: str, method: str, n: int) -> Claim | None:
         """Claimed and true false positives; None where nothing is claimed."""
@@ -104,18 +66,6 @@ class TrustView:
         ratio = Estimate.ratio(claimed, true) if true.sum() else Estimate(math.nan, math.nan, true.size)
         features = self.views[scenario].n_features
         return Claim(Estimate.of(claimed), Estimate.of(true), Estimate.of(claimed - true), ratio, features)
-
-    def pick(self, test: Callable[[Mapping[str, Any]], bool]) -> list[str]:
-        """Names of the scenarios whose constants pass a test."""
-        return [name for name in self.views if test(self.constants[name])]
-
-    def cells(self, scenarios: Iterable[str], least: int = _LEAST_SAMPLES) -> Iterator[tuple[str, int]]:
-        """Scenarios and sizes, from some number of samples on."""
-        return ((name, n) for name in scenarios for n in self.sizes if n >= least)
-
-    def place(self, scenario: str, n: int) -> str:
-        """Say which scenario and size."""
-        return f"{self.titles[scenario]}, n = {n:,}"
 
 
 def _is_promised(constants: Mapping[str, Any]) -> bool:
@@ -156,7 +106,7 @@ def check_claims(view: TrustView, method: str | None, test: Callable[[Mapping[st
     """Claimed and true false positives agree in every scenario of a kind and at every size."""
     if method is None:
         return NOTHING
-    found = [(name, n, view.claim(name, method, n)) for name, n in view.cells(view.pick(test))]
+    found = [(name, n, view.claim(name, method, n)) for name, n in view.cells(view.pick(test), _LEAST_SAMPLES)]
     cells = [(name, n, claim) for name, n, claim in found if claim is not None]
     rows = [Row(f"Claimed minus true, {view.titles[name]}", n, claim.gap) for name, n, claim in cells]
     why = [claim.agrees_by for _, _, claim in cells]
@@ -215,7 +165,7 @@ def check_intervals(view: TrustView, method: str | None, test: Callable[[Mapping
 
 def check_level(view: TrustView, method: str | None) -> Finding:
     """Without markers a list is empty in 95% of the data sets, all scenarios and sizes together."""
-    cells = list(view.cells(view.pick(lambda each: not _has_markers(each)), 0)) if method is not None else []
+    cells = list(view.cells(view.pick(lambda each: not _has_markers(each)))) if method is not None else []
     parts = {cell: view.values("n_selected", cell[0], str(method), cell[1]) for cell in cells}
     known = {cell: part > 0 for cell, part in parts.items() if part is not None}
     if not known:
@@ -235,7 +185,7 @@ def check_power(
     if method is None or other is None:
         return NOTHING
     rows, failing, unsure = [], [], 0
-    for name, n in view.cells(view.pick(lambda each: test(each) and _has_markers(each))):
+    for name, n in view.cells(view.pick(lambda each: test(each) and _has_markers(each)), _LEAST_SAMPLES):
         for measure in FOUND_AT:
             own, theirs = (view.values(measure, name, each, n) for each in (method, other))
             if own is None or theirs is None or not theirs.sum():
@@ -259,7 +209,7 @@ def check_lists(view: TrustView, method: str | None, other: str | None) -> Findi
     if method is None or other is None:
         return NOTHING
     rows, words = [], []
-    for name, n in view.cells(view.pick(_of_means)):
+    for name, n in view.cells(view.pick(_of_means), _LEAST_SAMPLES):
         own, theirs = (view.values("true_positives", name, each, n) for each in (method, other))
         if own is None or theirs is None:
             continue

@@ -14,7 +14,8 @@ import polars as pl
 from bayesieve.study.design import Method
 from bayesieve.study.figures import STYLE, WIDTH, Look, assign_looks, bar_lengths
 from bayesieve.study.grid import StudyGrid
-from bayesieve.study.measures import CLAIM_HOLDS, COSTS, EMPTIED, FOUND_AT, SHORTENED
+from bayesieve.study.grid_view import means_of_grid
+from bayesieve.study.measures import CLAIM_HOLDS, EMPTIED, FOUND_AT, SHORTENED
 from bayesieve.study.report import draw_pictures, origin, render_pages
 from bayesieve.study.results_view import Estimate
 from bayesieve.study.store import StudyResults
@@ -101,29 +102,14 @@ def write_trust_report(
 
 def trust_table(view: TrustView) -> pl.DataFrame:
     """Mean and standard error of every measure: one row for each scenario, number of samples and method."""
-    rows = []
-    for name, found in view.views.items():
-        for n in view.sizes:
-            for method, title in view.methods.items():
-                first = view.values("correct", name, method, n)
-                if first is None:
-                    continue
-                row: dict[str, Any] = {
-                    "scenario": name, "n": n, "method": method, "title": title, "iterations": first.size,
-                    "n_features": found.n_features,
-                }  # fmt: skip
-                for measure in (each for each in found.results.measures if each not in COSTS):
-                    mean = view.mean(measure, name, method, n)
-                    known = mean.iterations > 0
-                    row[measure] = mean.mean if known else None
-                    row[f"{measure}_standard_error"] = mean.standard_error if known else None
-                claim = view.claim(name, method, n)
-                known = claim is not None and np.isfinite(claim.ratio.mean)
-                row["claimed_over_true"] = claim.ratio.mean if claim is not None and known else None
-                row["claimed_over_true_standard_error"] = (
-                    claim.ratio.standard_error if claim is not None and known else None
-                )
-                rows.append(row)
+    rows = means_of_grid(view)
+    for row in rows:
+        claim = view.claim(row["scenario"], row["method"], row["n"])
+        known = claim is not None and np.isfinite(claim.ratio.mean)
+        row["claimed_over_true"] = claim.ratio.mean if claim is not None and known else None
+        row["claimed_over_true_standard_error"] = (
+            claim.ratio.standard_error if claim is not None and known else None
+        )
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
