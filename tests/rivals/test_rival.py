@@ -21,6 +21,7 @@ VALUE_METHODS = ["mi", "mi-literal", "nmc", "wilcoxon", "f-classif", "mutual-inf
 REGRESSIONS = [f"{kind}-{link}" for kind in ("lasso", "elastic-net") for link in ("linear", "logit", "probit")]
 BAYESREG = [f"bayesreg-{link}-{prior}" for link in ("linear", "logit") for prior in ("l1", "hs")]
 COSTLY = [*REGRESSIONS, "regressions", "stability", "skbs", "bpm", "bayesreg", *BAYESREG]
+PAIRS = ["2mnc-robust", "pofac", "remain", "spm"]
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def highest(matrix, n_threads=None):
 
 def test_every_name_is_a_rival_of_that_name(monkeypatch):
     monkeypatch.setattr("bayesieve.rivals.registry._own", {})  # other tests register rivals of their own
-    others = (*VALUE_METHODS[3:], *COSTLY)
+    others = (*VALUE_METHODS[3:], *COSTLY, *PAIRS)
     assert rival_names() == (*MOMENT_METHODS[:7], *VALUE_METHODS[:3], "pearson-neyman", *others)
     for name in rival_names():
         found = rival(name)
@@ -73,7 +74,7 @@ def test_one_rival_loads_one_module():
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("method", MOMENT_METHODS + VALUE_METHODS)
+@pytest.mark.parametrize("method", MOMENT_METHODS + VALUE_METHODS + PAIRS)
 def test_every_method_finds_the_shifted_feature(data, method):
     scores = score(*data, method=method)
     assert scores.top(1) == ("x3",)

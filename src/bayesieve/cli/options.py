@@ -251,7 +251,8 @@ METHODS = (
            "With commas between: obf (calibrated), obf-jp, obf-pp, welch, student, limma, bd, mi, mi-literal, "
            "nmc, pearson-neyman, wilcoxon, f-classif, mutual-info, lasso-linear, lasso-logit, lasso-probit, "
            "elastic-net-linear, elastic-net-logit, elastic-net-probit, regressions, stability, skbs, bpm, "
-           "bayesreg, bayesreg-logit-l1 (also linear, hs), or a file of your own: my_rival.py:RIVAL.",
+           "bayesreg, bayesreg-logit-l1 (also linear, hs), 2mnc-robust, pofac, remain, spm, or a file of your "
+           "own: my_rival.py:RIVAL.",
            "-m",
            metavar="NAMES"),
     option("top", str | None, None, COMPARED, "Length of the lists to compare, or several: 10,50,100.",

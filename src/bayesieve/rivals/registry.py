@@ -45,6 +45,10 @@ _HOMES = {
     "bayesreg-linear-hs": "mcmc.bayesreg:LINEAR_HS",
     "bayesreg-logit-l1": "mcmc.bayesreg:LOGIT_L1",
     "bayesreg-logit-hs": "mcmc.bayesreg:LOGIT_HS",
+    "2mnc-robust": "pairs.sums:TWO_MNC_ROBUST",
+    "pofac": "pairs.sums:POFAC",
+    "remain": "pairs.remain:RIVAL",
+    "spm": "pairs.spm:RIVAL",
 }
 _ALIASES = {
     "obf-calibrated": "obf",
@@ -58,6 +62,7 @@ _ALIASES = {
     "lasso": "lasso-logit",
     "elastic-net": "elastic-net-logit",
     "stability-selection": "stability",
+    "2mnc": "2mnc-robust",
 }
 _own: dict[str, Rival] = {}
 
@@ -157,8 +162,8 @@ def score(
         ``"bd"``, ``"mi"``, ``"mi-literal"``, ``"nmc"``, ``"pearson-neyman"``, ``"wilcoxon"``, ``"f-classif"``,
         ``"mutual-info"``, ``"lasso-linear"``, ``"lasso-logit"``, ``"lasso-probit"``, ``"elastic-net-linear"``,
         ``"elastic-net-logit"``, ``"elastic-net-probit"``, ``"regressions"``, ``"stability"``, ``"skbs"``,
-        ``"bpm"``, ``"bayesreg"``, ``"bayesreg-linear-l1"``, ``"bayesreg-linear-hs"``, ``"bayesreg-logit-l1"`` or
-        ``"bayesreg-logit-hs"``; or a :class:`Rival`.
+        ``"bpm"``, ``"bayesreg"``, ``"bayesreg-linear-l1"``, ``"bayesreg-linear-hs"``, ``"bayesreg-logit-l1"``,
+        ``"bayesreg-logit-hs"``, ``"2mnc-robust"``, ``"pofac"``, ``"remain"`` or ``"spm"``; or a :class:`Rival`.
     missing
         ``"raise"``: NaN is an error. ``"omit"``: every feature uses the values it has.
     options

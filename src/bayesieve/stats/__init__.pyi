@@ -1,4 +1,9 @@
 from .categories.category_counts import CategoryCounts as CategoryCounts
+from .correlations import (
+    Correlations as Correlations,
+    ScatterCorrelations as ScatterCorrelations,
+    ValueCorrelations as ValueCorrelations,
+)
 from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,
