@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SIZES = {"figure-1b": (100, 200, 300, 500, 1000, 2000, 3000, 5000), "figure-1a": (50, 100, 200, 500, 1000)}
-STUDIES = ("figure-1b", "figure-1a", "table-1", "calibration", "sensitivity", "stopping", "trust")
+STUDIES = ("figure-1b", "figure-1a", "table-1", "calibration", "sensitivity", "stopping", "trust", "correlations")
 LISTS = {"calibrated-mnc": "calibrated", "jp-mnc": "JP", "limma": "moderated t, BH"}
 
 

@@ -48,7 +48,7 @@ class RecoveryView(GridView):
 
 
 def _judge(rows: Sequence[Row], holds: Sequence[bool], fails: Sequence[bool]) -> Finding:
-    """Holds if every row does within error, fails if one fails beyond it; undecided with too few data sets."""
+    """Holds if every row does, fails if one fails beyond error; undecided between, and with too few data sets."""
     if not rows:
         return NOTHING
     few = min(row.value.iterations for row in rows) < FEWEST
@@ -70,11 +70,13 @@ def check_shares(
             share = view.share_found(name, method, n)
             if share.iterations:
                 rows.append(Row(f"{view.methods[method]}, {view.titles[name]}", n, share))
-    low = [row.value.mean - _ERRORS * row.value.standard_error for row in rows]
-    high = [row.value.mean + _ERRORS * row.value.standard_error for row in rows]
+    share = [row.value.mean for row in rows]
+    reach = [_ERRORS * row.value.standard_error for row in rows]
     if seen:
-        return _judge(rows, [each >= _SEEN for each in high], [each < _SEEN for each in high])
-    return _judge(rows, [each <= _UNSEEN for each in low], [each > _UNSEEN for each in low])
+        fails = [each + error < _SEEN for each, error in zip(share, reach, strict=True)]
+        return _judge(rows, [each >= _SEEN for each in share], fails)
+    fails = [each - error > _UNSEEN for each, error in zip(share, reach, strict=True)]
+    return _judge(rows, [each <= _UNSEEN for each in share], fails)
 
 
 def check_misses(

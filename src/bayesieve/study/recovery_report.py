@@ -114,7 +114,7 @@ def _page(view: RecoveryView, pictures: list[dict[str, str]], command: str) -> d
         "pictures": pictures,
         "numbers": list(_sections(view)),
         "lead_of_checks": "Standard errors stand in brackets; found means a share of at least 80%, not found "
-        "at most 20%, both within three standard errors.",
+        "at most 20%; what is less than three standard errors on the wrong side is undecided.",
         "checks": checks,
         "command": command,
         "origin": origin(next(iter(view.views.values())).results.version),
