@@ -50,6 +50,7 @@ __all__ = [
     "read_table",
     "score",
     "screen",
+    "screen_pairs",
     "write_result",
     "write_statistics",
 ]

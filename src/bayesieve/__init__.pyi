@@ -67,6 +67,7 @@ from .posterior.null.permutation_null import PermutationNull as PermutationNull
 from .rivals.comparison import compare_methods as compare_methods
 from .rivals.feature_scores import FeatureScores as FeatureScores, Rival as Rival
 from .rivals.method_comparison import MethodComparison as MethodComparison
+from .rivals.pairs.pair_screen import PairScreen as PairScreen, screen_pairs as screen_pairs
 from .rivals.pearson_neyman import pearson_neyman as pearson_neyman
 from .rivals.registry import score as score
 from .screening.leave_one_out import fragility as fragility

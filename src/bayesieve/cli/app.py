@@ -61,6 +61,19 @@ def compare(options: dict[str, Any]) -> None:
 
 
 @app.command()
+@with_options(o.TABLE, *(each for each in o.SOURCE if each.name != "missing"), *o.PAIRS, o.OUT, o.BLOCKS_OUT,
+              o.CONFIG_OUT, *TALKING)  # fmt: skip
+def pairs(options: dict[str, Any]) -> None:
+    """List the pairs of features of a TABLE that differ between two classes, also where neither does alone.
+
+    bayesieve pairs expression.csv --labels pheno.csv:stage --classes "early; late" --out pairs.csv
+    """
+    from bayesieve.cli.pairs import run_pairs  # noqa: PLC0415 - imports numba and more
+
+    run_pairs(options)
+
+
+@app.command()
 @with_options(o.TABLE, *o.SOURCE, *o.CHECK, o.OUT, o.CONFIG_OUT, *TALKING)
 def check(options: dict[str, Any]) -> None:
     """Check on a TABLE of your own how far a screen can be believed: shuffled labels, known differences.

@@ -146,7 +146,7 @@ def _tell(talk: Talk, found: MethodComparison, source: Input, out: str | None) -
     ]
     lines = []
     for paragraph in paragraphs:
-        lines += [part for text in paragraph for part in _wrap(text)]
+        lines += [part for text in paragraph for part in wrap(text)]
         lines += [""] if paragraph else []
     lines += [*_rank_table(found), "", *_overlap_table(found)]
     if out is not None:
@@ -158,14 +158,14 @@ def _rank_table(found: MethodComparison) -> list[str]:
     """Ranks of the features among the first of any method."""
     most = min(_SHOWN, found.top[-1])
     rows, names = found.union(most).tolist(), found.names
-    columns = [("feature", [_short(names[i]) for i in rows])]
+    columns = [("feature", [short(names[i]) for i in rows])]
     columns += [
         (name, [f"{ranks[i]:,}" for i in rows]) for name, ranks in zip(found.methods, found.ranks, strict=True)
     ]
     for name, head in (("mean_z", "mean z"), ("variance_z", "variance z")):
         values = found.differences[name]
         columns.append((head, ["-" if np.isnan(values[i]) else f"{values[i]:+.1f}" for i in rows]))
-    return [*_wrap(f"Ranks of the features among the {most} strongest of any method:"), *_align(columns)]
+    return [*wrap(f"Ranks of the features among the {most} strongest of any method:"), *align(columns)]
 
 
 def _overlap_table(found: MethodComparison) -> list[str]:
@@ -174,10 +174,10 @@ def _overlap_table(found: MethodComparison) -> list[str]:
     shared = found.overlap(n)
     columns = [("", list(found.methods))]
     columns += [(name, [f"{count:,}" for count in shared[:, k]]) for k, name in enumerate(found.methods)]
-    return [*_wrap(f"Features that two methods share among their {n:,} strongest:"), *_align(columns)]
+    return [*wrap(f"Features that two methods share among their {n:,} strongest:"), *align(columns)]
 
 
-def _align(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+def align(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Lay out columns under their headings: the first to the left, the others to the right."""
     widths = [max(len(head), *map(len, cells)) for head, cells in columns]
     rows = zip(*([head, *cells] for head, cells in columns), strict=True)
@@ -190,9 +190,11 @@ def _align(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     ]
 
 
-def _short(name: str, most: int = 30) -> str:
+def short(name: str, most: int = 30) -> str:
+    """Shorten a name."""
     return name if len(name) <= most else name[: most - 3] + "..."
 
 
-def _wrap(text: str) -> list[str]:
+def wrap(text: str) -> list[str]:
+    """Break a text into lines."""
     return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)

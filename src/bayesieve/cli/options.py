@@ -269,6 +269,17 @@ METHODS = (
            metavar="METHOD.OPTION=VALUE"),
 )
 PROBABILITY, SHUFFLES, SEED = PRIOR[2], FINDINGS[6], FINDINGS[7]
+PAIRS = (
+    option("by", words("together", "evidence"), "together", COMPARED,
+           "Order: what shows only together, or all the evidence of a pair."),
+    option("top", int, 50, COMPARED, "Pairs to list.", metavar="N", min=1),
+    option("prior", words("jp", "pp"), "jp", CHOICE, "Jeffreys' prior, or the paper's proper one."),
+    option("shuffles", int | None, None, CHOICE, "Repetitions with shuffled labels, for the number by chance: 20, "
+           "fewer from 10,000 features on, if not given; 0 for none.", metavar="N", min=0),
+    SEED,
+)
+BLOCKS_OUT = option("blocks_out", Path | None, None, OUTPUT, "Also find blocks of correlated markers (SPM), and "
+                    "write them here.", metavar="FILE")
 CHECK = (
     option("repeats", int, 20, CHOICE, "Shuffles of the labels, each screened with known differences and without.",
            metavar="N", min=1),

@@ -19,7 +19,7 @@ Annotations = dict[str, dict[str, str | None]]
 VALUES_SHOWN = 500
 _TARGETS = ("out", "report", "manifest", "config_out")
 _REFERENCES = ("labels", "blocks", "pairs", "exposures", "prior", "prior_probability")
-_OF_ONE_RUN = ("out", "report", "manifest", "config", "config_out", "quiet", "verbose", "json_log")
+_OF_ONE_RUN = ("out", "blocks_out", "report", "manifest", "config", "config_out", "quiet", "verbose", "json_log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +159,17 @@ def annotation_file(
     return {name: table.by_key(key, name) for name in table.names if name != key}
 
 
-def write_config(run: RunOptions, command: str, spec: ScreenSpec, options: Mapping[str, Any]) -> None:
-    """Write the settings of a run to the file of ``--config-out``, if there is one; ``--config`` reads them."""
+def write_config(
+    run: RunOptions, command: str, spec: ScreenSpec, options: Mapping[str, Any], own: Sequence[str] = ()
+) -> None:
+    """Write the settings of a run to the file of ``--config-out``, if there is one; ``--config`` reads them.
+
+    ``own`` are options that mean something else to the command than to a screen.
+    """
     if run.config_out is None:
         return
-    settings = {"command": command, **options, **spec.to_dict(defaults=True)}
+    known = {name: value for name, value in spec.to_dict(defaults=True).items() if name not in own}
+    settings = {"command": command, **options, **known}
     lines = [
         f"{name.replace('_', '-')} = {toml_value(value)}\n"
         for name, value in settings.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -82,10 +82,16 @@ class ValueCorrelations:
         """Moments of every feature by itself."""
         return self._moments
 
-    @property
-    def codes(self) -> IntArray:
-        """Class of every sample."""
-        return self._matrix.labels.codes
+    def shuffled(self, n_shuffles: int, seed: int, *, n_threads: int | None = None) -> Iterator[ValueCorrelations]:
+        """Yield the same table with shuffled labels; the true ones come only if there is hardly another way."""
+        codes = self._matrix.labels.codes
+        for stream in np.random.SeedSequence(seed).spawn(n_shuffles):
+            rng = np.random.default_rng(stream)
+            for _ in range(100):
+                other = rng.permutation(codes)
+                if not (np.array_equal(other, codes) or np.array_equal(other, 1 - codes)):
+                    break
+            yield self.relabelled(other, n_threads=n_threads)
 
     def relabelled(self, codes: IntArray, *, n_threads: int | None = None) -> ValueCorrelations:
         """Return the same table with other labels."""

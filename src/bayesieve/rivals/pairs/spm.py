@@ -21,7 +21,7 @@ from bayesieve.rivals.pairs.evidence import PairEvidence, log_constant
 from bayesieve.rivals.pairs.kernels import COLLINEAR
 from bayesieve.rivals.pairs.sweep import Progress, sweep, warn_left_out
 from bayesieve.stats import Correlations, ValueCorrelations
-from bayesieve.utils import BoolArray, FloatArray, check_between
+from bayesieve.utils import BoolArray, FloatArray, check_between, check_whole
 
 
 def spm(
@@ -32,6 +32,8 @@ def spm(
     t1: float | None = None,
     t2: float = 1.0,
     log_t4: float | None = None,
+    shuffles: int = 0,
+    seed: int = 0,
     progress: Progress | None = None,
     n_threads: int | None = None,
 ) -> FeatureScores:
@@ -50,6 +52,9 @@ def spm(
         The price of each parameter that ties it to the features of the block, in units of :math:`\log n`.
     log_t4
         Least log POFAC of a seed; :math:`\log((1 - \pi)/\pi)` by default: a marker is then the better guess.
+    shuffles, seed
+        Raise ``log_t4`` to the largest log POFAC that so many tables with shuffled labels give. Without them
+        correlated features with heavy tails, as most real ones are, make seeds of nearly all features.
 
     Returns
     -------
@@ -72,6 +77,11 @@ def spm(
     found = sweep(source, evidence, n_sums=2, n_threads=n_threads, progress=progress)
     warn_left_out(matrix.feature_names, evidence, found.n_collinear)
     beta = found.sums[1].log_mean
+    for other in source.shuffled(
+        check_whole("shuffles", shuffles), check_whole("seed", seed), n_threads=n_threads
+    ):
+        by_chance = sweep(other, PairEvidence.of(other.moments, prior), n_sums=2, n_threads=n_threads)
+        least = max(least, float(by_chance.sums[1].log_mean.max()))
     blocks, gains = _blocks(source, evidence, beta, least, (math.log(entry), t2 * math.log(matrix.n_samples)))
     score, step, number = (
         np.where(np.isfinite(beta), beta, np.nan),

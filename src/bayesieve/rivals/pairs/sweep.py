@@ -23,6 +23,7 @@ from bayesieve.utils import (
     list_names,
     n_threads_for,
     one_blas_thread,
+    option,
     run,
     warn,
 )
@@ -221,13 +222,14 @@ def warn_left_out(names: tuple[str, ...] | None, evidence: PairEvidence, n_colli
             f"{some}"
         )
     if n_collinear:
+        lie = "pair lies" if n_collinear == 1 else "pairs lie"
         parts.append(
-            f"{n_collinear:,} pairs lie on a straight line in a class (copies of each other, or nearly all zero) "
-            "and are left out"
+            f"{n_collinear:,} {lie} on a straight line in a class (copies of each other, or nearly all zero) and "
+            f"{'is' if n_collinear == 1 else 'are'} left out"
         )
     if parts:
         warn(
             DegenerateFeatureWarning,
             "; ".join(parts) + ". Jeffreys' prior has no answer to them.",
-            hint="A proper prior has one: prior 'pp'.",
+            hint=("A proper prior has one: ", option("prior", "pp"), "."),
         )
