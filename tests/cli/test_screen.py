@@ -1008,3 +1008,20 @@ def test_killing_leaves_the_old_file_or_the_new_one(tmp_path):
         assert content in (b"old\n", new)
         seen.add(content)
     assert b"old\n" in seen
+
+
+def test_pairs_in_the_report_of_a_screen(bayesieve):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 6)), np.repeat(["early", "late"], 20)
+    X[:, 1] = np.where(y == "early", 0.9, -0.9) * X[:, 0] + 0.4 * X[:, 1]
+    rows = [",".join(["stage", *(f"g{j}" for j in range(6))])]
+    rows += [",".join([label, *(f"{value:.4f}" for value in row)]) for label, row in zip(y, X, strict=True)]
+    Path("t.csv").write_text("\n".join(rows) + "\n")
+    result = bayesieve("screen", "t.csv", "--labels", "stage", "--report", "r.html", "--report-pairs", "3")
+    assert result.code == 0, result.err
+    page = Path("r.html").read_text()
+    assert "<strong>g0</strong> (across) and <strong>g1</strong>" in page
+    result = bayesieve("screen", "t.csv", "--labels", "stage", "--out", "l.csv", "--report-pairs", "3")
+    assert result.code == 2
+    assert "bayesieve pairs" in result.err
+    assert not Path("l.csv").exists()

@@ -233,6 +233,11 @@ REPORT_VALUES = option(
     "Features whose values go into the report, 500 if not given; 0 leaves out all about single samples.",
     metavar="N", min=0,
 )
+REPORT_PAIRS = option(
+    "report_pairs", int | None, None, OUTPUT,
+    "Compare all pairs of features, too, and show the N strongest in the report: see bayesieve pairs.",
+    metavar="N", min=0,
+)
 CONFIG_OUT = option("config_out", Path | None, None, OUTPUT, "TOML file for the settings of this run.",
                     metavar="FILE")
 FILES = (
@@ -240,6 +245,7 @@ FILES = (
     option("report", Path | None, None, OUTPUT, "Page with the list, live rules, charts and the whole table.",
            metavar="FILE.html"),
     REPORT_VALUES,
+    REPORT_PAIRS,
     option("features", Path | None, None, OUTPUT, "Table of feature annotations; its columns are added.",
            metavar="FILE"),
     option("manifest", Path | None, None, OUTPUT, "JSON file for hashes, settings, versions and timings.",

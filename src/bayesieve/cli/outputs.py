@@ -32,6 +32,8 @@ class RunOptions:
         Files to write.
     report_values
         Number of features whose values a report shows.
+    report_pairs
+        Number of pairs of features that a report shows.
     features, config
         Files that are read: annotations of the features, and settings.
     memory, threads
@@ -43,6 +45,7 @@ class RunOptions:
     out: str | None = None
     report: str | None = None
     report_values: int | None = None
+    report_pairs: int | None = None
     features: str | None = None
     manifest: str | None = None
     config: str | None = None

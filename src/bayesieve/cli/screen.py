@@ -25,6 +25,7 @@ from bayesieve.io import (
     write_result,
 )
 from bayesieve.posterior import FeaturePosterior, class_statistics, expit
+from bayesieve.rivals import PairScreen, screen_pairs
 from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen
 from bayesieve.selection import Selection, summary_lines
 from bayesieve.utils import DataWarning, OptionError, join_words, option, warn
@@ -39,6 +40,8 @@ def run_screen(options: Mapping[str, Any]) -> None:
     talk = run.talk()
     spec.check_files()
     check_outputs(spec, run)
+    if run.report_pairs and run.report is None:
+        raise OptionError("--report-pairs is about the report. Say --report FILE.html, or use bayesieve pairs.")
     source, selection = screen_source(
         spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None
     )
@@ -50,8 +53,9 @@ def run_screen(options: Mapping[str, Any]) -> None:
     if run.report is not None or run.manifest is not None:
         record = with_inputs(record, run)
     if run.report is not None:
+        pairs = _compare_pairs(run, source, talk) if run.report_pairs else None
         with talk.timed("report"):
-            _write_report(run, selection, source, record, annotation)
+            _write_report(run, selection, source, record, annotation, pairs)
     if run.manifest is not None:
         write_manifest(run.manifest, record, run, talk)
     _tell(talk, selection, source, run, record)
@@ -182,8 +186,25 @@ def _write_table(
     sys.stdout.flush()
 
 
+def _compare_pairs(run: RunOptions, source: Input, talk: Talk) -> PairScreen:
+    """Compare all pairs of features, for the report."""
+    with talk.timed("pairs"), talk.progress("Pairs", share=True) as progress:
+        return screen_pairs(
+            source.data,
+            top=run.report_pairs or 1,
+            seed=source.spec.seed or 0,
+            progress=progress,
+            n_threads=run.threads,
+        )
+
+
 def _write_report(
-    run: RunOptions, selection: Selection, source: Input, record: RunRecord, annotation: Annotations
+    run: RunOptions,
+    selection: Selection,
+    source: Input,
+    record: RunRecord,
+    annotation: Annotations,
+    pairs: PairScreen | None,
 ) -> None:
     """Write the report; the values shown take one more reading of their features."""
     from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
@@ -197,6 +218,7 @@ def _write_report(
         annotation=annotation,
         record=shown,
         sites=source.site_view(selection.posterior),
+        pairs=pairs,
         commands=Commands.of_spec(shown.spec or source.spec, selection.posterior, statistics=bool(source.sites)),
         command=True,
     )

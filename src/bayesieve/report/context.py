@@ -168,6 +168,7 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "command": shlex.join(report.commands.run),
         "citation": CITATION,
         "top": _top(report),
+        "pairs": report.pairs,
         "has_sites": report.sites is not None,
         "has_values": report.values is not None,
         "has_effect": report.effect is not None,

@@ -23,7 +23,9 @@ from bayesieve.posterior import (
 )
 from bayesieve.report.commands import Commands
 from bayesieve.report.controls import RuleState, start_of_controls
+from bayesieve.report.pairs import PairSection, describe_pairs
 from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
+from bayesieve.rivals import PairScreen
 from bayesieve.screening import RunRecord, SiteView
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
@@ -118,6 +120,8 @@ class ReportData:
         Values of the strongest features.
     sites
         Site by site, see :mod:`bayesieve.screening.sites`.
+    pairs
+        What is told about pairs of features; None if they were not compared.
     commands
         How to get the same result again.
     command
@@ -140,6 +144,7 @@ class ReportData:
     values: RawValues | None
     sites: Any
     commands: Commands
+    pairs: PairSection | None = None
     command: bool = False
     discreet: bool = False
 
@@ -158,6 +163,7 @@ class ReportData:
         created: str | None = None,
         record: RunRecord | None = None,
         sites: Any = None,
+        pairs: PairScreen | None = None,
         commands: Commands | None = None,
         command: bool = False,
     ) -> ReportData:
@@ -173,6 +179,8 @@ class ReportData:
             See :func:`bayesieve.report.raw_values.raw_values`.
         annotation
             See :func:`bayesieve.write_result`.
+        pairs
+            What :func:`bayesieve.screen_pairs` found in the same data.
         title, subtitle, created, record, sites, commands, command
             See the class.
         """
@@ -187,6 +195,7 @@ class ReportData:
             selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior
         n_shown = check_n_values(n_values)
+        told = None if pairs is None else describe_pairs(pairs, selection, data, labels, show_values=n_shown > 0)
         values = None if data is None else raw_values(posterior, data, labels, n_shown)
         counts, counted = _samples(posterior, sample_counts(posterior, data, labels), record.class_counts)
         return cls(
@@ -203,6 +212,9 @@ class ReportData:
             annotation=annotation_columns(annotation, posterior),
             values=values,
             sites=sites or SiteView.of_blocks(posterior),
+            pairs=None
+            if pairs is None
+            else describe_pairs(pairs, selection, data, labels, show_values=n_shown > 0),
             commands=commands or Commands.of_arrays(posterior, record.transform),
             command=command,
             discreet=n_values == 0,

@@ -26,7 +26,7 @@ _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for
 _DECLARED = re.compile(r"^(export )?(?:(?:async )?function|const|let|class) (\w+)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimport\(.*", re.MULTILINE)
-STYLES = ("tokens", "base", "layout", "controls", "table", "narrow", "print")
+STYLES = ("tokens", "base", "layout", "controls", "table", "pairs", "narrow", "print")
 
 
 def write(
@@ -41,6 +41,7 @@ def write(
     transform: str = "none",
     n_values: int = 500,
     sites: Any = None,
+    pairs: Any = None,
 ) -> Path:
     """Write a report: one HTML file that needs no network, with live rules, charts and the whole table.
 
@@ -67,6 +68,8 @@ def write(
         Number of features whose values go into the file; 0 leaves out everything about single samples.
     sites
         The same site by site, see :class:`bayesieve.screening.sites.SiteView`.
+    pairs
+        What :func:`bayesieve.screen_pairs` found in the same data; the strongest are drawn if there is ``data``.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def write(
         raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
     report = ReportData.of(
         found, rule=rule, data=data, labels=labels, n_values=n_values, annotation=annotation, title=title,
-        record=RunRecord(transform=transform), sites=sites,
+        record=RunRecord(transform=transform), sites=sites, pairs=pairs,
     )  # fmt: skip
     return write_page(report, path)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import LabelledMatrix, ValueBlocks, as_values, disambiguate, encode_labels
+from bayesieve.data import Label, LabelledMatrix, ValueBlocks, as_values, disambiguate, encode_labels
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import SummarisedTable, values_of
@@ -130,15 +131,38 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
         return None
     if len(posterior.classes) > MOST_CLASSES:
         return None
-    table, names = _table(posterior, data, labels)
+    table, names = _table(
+        posterior.classes, data, labels, paired=isinstance(posterior.comparison, PairedComparison)
+    )
     wanted = posterior.ranking[: min(n, posterior.n_features)]
-    places = _places(posterior, table, wanted)
+    places = _places(posterior.feature_names, posterior.n_features, table, wanted)
     order = np.argsort(places, kind="stable")
     codes, values = values_of(table, places[order])
     found = np.empty((places.size, codes.size))
     found[order] = values.T
     check_agreement(posterior, wanted, found, codes)
     return RawValues(found, codes, names if len(names) == codes.size else ())
+
+
+def values_of_features(
+    data: Any, labels: Any, classes: Sequence[Label], names: tuple[str, ...], which: IntArray
+) -> tuple[IntArray, FloatArray]:
+    """Class of every sample, and the values of some features, samples x features.
+
+    Parameters
+    ----------
+    data, labels
+        As for :func:`raw_values`.
+    classes, names, which
+        The classes; names of all features, and positions among them.
+    """
+    table, _ = _table(tuple(classes), data, labels)
+    places = _places(names if table.feature_names is not None else None, len(names), table, which)
+    order = np.argsort(places, kind="stable")
+    codes, values = values_of(table, places[order])
+    found = np.empty(values.shape)
+    found[:, order] = values
+    return codes, found
 
 
 def check_n_values(n_values: Any) -> int:
@@ -166,44 +190,46 @@ def sample_counts(posterior: FeaturePosterior, data: Any, labels: Any = None) ->
     return None if labels is None else encode_labels(labels, posterior.classes).counts.tolist()
 
 
-def _table(posterior: FeaturePosterior, data: Any, labels: Any) -> tuple[ValueBlocks, tuple[str, ...]]:
+def _table(
+    classes: tuple[Label, ...], data: Any, labels: Any, *, paired: bool = False
+) -> tuple[ValueBlocks, tuple[str, ...]]:
     """Return a table that can be looked at, and the names of its samples."""
     if isinstance(data, SummarisedTable):
         return data, tuple(getattr(data, "sample_names", None) or ())
-    if isinstance(posterior.comparison, PairedComparison):
+    if paired:
         raise OptionError(
             "The values shown of pairs are differences, which a plain table does not hold. Give what "
             "read_table(..., pairs=...) returned as data, or leave data out."
         )
     if isinstance(data, LabelledMatrix):
         matrix = data
-        if set(matrix.labels.classes) - set(posterior.classes):
+        if set(matrix.labels.classes) - set(classes):
             raise LabelError(
                 f"The data hold the classes {list(matrix.labels.classes)!r}, the screen "
-                f"{list(posterior.classes)!r}. Give the data that were screened."
+                f"{list(classes)!r}. Give the data that were screened."
             )
-        if matrix.labels.classes != posterior.classes:
+        if matrix.labels.classes != classes:
             written = [matrix.labels.classes[k] for k in matrix.labels.codes.tolist()]
-            matrix = replace(matrix, labels=encode_labels(written, posterior.classes))
+            matrix = replace(matrix, labels=encode_labels(written, classes))
     else:
         if labels is None:
             raise LabelError("The class of every sample is needed with data: write(..., data=X, labels=y).")
         values, names = as_values(data)
-        matrix = LabelledMatrix.from_arrays(values, labels, classes=posterior.classes, feature_names=names)
+        matrix = LabelledMatrix.from_arrays(values, labels, classes=classes, feature_names=names)
     index = getattr(data, "index", None) if hasattr(data, "iloc") else None
     if index is not None and index.dtype.kind not in "iuf":
         return matrix, tuple(str(name) for name in index)
     return matrix, tuple(matrix.sample_names or ())
 
 
-def _places(posterior: FeaturePosterior, table: ValueBlocks, wanted: IntArray) -> IntArray:
+def _places(ours: tuple[str, ...] | None, n_features: int, table: ValueBlocks, wanted: IntArray) -> IntArray:
     """Where the features of the screen are in the table: by name, by number if either has no names."""
-    theirs, ours = table.feature_names, posterior.feature_names
+    theirs = table.feature_names
     n = len(theirs) if theirs is not None else int(table.values.shape[1])  # type: ignore[attr-defined]
     if theirs is None or ours is None or theirs == ours:
-        if n != posterior.n_features:
+        if n != n_features:
             raise DataError(
-                f"The data have {n:,} features, but {posterior.n_features:,} were screened. Give the data that "
+                f"The data have {n:,} features, but {n_features:,} were screened. Give the data that "
                 "were screened, or name the features in both."
             )
         return wanted

@@ -70,13 +70,12 @@ def check_shares(
             share = view.share_found(name, method, n)
             if share.iterations:
                 rows.append(Row(f"{view.methods[method]}, {view.titles[name]}", n, share))
-    share = [row.value.mean for row in rows]
-    reach = [_ERRORS * row.value.standard_error for row in rows]
+    found = [row.value for row in rows]
     if seen:
-        fails = [each + error < _SEEN for each, error in zip(share, reach, strict=True)]
-        return _judge(rows, [each >= _SEEN for each in share], fails)
-    fails = [each - error > _UNSEEN for each, error in zip(share, reach, strict=True)]
-    return _judge(rows, [each <= _UNSEEN for each in share], fails)
+        fails = [each.mean + _ERRORS * each.standard_error < _SEEN for each in found]
+        return _judge(rows, [each.mean >= _SEEN for each in found], fails)
+    fails = [each.mean - _ERRORS * each.standard_error > _UNSEEN for each in found]
+    return _judge(rows, [each.mean <= _UNSEEN for each in found], fails)
 
 
 def check_misses(
