@@ -212,9 +212,7 @@ class ReportData:
             annotation=annotation_columns(annotation, posterior),
             values=values,
             sites=sites or SiteView.of_blocks(posterior),
-            pairs=None
-            if pairs is None
-            else describe_pairs(pairs, selection, data, labels, show_values=n_shown > 0),
+            pairs=told,
             commands=commands or Commands.of_arrays(posterior, record.transform),
             command=command,
             discreet=n_values == 0,
