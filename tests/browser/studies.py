@@ -236,6 +236,18 @@ def cut_short(folder: Path) -> Study:
     return Study(written(folder / "report.html", posterior, rule=bs.MinimalRisk(0.35)), posterior)
 
 
+def together(folder: Path) -> Study:
+    """Features that differ together, with the section of pairs."""
+    values, labels = measured(80, 50, 5, seed=16)
+    case = np.array(labels) == "case"
+    values[:, 11] = np.where(case, -0.9, 0.9) * (values[:, 10] - 8.0) + 0.4 * values[:, 11]
+    names = [*HOSTILE[:4], *(f"g{j}" for j in range(4, 50))]
+    posterior = bs.screen(values, labels, classes=["control", "case"], feature_names=names, shuffles=20)
+    pairs = bs.screen_pairs(values, labels, classes=["control", "case"], feature_names=names, top=30)
+    path = written(folder / "report.html", posterior, data=values, labels=labels, pairs=pairs)
+    return Study(path, posterior, values, labels)
+
+
 MAKERS: dict[str, Callable[[Path], Study]] = {
     "two classes": two_classes,
     "command line": from_the_command_line,
@@ -252,4 +264,5 @@ MAKERS: dict[str, Callable[[Path], Study]] = {
     "many": many,
     "shuffled": shuffled,
     "cut short": cut_short,
+    "together": together,
 }

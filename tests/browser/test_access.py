@@ -17,7 +17,7 @@ FOCUSED = """() => { const element = document.activeElement;
     figure: element.closest("figure")?.id || "" }; }"""
 
 
-@pytest.mark.parametrize("name", ["two classes", "three classes", "sites"])
+@pytest.mark.parametrize("name", ["two classes", "three classes", "sites", "together"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("device", [DESK, PHONE], ids=["desk", "phone"])
 def test_axe_finds_nothing_serious(opened, made, name, scheme, device):

@@ -141,3 +141,25 @@ def test_charts_follow_the_controls(opened, made):
     for chart, words in before.items():  # those out of sight follow a moment later
         until(page, f"([id, words]) => ({said})(id) !== words", [chart, words])
     assert "17" in page.evaluate(said, "effect")
+
+
+def test_pairs_are_drawn_and_named(opened, made):
+    study = made("together")
+    page = opened(study.path)
+    section = page.locator("#pairs")
+    section.scroll_into_view_if_needed()
+    first = section.locator(".pair-panels figure").first
+    assert "g10" in first.locator("figcaption").inner_text()
+    assert "reversed" in first.locator("figcaption").inner_text()
+    assert first.locator("svg circle").count() == 80
+    colours = [
+        first.locator(f".pair-{k} circle").first.evaluate("dot => getComputedStyle(dot).fill") for k in (0, 1)
+    ]
+    assert len(set(colours)) == 2
+    dot, frame = (first.locator(each).first.bounding_box() for each in ("circle", "svg"))
+    assert frame["x"] <= dot["x"]
+    assert dot["x"] + dot["width"] <= frame["x"] + frame["width"]
+    assert section.locator(".pair-network line").count() == 30
+    section.locator("summary").click()
+    assert section.locator("tbody tr").first.is_visible()
+    assert section.locator("tbody tr").count() == 30
