@@ -186,6 +186,11 @@ DESIGN = (
     option("informative_missing", bool, False, COMPARED, "A different share of missing values is evidence, too."),
     option("factors", str | None, None, COMPARED, "Compare given factors that samples share: how many, or auto.",
            metavar="N|auto"),
+    option("gene_map", str | None, None, COMPARED, "Genes of the features, to screen genes: a GPL table of GEO, a "
+           ".chip file or two columns; FILE:COLUMN names that of the genes.", metavar="FILE"),
+    option("collapse", words("best", "max-mean"), "best", COMPARED, "Features with the same genes: the best "
+           "ranked stands for them (so in every shuffle), or the one with the largest mean."),
+    option("unmapped", words("drop", "keep"), "drop", COMPARED, "Features without a gene."),
 )
 PRIOR_RATIO = option("prior_ratio", str | None, None, CHOICE,
                      "The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...", metavar="L")
