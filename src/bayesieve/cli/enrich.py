@@ -21,6 +21,7 @@ from bayesieve.enrichment import (
     enrich,
     known_markers,
     recovery_curve,
+    set_title,
 )
 from bayesieve.io import (
     check_ending,
@@ -315,7 +316,7 @@ def _tell_sets(found: Found) -> list[str]:
     table = sets.to_dict()
     rows = range(min(_SHOWN, len(sets)))
     columns = [
-        ("set", [_short(table["set"][k]) for k in rows]),
+        ("set", [_short(set_title(table["set"][k])) for k in rows]),
         ("genes", [f"{table['in_universe'][k]:,}" for k in rows]),
         ("selected", [f"{table['selected'][k]:,}" for k in rows]),
         ("expected", [f"{table['expected'][k]:.2f}" for k in rows]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.enrichment import Enrichment, RecoveryCurve
+from bayesieve.enrichment import Enrichment, RecoveryCurve, set_title
 from bayesieve.report.figures.style import (
     BLACK,
     GREY,
@@ -107,7 +107,7 @@ def set_dots(found: Enrichment, n: int = 20, ax: Axes | None = None) -> Axes:
     from matplotlib.colors import LinearSegmentedColormap, Normalize  # noqa: PLC0415 - optional and slow to import
 
     shown = np.flatnonzero(found.selected > 0)[:n]
-    names = [plain(found.names[k], 46) for k in shown.tolist()]
+    names = [plain(set_title(found.names[k]), 46) for k in shown.tolist()]
     with drawing_on(ax, PAGE, max(1.8, 0.9 + 0.19 * max(shown.size, 3))) as axes:
         above(axes, f"{found.n_selected:,} of {found.n_universe:,} genes selected", f"{len(found):,} sets tested")
         if not shown.size:
