@@ -88,7 +88,7 @@ class PairScreen(Tabular):
     >>> X, y = np.random.default_rng(0).normal(size=(80, 40)), np.repeat(["a", "b"], 40)
     >>> X[:, 1] = np.where(y == "a", 0.8, -0.8) * X[:, 0] + 0.6 * X[:, 1]
     >>> found = bs.screen_pairs(X, y, top=3)
-    >>> found.pairs[0], found.kinds[0], found.by_chance[0]
+    >>> found.pairs[0], found.kinds[0], float(found.by_chance[0])
     (('x0', 'x1'), 'reversed', 0.0)
     >>> found.to_polars()["partner"][0]
     'x1'
