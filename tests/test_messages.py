@@ -45,6 +45,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "score": lambda: bs.score(constant(), LABELS, method="welch"),
     "score of values": lambda: bs.score(table().round(), LABELS, method="mi"),
     "compare_methods": lambda: bs.compare_methods(constant(), LABELS, methods=["welch", "obf-jp"]),
+    "screen_pairs": lambda: bs.screen_pairs(constant(), LABELS, shuffles=1),
+    "pairs of a rival": lambda: bs.score(constant(), LABELS, method="pofac"),
     "pearson_neyman": lambda: bs.pearson_neyman(constant(), LABELS),
     "OBFSelector": lambda: bs.OBFSelector().fit(constant(), LABELS),
     "fit_transform": lambda: bs.OBFSelector(rule=bs.FixedSize(1)).fit_transform(constant(), LABELS),

@@ -75,6 +75,10 @@ class ValueCorrelations:
     @classmethod
     def of(cls, matrix: LabelledMatrix, *, n_threads: int | None = None) -> ValueCorrelations:
         """Look at a table; raise if a value is missing."""
+        if is_sparse(matrix.values):  # columns are what is asked for
+            matrix = LabelledMatrix(
+                matrix.values.tocsc(), matrix.labels, matrix.feature_names, matrix.sample_names
+            )
         return cls(matrix, complete_moments(matrix, "Pairs of features need all values", n_threads=n_threads))
 
     @property

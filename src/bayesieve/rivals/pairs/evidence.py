@@ -87,7 +87,7 @@ class PairEvidence:
         cells.append((moments.pool(), model.pooled_prior))
         proper = _check_priors([prior for _, prior in cells], moments.n_features)
         within = np.array([part.centred_squares[0] for part in parts])
-        usable = np.ones(moments.n_features, dtype=bool) if proper else (within > 0.0).all(axis=0)
+        usable = np.asarray((within > 0.0).all(axis=0) | proper, dtype=np.bool_)
         squares = [*np.where(usable, within, 1.0), np.where(usable, within, 1.0).sum(axis=0)]
         apart = (parts[1].mean[0] - parts[0].mean[0]) + (_residual(parts[1]) - _residual(parts[0]))
         n = [*counts, sum(counts)]

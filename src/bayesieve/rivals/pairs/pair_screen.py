@@ -12,7 +12,7 @@ from bayesieve.data import Label, check_names, disambiguate
 from bayesieve.posterior import Tabular
 from bayesieve.rivals.inputs import two_class_values
 from bayesieve.rivals.pairs.evidence import PairEvidence
-from bayesieve.rivals.pairs.sweep import ORDERS, Progress, sweep, warn_left_out
+from bayesieve.rivals.pairs.sweep import ORDERS, Progress, of_several, sweep, warn_left_out
 from bayesieve.stats import Correlations, Scatter, ScatterCorrelations, ValueCorrelations
 from bayesieve.utils import DataError, FloatArray, IntArray, OptionError, check_choice, check_whole, option, plural
 
@@ -88,7 +88,7 @@ class PairScreen(Tabular):
     >>> X, y = np.random.default_rng(0).normal(size=(80, 40)), np.repeat(["a", "b"], 40)
     >>> X[:, 1] = np.where(y == "a", 0.8, -0.8) * X[:, 0] + 0.6 * X[:, 1]
     >>> found = bs.screen_pairs(X, y, top=3)
-    >>> found.pairs[0], found.kinds[0], found.by_chance[0]
+    >>> found.pairs[0], found.kinds[0], float(found.by_chance[0])
     (('x0', 'x1'), 'reversed', 0.0)
     >>> found.to_polars()["partner"][0]
     'x1'
@@ -142,9 +142,10 @@ class PairScreen(Tabular):
         r"""What changed, in a word or three.
 
         ``"reversed"``: the correlation has changed its sign. ``"stronger in A"``: it is stronger in class A.
-        ``"joint shift"``: means or variances differ in a direction that neither feature shows by itself, and the
-        change of correlation (the log likelihood ratio of two correlations against one) is less than half of what
-        shows together. ``"margins"``: little or nothing shows together that the features do not show by
+        ``"joint shift"``: means or variances differ in a direction that neither feature shows by itself. The
+        change of correlation (the log likelihood ratio of two correlations against one) is at least half of what
+        shows together in the first two cases, less than a quarter in the third; in between stands, for example,
+        ``"reversed + shift"``. ``"margins"``: little or nothing shows together that the features do not show by
         themselves (a log evidence of at most 1). ``"unknown"``: a class has fewer than 4 samples.
         """
         labels, change = disambiguate(self.classes), self._change()
@@ -152,16 +153,16 @@ class PairScreen(Tabular):
         told = []
         for k, together in enumerate(self.together.tolist()):
             r, s = self.correlation[:, k].tolist()
+            flip = r * s < 0.0 and abs(r) > error[0] and abs(s) > error[1]
             if together <= _MENTION:
                 told.append("margins")
             elif min(self.counts) <= 3:
                 told.append("unknown")
-            elif change[k] < 0.5 * together:
+            elif change[k] < 0.25 * together:
                 told.append("joint shift")
-            elif r * s < 0.0 and abs(r) > error[0] and abs(s) > error[1]:
-                told.append("reversed")
             else:
-                told.append(f"stronger in {labels[int(abs(s) > abs(r))]}")
+                word = "reversed" if flip else f"stronger in {labels[int(abs(s) > abs(r))]}"
+                told.append(word if change[k] >= 0.5 * together else f"{word} + shift")
         return tuple(told)
 
     def _change(self) -> FloatArray:
@@ -323,15 +324,10 @@ def screen_pairs(
     if p < 2:
         raise DataError("Pairs need at least two features, and there is one.")
     n_shuffles = _number(shuffles, p, source)
-    total = (1 + n_shuffles) * (p * (p - 1) // 2)
-
-    def step(passes: int) -> Progress | None:
-        if progress is None:
-            return None
-        return lambda done, of: progress(passes * of + done, total)
-
     evidence = PairEvidence.of(source.moments, prior)
-    found = sweep(source, evidence, order=by, top=top, n_threads=n_threads, progress=step(0))
+    found = sweep(
+        source, evidence, order=by, top=top, n_threads=n_threads, progress=of_several(progress, 0, 1 + n_shuffles)
+    )
     warn_left_out(names, evidence, found.n_collinear)
     both = np.stack([found.first, found.second])
     single = evidence.single[both]
@@ -343,7 +339,7 @@ def screen_pairs(
         for k, other in enumerate(source.shuffled(n_shuffles, seed, n_threads=n_threads)):
             chance = sweep(
                 other, PairEvidence.of(other.moments, prior), order=by, ladder=ladder, n_threads=n_threads,
-                progress=step(1 + k),
+                progress=of_several(progress, 1 + k, 1 + n_shuffles),
             )  # fmt: skip
             counts.append(chance.reached[::-1])
             largest.append(chance.largest)

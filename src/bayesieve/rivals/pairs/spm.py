@@ -19,7 +19,7 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.rivals.pairs.evidence import PairEvidence, log_constant
 from bayesieve.rivals.pairs.kernels import COLLINEAR
-from bayesieve.rivals.pairs.sweep import Progress, sweep, warn_left_out
+from bayesieve.rivals.pairs.sweep import Progress, of_several, sweep, warn_left_out
 from bayesieve.stats import Correlations, ValueCorrelations
 from bayesieve.utils import BoolArray, FloatArray, check_between, check_whole
 
@@ -65,31 +65,27 @@ def spm(
         brought, in ``diagnostics``.
     """
     chance = check_between("prior_probability", prior_probability, 0.0, 1.0, open_ends=True)
-    entry = 1.0 / chance if t1 is None else check_between("t1", t1, 0.0, math.inf, open_ends=True)
-    least = (
-        math.log1p(-chance) - math.log(chance)
-        if log_t4 is None
-        else check_between("log_t4", log_t4, -math.inf, math.inf)
-    )
-    t2 = check_between("t2", t2, 0.0, math.inf)
+    entry = check_between("t1", 1.0 / chance if t1 is None else t1, 0.0, math.inf, open_ends=True)
+    odds = math.log1p(-chance) - math.log(chance)
+    least = check_between("log_t4", odds if log_t4 is None else log_t4, -math.inf, math.inf)
+    t2, seed = check_between("t2", t2, 0.0, math.inf), check_whole("seed", seed)
+    n_passes = 1 + check_whole("shuffles", shuffles)
     source = ValueCorrelations.of(matrix, n_threads=n_threads)
     evidence = PairEvidence.of(source.moments, prior)
-    found = sweep(source, evidence, n_sums=2, n_threads=n_threads, progress=progress)
+    first = of_several(progress, 0, n_passes)
+    found = sweep(source, evidence, n_sums=2, n_threads=n_threads, progress=first)
     warn_left_out(matrix.feature_names, evidence, found.n_collinear)
     beta = found.sums[1].log_mean
-    for other in source.shuffled(
-        check_whole("shuffles", shuffles), check_whole("seed", seed), n_threads=n_threads
-    ):
-        by_chance = sweep(other, PairEvidence.of(other.moments, prior), n_sums=2, n_threads=n_threads)
+    for k, other in enumerate(source.shuffled(shuffles, seed, n_threads=n_threads), 1):
+        step = of_several(progress, k, n_passes)
+        part = PairEvidence.of(other.moments, prior)
+        by_chance = sweep(other, part, n_sums=2, n_threads=n_threads, progress=step)
         least = max(least, float(by_chance.sums[1].log_mean.max()))
     blocks, gains = _blocks(source, evidence, beta, least, (math.log(entry), t2 * math.log(matrix.n_samples)))
-    score, step, number = (
-        np.where(np.isfinite(beta), beta, np.nan),
-        np.zeros(beta.size),
-        np.full(beta.size, np.nan),
-    )
+    score = np.where(np.isfinite(beta), beta, np.nan)
+    order, number = np.zeros(beta.size), np.full(beta.size, np.nan)
     for k, block in enumerate(blocks):
-        score[block], step[block], number[block] = beta[block[0]], -np.arange(len(block)), k + 1
+        score[block], order[block], number[block] = beta[block[0]], -np.arange(len(block)), k + 1
     names = matrix.feature_names or tuple(f"x{i}" for i in range(beta.size))
     diagnostics = {
         "blocks": tuple(tuple(names[i] for i in block) for block in blocks), "gains": gains,
@@ -98,7 +94,7 @@ def spm(
     }  # fmt: skip
     details = {"block": number, "log_beta": np.where(np.isfinite(beta), beta, np.nan)}
     return FeatureScores(
-        "spm", score, matrix.feature_names, details=details, selected=~np.isnan(number), tie_break=step,
+        "spm", score, matrix.feature_names, details=details, selected=~np.isnan(number), tie_break=order,
         diagnostics=diagnostics,
     )  # fmt: skip
 

@@ -211,6 +211,13 @@ class _Row:
             )
 
 
+def of_several(progress: Progress | None, k: int, n_passes: int) -> Progress | None:
+    """Return the progress of pass ``k`` of several."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(k * total + done, n_passes * total)
+
+
 def warn_left_out(names: tuple[str, ...] | None, evidence: PairEvidence, n_collinear: int = 0) -> None:
     """Say which features and how many pairs have no evidence under an improper prior."""
     out = np.flatnonzero(~evidence.usable)
