@@ -85,7 +85,17 @@ def test_a_rewritten_message_is_found(measure, tmp_path):
 
 def public_places():
     """Every public function, class and method, as (module, qualified name)."""
-    rooms = [bs, bs.report, bs.report.figures, bs.rivals, bs.sets, bs.simulation, bs.study, bs.errors]
+    rooms = [
+        bs,
+        bs.enrichment,
+        bs.report,
+        bs.report.figures,
+        bs.rivals,
+        bs.sets,
+        bs.simulation,
+        bs.study,
+        bs.errors,
+    ]
     for room in rooms:
         for name in dir(room):
             thing = getattr(room, name)

@@ -40,6 +40,7 @@ PUBLIC = [
     "FixedSize",
     "Fragility",
     "GaussianModel",
+    "GeneMap",
     "IsingPrior",
     "Kinds",
     "LabelError",
@@ -77,6 +78,7 @@ PUBLIC = [
     "compare_methods",
     "consistency_report",
     "effects",
+    "enrich",
     "enumerate_sets",
     "expected_by_chance",
     "expected_roc",
@@ -88,6 +90,8 @@ PUBLIC = [
     "merge_statistics",
     "pearson_neyman",
     "permutations",
+    "read_gene_map",
+    "read_gene_sets",
     "read_result",
     "read_statistics",
     "read_table",
@@ -142,7 +146,7 @@ def test_former_names_mean_the_same():
 
 
 def test_rooms_are_reached_by_their_name():
-    rooms = ("errors", "report", "rivals", "sets", "simulation", "study")
+    rooms = ("enrichment", "errors", "report", "rivals", "sets", "simulation", "study")
     found = run_python(
         f"import bayesieve as bs, json; print(json.dumps([getattr(bs, r).__name__ for r in {rooms}]))"
     )

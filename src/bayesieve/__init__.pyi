@@ -1,5 +1,6 @@
 from . import (
     data as data,
+    enrichment as enrichment,
     errors as errors,
     models as models,
     posterior as posterior,
@@ -11,7 +12,9 @@ from . import (
     stats as stats,
     study as study,
 )
+from .data.genes import GeneMap as GeneMap
 from .data.matrix import LabelledMatrix as LabelledMatrix
+from .enrichment.over_representation import enrich as enrich
 from .errors import (
     BayesieveError as BayesieveError,
     BayesieveWarning as BayesieveWarning,
@@ -30,6 +33,7 @@ from .errors import (
     RuleError as RuleError,
 )
 from .estimator import OBFSelector as OBFSelector
+from .io.annotations import read_gene_map as read_gene_map, read_gene_sets as read_gene_sets
 from .io.results.read import StoredResult as StoredResult, read_result as read_result
 from .io.results.write import write_result as write_result
 from .io.statistics_file import read_statistics as read_statistics, write_statistics as write_statistics

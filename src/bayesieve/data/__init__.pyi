@@ -13,6 +13,13 @@ from .design import (
     match_pairs as match_pairs,
     one_each as one_each,
 )
+from .genes import (
+    BETWEEN_GENES as BETWEEN_GENES,
+    UNMAPPED as UNMAPPED,
+    GeneGroups as GeneGroups,
+    GeneMap as GeneMap,
+    split_genes as split_genes,
+)
 from .labels import (
     Label as Label,
     Labels as Labels,

@@ -1,3 +1,4 @@
+from .annotations import read_gene_map as read_gene_map, read_gene_sets as read_gene_sets, read_ids as read_ids
 from .priors import read_model as read_model
 from .results.read import (
     StoredResult as StoredResult,
