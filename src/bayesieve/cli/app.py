@@ -178,22 +178,27 @@ def simulate(options: dict[str, Any]) -> None:
 
 @app.command()
 @with_options(
-    argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, or a TOML "
-             "file.", None,
+    argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, colon, or a "
+             "TOML file.", None,
              metavar="STUDY"),
     option("out", Path | None, None, OUTPUT, "Folder of the results; the study's name.", "-o", metavar="FOLDER"),
-    option("iterations", int | None, None, "Options", "Data sets per number of samples.", min=1),
+    option("iterations", int | None, None, "Options", "Data sets per number of samples; colon: repetitions of "
+           "cross-validation, a tenth of the subsamples (10).", min=1),
     option("sizes", str | None, None, "Options", "Numbers of samples.", metavar="N,N,..."),
     option("methods", str | None, None, "Options", "Some of the study's methods.", metavar="NAME,..."),
     option("scenarios", str | None, None, "Options", "trust: some of its scenarios.", metavar="NAME,..."),
-    option("features", int | None, None, "Options", "trust: number of features, 20,000 if not given.", min=100),
+    option("features", int | None, None, "Options", "trust: number of features, 20,000 if not given; colon: "
+           "probes that --synthetic makes, 54,675 if not given.", min=100),
     option("seed", int | None, None, "Options", "Another seed than the study's.", min=0),
     option("workers", int | None, None, "Options", "Processes; one per core by default.", min=1),
     option("list_", bool, False, "Options", "Show the study as TOML, or all studies, and do nothing."),
+    *o.COLON,
     *TALKING,
 )  # fmt: skip
 def study(options: dict[str, Any]) -> None:
-    """Run a simulation study with known truth; run it again to go on where it was interrupted.
+    """Run a simulation study with known truth, or the paper's application to colon cancer.
+
+    Run it again to go on where it was interrupted.
 
     bayesieve study figure-1b --iterations 60
     """

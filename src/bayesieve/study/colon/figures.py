@@ -39,29 +39,32 @@ def captions_of(results: ColonResults) -> dict[str, str]:
     here = "made values" if results.design.synthetic else "values"
     absent = [symbol for symbol, name, _ in shown_genes(results) if not name] if results.main is not None else []
     instead = (
-        f" Genes of the paper's figure that are not measured here ({', '.join(absent)}) are replaced by the first genes "
+        f" Genes of the paper's figure that are not measured here ({', '.join(absent)}) are replaced by the "
+        "first genes "
         "of our ranking." if absent else ""
     )  # fmt: skip
     return {
         "s1": f"Figure S1: histogram of the {here} of all samples and all probes used.",
-        "s2": "Figure S2: share of the known genes among the first n genes. Left: from the ranks that the paper prints in "
-        "Table S1. Right: here. Grey: by chance. Dashed: methods that rank only the first probes of BD.",
-        "s3": f"Figure S3: {here} of single genes (best probe by CMNC-OBF-JP), early above and late below, as shares of "
-        f"the class.{instead}",
+        "s2": "Figure S2: share of the known genes among the first n genes. Left: from the ranks that the paper "
+        "prints in Table S1. Right: here. Grey: by chance. Dashed: methods that rank the first probes of BD only.",
+        "s3": f"Figure S3: {here} of single genes (best probe by CMNC-OBF-JP), early above and late below, as "
+        f"shares of the class.{instead}",
     }
 
 
 def draw_values(results: ColonResults) -> Figure:
     """Figure S1."""
     values = results.table.values
-    edges = np.linspace(*np.quantile(values, [0.0, 1.0]), 81)
+    edges = np.linspace(values.min(), values.max(), 81)
     heights = np.zeros(80)
     for column in range(0, values.shape[1], 4096):  # the whole at once would be copied
         heights += np.histogram(values[:, column : column + 4096], edges)[0]
     with open_figure(STYLE, WIDTH * 0.7, 2.6) as figure:
         axes = figure.subplots()
         axes.stairs(heights / 1e3, edges, fill=True, color=BLUE, alpha=0.8)
-        axes.set(xlabel="value (logarithm to base 2)", ylabel="number of values, thousands", xlim=(edges[0], edges[-1]))
+        axes.set(
+            xlabel="value (logarithm to base 2)", ylabel="number of values, thousands", xlim=(edges[0], edges[-1])
+        )
         axes.yaxis.set_major_formatter("{x:,g}")
     return figure
 

@@ -1,9 +1,9 @@
 """A made series of the shape of GSE17538: series matrix, platform, gene sets and truth, written as real files.
 
-Genes have levels and spreads as logarithms of intensities have them, share the factors of their module and of the
-clinic, and are measured by one or several probes each. Late stages differ in the mean of some genes, in the variance
-of others, and others again are raised in a part of the late patients only. Adenomas are as stage 1. Some genes have
-heavy tails or two states that have nothing to do with the stage.
+Genes have levels and spreads as logarithms of intensities have them, share the factors of their module and of
+the clinic, and are measured by one or several probes each. Late stages differ in the mean of some genes, in the
+variance of others, and others again are raised in a part of the late patients only. Adenomas are as stage 1.
+Some genes have heavy tails or two states that have nothing to do with the stage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ import polars as pl
 from bayesieve.study.colon.published import known_genes, published
 from bayesieve.utils import FloatArray, IntArray, make_folder, replacing
 
-SERIES, PLATFORM, SETS, TRUTH = "made_series_matrix.txt.gz", "made_platform.txt.gz", "made_sets.gmt", "made_truth.csv"
+SERIES, PLATFORM, SETS, TRUTH = (
+    "made_series_matrix.txt.gz",
+    "made_platform.txt.gz",
+    "made_sets.gmt",
+    "made_truth.csv",
+)
 """Names of the files."""
 
 Annotation = Sequence[tuple[str, tuple[str, ...]]]
@@ -76,12 +81,12 @@ def make_files(
 
 
 def _annotate(n_features: int, rng: np.random.Generator) -> list[tuple[str, tuple[str, ...]]]:
-    """Make up a platform: the known genes, those of the paper's figure, and others; families, and probes of none."""
+    """Make up a platform: known genes, those of the paper's figure, and others; families, and probes of none."""
     data = published()["data"]
     n_named = round(n_features * data["probes_with_gene"] / data["probes"])
     n_genes = round(n_named * data["genes"] / data["probes_with_gene"])
     known = [(gene.symbol,) for gene in known_genes()]
-    shown = [(symbol,) for symbol, _ in published()["figure_s3"]["genes"]]
+    shown: list[tuple[str, ...]] = [(symbol,) for symbol, _ in published()["figure_s3"]["genes"]]
     shown[0] = ("GAGE1", "GAGE4", "GAGE5", "GAGE6", "GAGE7", "GAGE12F")
     more = max(n_genes - len(known) - len(shown), 0)
     lists = [*known, *shown, *((f"MADE{k + 1:05d}",) for k in range(more))]
@@ -150,7 +155,9 @@ class _Genes:
         z[joined] = 0.7 * z[joined] + 0.71 * factors[self.module[joined]]
         z += np.outer(0.25 * rng.normal(size=n_genes), clinic)
         states = np.flatnonzero((rng.random(n_genes) < 0.01) & (self.kind == 0))  # two states that mean nothing
-        z[states] += np.where(rng.random((states.size, n)) < rng.uniform(0.05, 0.5, states.size)[:, None], 4.0, 0.0)
+        z[states] += np.where(
+            rng.random((states.size, n)) < rng.uniform(0.05, 0.5, states.size)[:, None], 4.0, 0.0
+        )
         mean, wide, part = (self.kind == k for k in (1, 2, 3))
         z[np.ix_(mean, late)] += self.effect[mean, None]
         z[np.ix_(wide, late)] *= np.exp(1.4 * self.effect[wide, None])
@@ -163,7 +170,7 @@ class _Genes:
         values = strength[:, None] * z[self.of_probe] + np.sqrt(1.0 - strength**2)[:, None] * noise
         level = self.level[self.of_probe] + rng.normal(0.0, 0.6, probes)
         values = np.clip(level, _LOWEST + 0.5, None)[:, None] + self.spread[self.of_probe, None] * values
-        return np.clip(values, _LOWEST, _HIGHEST)
+        return np.asarray(np.clip(values, _LOWEST, _HIGHEST))
 
 
 def _write_series(path: Path, probes: Sequence[str], values: FloatArray, stages: IntArray) -> None:
@@ -214,7 +221,7 @@ def _write_sets(path: Path, genes: _Genes, rng: np.random.Generator) -> None:
     markers = plain[genes.kind[plain] > 0]
     lines = []
     for k in range(_N_SETS):
-        size = int(min(rng.integers(10, 120), plain.size // 3))
+        size = min(int(rng.integers(10, 120)), plain.size // 3)
         third = min(size // 3, markers.size) if k % 10 == 0 else 0
         chosen = np.r_[
             rng.choice(markers, third, replace=False), rng.choice(plain, size - third, replace=False)

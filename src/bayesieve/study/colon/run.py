@@ -93,8 +93,9 @@ class ColonDesign:
         if len(given) != 1:
             what = "Nothing says" if not given else f"--{' and --'.join(given)} both say"
             raise OptionError(
-                f"{what} what the study colon is to run on. Give one of --series GSE17538-GPL570_series_matrix.txt.gz "
-                "(with --platform GPL570.txt; both from GEO), --table FILE --labels COLUMN, or --synthetic."
+                f"{what} what the study colon is to run on. Give one of --series "
+                "GSE17538-GPL570_series_matrix.txt.gz (with --platform GPL570.txt; both from GEO), --table FILE "
+                "--labels COLUMN, or --synthetic."
             )
         if self.series is not None and self.platform is None:
             raise OptionError(
@@ -103,7 +104,9 @@ class ColonDesign:
             )
         unknown = [name for name in self.methods if name not in ALL]
         if unknown or not self.methods:
-            raise OptionError(f"The study colon has no method {', '.join(unknown) or 'at all'!r}. It has: {', '.join(ALL)}.")
+            raise OptionError(
+                f"The study colon has no method {', '.join(unknown) or 'at all'!r}. It has: {', '.join(ALL)}."
+            )
         if self.reading not in (*READINGS, "both"):
             raise OptionError(f"reading must be numbers, words or both, not {self.reading!r}.")
         check_whole("repeats", self.repeats, 1)
@@ -286,7 +289,11 @@ def _read(design: ColonDesign, folder: Path, say: Tell) -> tuple[StagedTable, Ge
     if design.table is not None:
         table = read_staged(design.table, design.labels or "ajcc_stage")
         if design.platform is None:
-            return table, GeneMap.from_pairs([(name, (name,)) for name in table.features], design.table), design.sets
+            return (
+                table,
+                GeneMap.from_pairs([(name, (name,)) for name in table.features], design.table),
+                design.sets,
+            )
         return table, _matching(table, read_gene_map(design.platform)), design.sets
     if design.series is not None:
         assert design.platform is not None
@@ -326,8 +333,8 @@ def _matching(table: StagedTable, gene_map: GeneMap) -> GeneMap:
     if 2 * known < len(table.features):
         raise DataError(
             f"{gene_map.source} knows {known:,} of the {len(table.features):,} features of {table.path} "
-            f"({table.features[0]!r}, ...); it holds ids like {next(iter(gene_map))!r}. Give the table of the platform "
-            "that was measured; for a table of genes leave --platform out."
+            f"({table.features[0]!r}, ...); it holds ids like {next(iter(gene_map))!r}. Give the table of the "
+            "platform that was measured; for a table of genes leave --platform out."
         )
     return gene_map
 

@@ -1,4 +1,4 @@
-"""The data of the application: values, stages read from what is said of the samples, and the paper's two classes."""
+"""The data of the application: values, stages from what is said of the samples, and the paper's two classes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -204,12 +205,11 @@ def _values_of(table: SampleTable | FeatureTable) -> tuple[FloatArray, tuple[str
             parts.append(_dense(part.values))
             names += part.ids
         return np.concatenate(parts).T, tuple(names)
-    for chunk in table.chunks():
-        parts.append(_dense(chunk.values))
-    return np.asfortranarray(np.concatenate(parts)), table.feature_ids
+    rows = [_dense(chunk.values) for chunk in table.chunks()]
+    return np.asfortranarray(np.concatenate(rows)), table.feature_ids
 
 
-def _dense(values: object) -> FloatArray:
+def _dense(values: Any) -> FloatArray:
     return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
 
 

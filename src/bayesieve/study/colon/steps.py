@@ -46,7 +46,9 @@ class Steps:
         text = json.dumps([self._fingerprint, dict(settings)], sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
-    def run(self, name: str, title: str, settings: Mapping[str, Any], work: Callable[[], Result]) -> Result:
+    def run(
+        self, name: str, title: str, settings: Mapping[str, Any], work: Callable[[], Result], *, slow: bool = False
+    ) -> Result:
         """Return what a step gave before, or do it and store what it gives: arrays and plain values by name."""
         path, key = self.folder / f"{name}.npz", self.key(settings)
         found = _load(path)
@@ -54,7 +56,8 @@ class Steps:
             self.seconds[name] = float(found.pop("seconds"))
             self.n_found += 1
             return found
-        self._tell(f"{title} ...")
+        if slow:
+            self._tell(f"{title} ...")
         start = time.perf_counter()
         made = work()
         self.seconds[name] = time.perf_counter() - start
@@ -69,7 +72,8 @@ def _save(path: Path, values: Mapping[str, Any]) -> None:
     plain = {name: value for name, value in values.items() if name not in arrays}
     content = io.BytesIO()
     about = np.frombuffer(json.dumps(plain).encode(), dtype=np.uint8)
-    np.savez_compressed(content, **arrays, **{_ABOUT: about})
+    arrays[_ABOUT] = about
+    np.savez_compressed(content, **arrays)
     with replacing(path) as file:
         file.write(content.getvalue())
 
@@ -78,7 +82,7 @@ def _load(path: Path) -> Result | None:
     """Return a stored step; None if there is none that can be read, which is then done anew."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            found = dict(arrays)
-        return found | json.loads(bytes(found.pop(_ABOUT)).decode())
+            found: Result = dict(arrays)
+        return {**found, **json.loads(bytes(found.pop(_ABOUT)).decode())}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None

@@ -86,7 +86,11 @@ def _data_rows(results: ColonResults) -> Iterator[tuple[Any, ...]]:
     for reading in ("numbers", "words"):
         codes = codes_of(stages, reading)
         printed = " v ".join(map(str, paper["class_sizes"])) if reading == "numbers" else None
-        yield f"class 0 v class 1, by the paper's {reading}", printed, f"{(codes == 0).sum()} v {(codes == 1).sum()}"
+        yield (
+            f"class 0 v class 1, by the paper's {reading}",
+            printed,
+            f"{(codes == 0).sum()} v {(codes == 1).sum()}",
+        )
     yield "stages 1, 2, 3, 4", None, ", ".join(str(int((stages == k).sum())) for k in (1, 2, 3, 4))
     yield "adenomas", None, table.n_adenomas
     yield "samples without a stage, left out", None, int((stages < 0).sum())
@@ -99,8 +103,9 @@ def _data_rows(results: ColonResults) -> Iterator[tuple[Any, ...]]:
 def data_section(results: ColonResults) -> Section:
     """The shape of the data."""
     lead = (
-        f"Stages come from the field {results.table.field!r} of {results.table.path}. Probes without a gene are left "
-        "out, as in the paper; another version of the platform's annotation gives other numbers of probes and genes."
+        f"Stages come from the field {results.table.field!r} of {results.table.path}. Probes without a gene are "
+        "left out, as in the paper; another version of the platform's annotation gives other numbers of probes "
+        "and genes."
     )
     return Section("data", "The data", lead, ("what", "paper", "here"), list(_data_rows(results)))
 
@@ -115,16 +120,21 @@ def ranks_section(results: ColonResults) -> Section:
             found = results.rankings.get((method, reading))
             if found is not None:
                 words = f", {reading}" if len(results.readings) > 1 else ""
-                columns.append((f"{title}, here{words}", lambda gene, found=found: found.known.get(gene.symbol) or None))
+                columns.append(
+                    (f"{title}, here{words}", lambda gene, found=found: found.known.get(gene.symbol) or None)
+                )
     rows = [(gene.symbol, *(column(gene) for _, column in columns)) for gene in known_genes()]
     lead = (
-        "Ranks of the 36 genes with known involvement in colon cancer. Of probes with exactly the same genes the best "
-        "one counts. A gene that has no probe of its own takes the best row that lists it. Where there is no rank, the "
-        f"gene did not pass the first {published()['data']['prescreened_probes']:,} probes of BD, or is not measured."
+        "Ranks of the 36 genes with known involvement in colon cancer. Of probes with exactly the same genes "
+        "the best one counts. A gene that has no probe of its own takes the best row that lists it. Where there "
+        f"is no rank, the gene did not pass the first {published()['data']['prescreened_probes']:,} probes of "
+        "BD, or is not measured."
     )
     if results.design.synthetic:
         lead += " The data here are made: their ranks have nothing to do with the paper's."
-    return Section("table-s1", "Table S1: ranks of known genes", lead, ("gene", *(name for name, _ in columns)), rows)
+    return Section(
+        "table-s1", "Table S1: ranks of known genes", lead, ("gene", *(name for name, _ in columns)), rows
+    )
 
 
 def known_counts(results: ColonResults, ranked: Ranked) -> KnownMarkers:
@@ -147,7 +157,7 @@ def counts_section(results: ColonResults) -> Section:
     printed = published()["table_s2"]
     for method, title in TITLES.items():
         paper = paper_counts(method) if method in printed["methods"] else None
-        for k, top in enumerate(results.tops):
+        for k in range(len(results.tops)):
             in_paper: tuple[Any, ...] = (None,) * 5
             if paper is not None:
                 text = printed["rows"][k]["p_values"][printed["methods"].index(method)]
@@ -155,20 +165,21 @@ def counts_section(results: ColonResults) -> Section:
                     int(paper.tops[k]), int(paper.count[k]), text, float(paper.p_value_paper[k]),
                     float(paper.p_value[k]),
                 )  # fmt: skip
-            readings = [each for each in results.readings if (method, each) in results.rankings] or [None]
-            for reading in readings:
+            readings: list[str | None] = [each for each in results.readings if (method, each) in results.rankings]
+            for reading in readings or [None]:
                 here = () if reading is None else _counted_here(results, method, reading, k)
                 if reading is None and paper is None:
                     continue
-                first = reading == readings[0]
+                first = not readings or reading == readings[0]
                 rows.append((title, *(in_paper if first else (None,) * 5), reading, *(here or (None,) * 6)))
     lead = (
-        "Known genes among the first N, and hypergeometric p-values. The paper prints P(X > k), one marker more than was "
-        "seen; P(X >= k) is right. The last two columns shuffle the stages: the mean number of known genes in the top, "
-        "and the share of shuffles with as many as with the true stages. Known genes have more probes than others, and "
-        "the best of many probes comes far by chance, so that more than the hypergeometric number is to be expected. "
-        f"The methods behind the first phase rank at most {published()['data']['prescreened_genes']:,} genes in the paper: "
-        "at N = 5,000 they count what BD let through."
+        "Known genes among the first N, and hypergeometric p-values. The paper prints P(X > k), one marker more "
+        "than was seen; P(X >= k) is right. The last two columns shuffle the stages: the mean number of known "
+        "genes in the top, and the share of shuffles with as many as with the true stages. Known genes have "
+        "more probes than others, and the best of many probes comes far by chance, so that more than the "
+        "hypergeometric number is to be expected. The methods behind the first phase rank at most "
+        f"{published()['data']['prescreened_genes']:,} genes in the paper: at N = 5,000 they count what BD let "
+        "through."
     )
     head = (
         "method", "N, paper", "k, paper", "printed p", "P(X > k), paper", "P(X >= k), paper", "reading", "N, here",
@@ -194,7 +205,12 @@ def top_section(results: ColonResults, method: str, name: str, number: str, titl
     assert ranked is not None
     place = {probe: k for k, probe in enumerate(results.table.features)}
     columns = []
-    for other, what in (("obf-jp", "probability"), ("welch", "p_value"), ("skbs", "probability"), ("obf", "probability")):
+    for other, what in (
+        ("obf-jp", "probability"),
+        ("welch", "p_value"),
+        ("skbs", "probability"),
+        ("obf", "probability"),
+    ):
         found = results.of_method(other)
         columns.append(None if found is None else getattr(found, what))
     rows = []
@@ -203,13 +219,16 @@ def top_section(results: ColonResults, method: str, name: str, number: str, titl
         if rank <= len(ranked.genes):
             probe = ranked.genes.features[rank - 1]
             values = [None if column is None else float(column[place[probe]]) for column in columns]
-            shown = [f">{_SURE}" if k != 1 and value is not None and value > _SURE else value for k, value in enumerate(values)]
+            shown = [
+                f">{_SURE}" if k != 1 and value is not None and value > _SURE else value
+                for k, value in enumerate(values)
+            ]
             here = (ranked.genes.genes[rank - 1], probe, *shown)
         rows.append((rank, gene, *printed, *here))
     lead = (
         f"The first 20 genes by {title}, with the posterior probability of OBF under Jeffreys' prior (prior "
-        f"{PRIOR_PROBABILITY:g}), the p-value of the t-test (Welch's, not corrected), and the posterior probability of "
-        "SKBS (prior 0.5; none for probes that BD does not let through)"
+        f"{PRIOR_PROBABILITY:g}), the p-value of the t-test (Welch's, not corrected), and the posterior "
+        "probability of SKBS (prior 0.5; none for probes that BD does not let through)"
         + (", and that of the calibrated OBF." if columns[3] is not None else ".")
     )
     head = ("rank", "gene, paper", "pi*, paper", "t-test p, paper", "SKBS, paper", "gene, here", "probe, here",
@@ -226,16 +245,17 @@ def sets_section(results: ColonResults) -> Section:
         here: tuple[Any, ...] = (None,) * 7
         if k < len(found):
             here = (found.names[k], int(found.in_universe[k]), int(found.selected[k]), float(found.expected[k]),
-                    float(found.p_value[k]), float(found.q_value[k]), ", ".join(found.features[k][:5]))  # fmt: skip
+                    float(found.p_value[k]), float(found.q_value[k]),
+                    ", ".join(found.features[k][:5]))  # fmt: skip
         rows.append((rank, name, size, selected, p, q, *here))
     lead = (
-        f"The paper gave its first {paper['top']:,} genes to PANTHER, which knew {paper['recognised']} of them and has "
-        f"{paper['sets']} pathways. Here the universe are the {found.n_universe:,} genes ranked, the list is the first "
-        f"{found.n_selected:,}, and {len(found)} sets of the file given are counted in the correction; other sets cannot "
-        "give the paper's numbers."
+        f"The paper gave its first {paper['top']:,} genes to PANTHER, which knew {paper['recognised']} of them "
+        f"and has {paper['sets']} pathways. Here the universe are the {found.n_universe:,} genes ranked, the "
+        f"list is the first {found.n_selected:,}, and {len(found)} sets of the file given are counted in the "
+        "correction; other sets cannot give the paper's numbers."
     )
-    head = ("rank", "pathway, paper", "size", "selected", "p", "adjusted p", "set, here", "size, here", "selected, here",
-            "expected", "p, here", "q, here", "first genes")  # fmt: skip
+    head = ("rank", "pathway, paper", "size", "selected", "p", "adjusted p", "set, here", "size, here",
+            "selected, here", "expected", "p, here", "q, here", "first genes")  # fmt: skip
     return Section("table-s5", "Table S5: over-represented sets", lead, head, rows)
 
 
@@ -246,14 +266,15 @@ def regressions_section(results: ColonResults) -> Section:
         if method in results.regressions:
             rows += _rule_rows(results, method)
     lead = (
-        "Probes with a coefficient other than 0, and their genes. The bound is that of Meinshausen and Buhlmann's equation "
-        "(9) as a share of the list, with q, the mean number of probes that a subsample selects at any penalty. It is "
-        "proved for halves of the samples and thresholds above 0.5; the paper takes 90%, where it guarantees nothing. "
-        "'Least possible' is what the paper's own counts imply: the printed bounds are impossible. The last column: which "
-        f"of {', '.join(MISSED)} are selected; in the paper none, but TP53 by the elastic net at 0.1."
+        "Probes with a coefficient other than 0, and their genes. The bound is that of Meinshausen and "
+        "Buhlmann's equation (9) as a share of the list, with q, the mean number of probes that a subsample "
+        "selects at any penalty. It is proved for halves of the samples and thresholds above 0.5; the paper "
+        "takes 90%, where it guarantees nothing. 'Least possible' is what the paper's own counts imply: the "
+        f"printed bounds are impossible. The last column: which of {', '.join(MISSED)} are selected; in the "
+        "paper none, but TP53 by the elastic net at 0.1."
     )
-    head = ("regression", "rule", "probes, paper", "genes, paper", "bound, paper", "least possible", "probes, here",
-            "genes, here", "bound, here", "of the four, here")  # fmt: skip
+    head = ("regression", "rule", "probes, paper", "genes, paper", "bound, paper", "least possible",
+            "probes, here", "genes, here", "bound, here", "of the four, here")  # fmt: skip
     return Section("regressions", "Penalised regressions", lead, head, rows)
 
 
@@ -279,7 +300,8 @@ def _rule_rows(results: ColonResults, method: str) -> Iterator[tuple[Any, ...]]:
         yield (
             title, f"stability, threshold {threshold:g}", *printed[threshold],
             paper["false_share_printed"] if is_bound else None, least_bound(method) if is_bound else None,
-            *_list_cells(results, chosen), _bound(results, found, threshold, chosen.size), _of_four(results, chosen),
+            *_list_cells(results, chosen), _bound(results, found, threshold, chosen.size),
+            _of_four(results, chosen),
         )  # fmt: skip
 
 
@@ -304,15 +326,17 @@ def penalties_section(results: ColonResults) -> Section:
     rows = []
     for method, found in results.regressions.items():
         counts = np.bincount(found["place"], minlength=found["penalties"].size)
-        for k in _some(found):
-            rows.append((
+        rows += [
+            (
                 published()["regressions"][method]["title"], float(found["penalties"][k]), int(counts[k]),
                 float(found["accuracy"][k]), float(found["balanced_accuracy"][k]), float(found["baseline"]),
-            ))  # fmt: skip
+            )
+            for k in _some(found)
+        ]  # fmt: skip
     lead = (
-        "Accuracy on samples left out, 10 folds, mean over repetitions. Guessing the larger class every time is the baseline; "
-        "accuracy rewards it, so that the penalty with the highest accuracy may select little. Balanced accuracy of "
-        "guessing is 0.5."
+        "Accuracy on samples left out, 10 folds, mean over repetitions. Guessing the larger class every time is "
+        "the baseline; accuracy rewards it, so that the penalty with the highest accuracy may select little. "
+        "Balanced accuracy of guessing is 0.5."
     )
     head = ("regression", "penalty", "probes", "accuracy", "balanced accuracy", "baseline")
     return Section("penalties", "Cross-validation by penalty", lead, head, rows)
@@ -320,7 +344,7 @@ def penalties_section(results: ColonResults) -> Section:
 
 def _some(found: Any) -> list[int]:
     """Every fifth penalty, and the best."""
-    every = range(0, found["penalties"].size)
+    every = range(found["penalties"].size)
     best = int(np.argmin(np.abs(found["penalties"] - found["best"])))
     return sorted({*every[1::5], 0, best, every[-1]})
 
@@ -339,9 +363,9 @@ def doubt_section(results: ColonResults) -> Section:
             p = (1 + int(as_many.sum())) / (1 + as_many.size)
             rows.append((TITLES[method], level, real[k], float(chance[:, k].mean()), int(chance[:, k].max()), p))
     lead = (
-        f"Probes with a posterior probability above a level, with the true stages and with {_n(results.shuffles)} shuffles "
-        "of them, which leave nothing to be found. What passes with shuffled stages is wrong for sure. p: share of "
-        "shuffles, the true one included, with as many."
+        "Probes with a posterior probability above a level, with the true stages and with "
+        f"{_n(results.shuffles)} shuffles of them, which leave nothing to be found. What passes with shuffled "
+        "stages is wrong for sure. p: share of shuffles, the true one included, with as many."
     )
     head = ("method", "level", "true stages", "shuffled, mean", "shuffled, most", "p")
     return Section("shuffled", "Shuffled stages", lead, head, rows)

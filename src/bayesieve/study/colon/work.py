@@ -81,8 +81,9 @@ class Work:
         if "seed" in rival(method).options:
             options["seed"] = self.seed
         title = f"{TITLES[method]} on {matrix.n_features:,} probes, {_sizes(matrix)}"
+        settings = {"method": method, "reading": reading, **options}
         run = functools.partial(_ranked, matrix, method, options)
-        return self.steps.run(f"{method}-{reading}", title, {"method": method, "reading": reading, **options}, run)
+        return self.steps.run(f"{method}-{reading}", title, settings, run, slow=method in SAMPLERS)
 
     def regress(self, matrix: LabelledMatrix, method: str, reading: str) -> Result:
         """Choose probes by a penalised regression: cross-validation, fixed penalties, stability selection."""
@@ -91,7 +92,7 @@ class Work:
         key = self.steps.key(settings)
         stores = {part: self.steps.folder / f"{method}-{part}-{key[:8]}.sqlite" for part in ("cv", "stability")}
         run = functools.partial(self._regressed, matrix, REGRESSIONS[method], stores)
-        found = self.steps.run(f"{method}-{reading}", title, settings, run)
+        found = self.steps.run(f"{method}-{reading}", title, settings, run, slow=True)
         for store in stores.values():  # what they hold is in the step now
             store.unlink(missing_ok=True)
         return found
@@ -175,7 +176,9 @@ def _sizes(matrix: LabelledMatrix) -> str:
 
 def _ranked(matrix: LabelledMatrix, method: str, options: Mapping[str, Any]) -> Result:
     chosen = rival(method)
-    with warnings.catch_warnings(record=True) as caught:  # they go onto the page, also when a run is taken up again
+    with warnings.catch_warnings(
+        record=True
+    ) as caught:  # they go onto the page, also when a run is taken up again
         warnings.simplefilter("always")
         scores: FeatureScores = (
             chosen.run(Moments.from_labelled(matrix), **options)
