@@ -19,7 +19,6 @@ from bayesieve.study.colon.statements import statements_of
 from bayesieve.study.colon.tables import Section, columns_of, sections_of
 from bayesieve.study.colon.work import QUICK, REGRESSIONS, options_of
 from bayesieve.study.report import draw_pictures, origin, render_pages
-from bayesieve.study.verdicts import Verdict
 from bayesieve.utils import FORMATS, normalise_formats, write_files
 
 NAME = "colon"
@@ -106,8 +105,6 @@ def _ranks_csv(results: ColonResults) -> bytes:
 def _page(
     results: ColonResults, sections: Sequence[Section], pictures: list[dict[str, str]], command: str
 ) -> dict[str, Any]:
-    order = list(Verdict)
-    checks = sorted(statements_of(results), key=lambda each: order.index(Verdict(each["verdict"])))
     return {
         "name": NAME,
         "title": f"{TITLE}.",
@@ -119,7 +116,7 @@ def _page(
             {"title": each.title, "lead": each.lead, "head": each.head, "rows": each.shown()} for each in sections
         ],
         "lead_of_checks": _CHECKS,
-        "checks": checks,
+        "checks": list(statements_of(results)),
         "command": command,
         "origin": origin(bayesieve.__version__),
     }
@@ -139,6 +136,8 @@ def _describe(results: ColonResults) -> str:
         else "there are no adenomas, so that both readings are the same. " if not table.n_adenomas
         else "the other reading was not asked for. "
     )  # fmt: skip
+    if design.table is not None and design.platform is None:
+        text += "Features are genes here: where a table says probes, genes are meant. "
     if table.processing and not design.synthetic:
         text += f"The series says about its values: {table.processing[:300]} "
     if table.values.max() > 100:

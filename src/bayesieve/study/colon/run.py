@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-import bayesieve
 from bayesieve.data import GeneMap
 from bayesieve.enrichment import Enrichment, GeneRanking, collapse, enrich
 from bayesieve.enrichment.known import find_ranks
 from bayesieve.io import read_gene_map, read_gene_sets
+from bayesieve.study.colon.chance import KnownRows
 from bayesieve.study.colon.made import SERIES, MadeFiles, make_files
 from bayesieve.study.colon.published import TITLES, known_genes, published
 from bayesieve.study.colon.series import READINGS, StagedTable, read_series, read_staged
@@ -162,6 +162,10 @@ class ColonResults:
         Probes of the file, with a gene or without.
     known_names
         What the known genes are called here, by their printed symbol; those that are not there are left out.
+    known_rows
+        Where they stand among the genes.
+    by_chance
+        How many of them are in the top in random orders of the probes: draws x tops.
     rankings
         By method and reading.
     regressions, shuffles
@@ -179,6 +183,8 @@ class ColonResults:
     gene_map: GeneMap
     n_probes: int
     known_names: dict[str, str]
+    known_rows: KnownRows
+    by_chance: IntArray
     rankings: dict[tuple[str, str], Ranked] = field(default_factory=dict)
     regressions: dict[str, Result] = field(default_factory=dict)
     shuffles: Result = field(default_factory=dict)
@@ -263,7 +269,10 @@ def run_colon(
     n_probes = len(table.features)
     table = table.take(np.array([bool(gene_map[name]) for name in table.features]))
     gene_map = GeneMap({name: gene_map[name] for name in table.features}, gene_map.source)
-    results = ColonResults(design, table, gene_map, n_probes, _names_here(gene_map))
+    known = _names_here(gene_map)
+    rows = KnownRows.of(gene_map.group(table.features), known)
+    chance = rows.draw(tops_of(gene_map.n_gene_lists), design.seed)
+    results = ColonResults(design, table, gene_map, n_probes, known, rows, chance)
     steps = Steps(home, table.fingerprint + _digest(gene_map), say)
     work = Work(steps, design.seed, design.repeats, workers, progress)
     _rank_all(results, work)
@@ -272,7 +281,8 @@ def run_colon(
         results.regressions[method] = work.regress(matrix, method, results.reading)
     quick = [each for each in design.methods if each in QUICK]
     if quick:
-        results.shuffles = work.shuffle(matrix, results.reading, quick, _counter(results))
+        count = functools.partial(results.known_rows.count, tops=results.tops)
+        results.shuffles = work.shuffle(matrix, results.reading, quick, count)
     if sets is not None and results.main is not None:
         _look_at_sets(results, sets)
     results.seconds = steps.seconds
@@ -314,7 +324,7 @@ def _make(design: ColonDesign, folder: Path, platform: GeneMap | None, say: Tell
         files = make_files(folder, design.features, design.seed, home, annotation)
         return {name: str(getattr(files, name)) for name in ("series", "platform", "sets", "truth")}
 
-    settings = {"features": design.features, "seed": design.seed, "version": bayesieve.__version__}
+    settings = {"features": design.features, "seed": design.seed}
     steps = Steps(folder, "" if platform is None else _digest(platform), say)
     title = f"Making {folder / SERIES}, of the shape of GSE17538"
     files = MadeFiles(**{name: Path(path) for name, path in steps.run("made", title, settings, make).items()})
@@ -371,18 +381,6 @@ def _known_ranks(results: ColonResults, genes: Sequence[str]) -> dict[str, int]:
     return {symbol: ranks[name] for symbol, name in results.known_names.items()}
 
 
-def _counter(results: ColonResults) -> Callable[[str, IntArray], Any]:
-    """Return what counts known genes in the top of a ranking of all probes."""
-    names, tops = results.table.features, results.tops
-
-    def count(_: str, order: IntArray) -> list[int]:
-        genes = collapse([names[i] for i in order.tolist()], results.gene_map)
-        ranks = [rank for rank in _known_ranks(results, genes.genes).values() if rank]
-        return [sum(rank <= top for rank in ranks) for top in tops]
-
-    return count
-
-
 def _look_at_sets(results: ColonResults, path: str) -> None:
     assert results.main is not None
     sets = read_gene_sets(path)
@@ -390,8 +388,3 @@ def _look_at_sets(results: ColonResults, path: str) -> None:
         warnings.simplefilter("always")
         results.enrichment = enrich(results.main.genes.genes, sets, selected=results.tops[1])
     results.notes += [str(each.message) for each in caught if isinstance(each.message, BayesieveWarning)]
-
-
-def smaller(design: ColonDesign, **changes: Any) -> ColonDesign:
-    """Return the design with some of it replaced; None leaves it as it is."""
-    return replace(design, **{name: value for name, value in changes.items() if value is not None})

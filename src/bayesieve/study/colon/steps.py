@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+import bayesieve
+
 from bayesieve.utils import make_folder, replacing
 
 Result = dict[str, Any]
@@ -43,7 +45,7 @@ class Steps:
 
     def key(self, settings: Mapping[str, Any]) -> str:
         """Hash of the data and of all that decides what a step gives."""
-        text = json.dumps([self._fingerprint, dict(settings)], sort_keys=True, default=str)
+        text = json.dumps([bayesieve.__version__, self._fingerprint, dict(settings)], sort_keys=True, default=str)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
     def run(

@@ -63,7 +63,7 @@ def show(value: Any) -> str:
 def sections_of(results: ColonResults) -> Iterator[Section]:
     """Yield the tables that the run has numbers for."""
     yield data_section(results)
-    if results.rankings:
+    if results.rankings and results.known_names:
         yield ranks_section(results)
         yield counts_section(results)
     if results.main is not None:
@@ -154,41 +154,44 @@ def paper_counts(method: str) -> KnownMarkers:
 def counts_section(results: ColonResults) -> Section:
     """Table S2: known genes in the top, with both p-values, and what shuffled stages give."""
     rows: list[tuple[Any, ...]] = []
-    printed = published()["table_s2"]
+    printed, drawn = published()["table_s2"], results.by_chance
+    tops = tuple(row["top"] for row in printed["rows"])
+    same_platform = results.design.platform is not None and results.tops == tops
     for method, title in TITLES.items():
         paper = paper_counts(method) if method in printed["methods"] else None
         for k in range(len(results.tops)):
-            in_paper: tuple[Any, ...] = (None,) * 5
+            in_paper: tuple[Any, ...] = (None,) * 6
             if paper is not None:
                 text = printed["rows"][k]["p_values"][printed["methods"].index(method)]
                 in_paper = (
                     int(paper.tops[k]), int(paper.count[k]), text, float(paper.p_value_paper[k]),
-                    float(paper.p_value[k]),
+                    float(paper.p_value[k]), share_of(drawn[:, k], int(paper.count[k])) if same_platform else None,
                 )  # fmt: skip
             readings: list[str | None] = [each for each in results.readings if (method, each) in results.rankings]
             for reading in readings or [None]:
-                here = () if reading is None else _counted_here(results, method, reading, k)
+                here = () if reading is None else _counted_here(results, method, reading, k, drawn)
                 if reading is None and paper is None:
                     continue
                 first = not readings or reading == readings[0]
-                rows.append((title, *(in_paper if first else (None,) * 5), reading, *(here or (None,) * 6)))
+                rows.append((title, *(in_paper if first else (None,) * 6), reading, *(here or (None,) * 7)))
     lead = (
         "Known genes among the first N, and hypergeometric p-values. The paper prints P(X > k), one marker more "
-        "than was seen; P(X >= k) is right. The last two columns shuffle the stages: the mean number of known "
-        "genes in the top, and the share of shuffles with as many as with the true stages. Known genes have "
-        "more probes than others, and the best of many probes comes far by chance, so that more than the "
-        "hypergeometric number is to be expected. The methods behind the first phase rank at most "
+        "than was seen; P(X >= k) is right if every gene is as likely to come far. 'By probes' is the same "
+        "probability in random orders of the probes, where a gene with many probes comes farther, as the best of "
+        "many. The last two columns shuffle the stages: the mean number of known genes in the top, and the share "
+        "of shuffles with as many as with the true stages. The methods behind the first phase rank at most "
         f"{published()['data']['prescreened_genes']:,} genes in the paper: at N = 5,000 they count what BD let "
         "through."
     )
     head = (
-        "method", "N, paper", "k, paper", "printed p", "P(X > k), paper", "P(X >= k), paper", "reading", "N, here",
-        "k, here", "expected", "P(X >= k), here", "k if shuffled", "shuffles with as many",
+        "method", "N, paper", "k, paper", "printed p", "P(X > k), paper", "P(X >= k), paper", "by probes, paper",
+        "reading", "N, here", "k, here", "expected", "P(X >= k), here", "by probes, here", "k if shuffled",
+        "shuffles with as many",
     )  # fmt: skip
     return Section("table-s2", "Table S2: known genes in the top", lead, head, rows)
 
 
-def _counted_here(results: ColonResults, method: str, reading: str, k: int) -> tuple[Any, ...]:
+def _counted_here(results: ColonResults, method: str, reading: str, k: int, drawn: IntArray) -> tuple[Any, ...]:
     found = known_counts(results, results.rankings[method, reading])
     if k >= found.tops.size:
         return ()
@@ -196,7 +199,16 @@ def _counted_here(results: ColonResults, method: str, reading: str, k: int) -> t
     chance: tuple[Any, ...] = (None, None)
     if shuffled is not None:
         chance = float(shuffled[:, k].mean()), float((shuffled[:, k] >= found.count[k]).mean())
-    return (int(found.tops[k]), int(found.count[k]), float(found.expected[k]), float(found.p_value[k]), *chance)
+    by_probes = share_of(drawn[:, k], int(found.count[k]))
+    return (
+        int(found.tops[k]), int(found.count[k]), float(found.expected[k]), float(found.p_value[k]), by_probes,
+        *chance,
+    )  # fmt: skip
+
+
+def share_of(drawn: IntArray, count: int) -> float:
+    """Share of draws with as many or more, the one that was observed included."""
+    return float((1 + (drawn >= count).sum()) / (1 + drawn.size))
 
 
 def top_section(results: ColonResults, method: str, name: str, number: str, title: str) -> Section:

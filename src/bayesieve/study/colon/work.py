@@ -80,7 +80,7 @@ class Work:
         options = options_of(method)
         if "seed" in rival(method).options:
             options["seed"] = self.seed
-        title = f"{TITLES[method]} on {matrix.n_features:,} probes, {_sizes(matrix)}"
+        title = f"{TITLES[method]} on {matrix.n_features:,} features, {_sizes(matrix)}"
         settings = {"method": method, "reading": reading, **options}
         run = functools.partial(_ranked, matrix, method, options)
         return self.steps.run(f"{method}-{reading}", title, settings, run, slow=method in SAMPLERS)
@@ -88,7 +88,9 @@ class Work:
     def regress(self, matrix: LabelledMatrix, method: str, reading: str) -> Result:
         """Choose probes by a penalised regression: cross-validation, fixed penalties, stability selection."""
         settings = {"method": method, "reading": reading, "seed": self.seed, "repeats": self.repeats}
-        title = f"{rival(method).title} on {matrix.n_features:,} probes: cross-validation and stability selection"
+        title = (
+            f"{rival(method).title} on {matrix.n_features:,} features: cross-validation and stability selection"
+        )
         key = self.steps.key(settings)
         stores = {part: self.steps.folder / f"{method}-{part}-{key[:8]}.sqlite" for part in ("cv", "stability")}
         run = functools.partial(self._regressed, matrix, REGRESSIONS[method], stores)
@@ -120,8 +122,8 @@ class Work:
             "accuracy": tried.scores["accuracy"][::-1],
             "balanced_accuracy": tried.scores["balanced_accuracy"][::-1],
             "best": best,
+            "error": float(tried.standard_errors["accuracy"][tried.best]),
             "baseline": tried.baselines["accuracy"],
-            "beats_baseline": tried.beats_baseline,
             "stability": stable.probability,
             "q": stable.q,
             "n_subsamples": stable.n_subsamples,
@@ -129,7 +131,7 @@ class Work:
         }
 
     def shuffle(
-        self, matrix: LabelledMatrix, reading: str, methods: Sequence[str], count: Callable[[str, IntArray], Any]
+        self, matrix: LabelledMatrix, reading: str, methods: Sequence[str], count: Callable[[IntArray], Any]
     ) -> Result:
         """Rank the probes under shuffled stages.
 
@@ -142,7 +144,7 @@ class Work:
         methods
             Which of :data:`QUICK`.
         count
-            Called with a method and an order of the probes, the strongest first; returns numbers.
+            Called with an order of the probes, the strongest first; returns numbers.
 
         Returns
         -------
@@ -155,7 +157,7 @@ class Work:
         return self.steps.run(f"shuffles-{reading}", title, settings, run)
 
     def _shuffled(
-        self, matrix: LabelledMatrix, methods: Sequence[str], count: Callable[[str, IntArray], Any]
+        self, matrix: LabelledMatrix, methods: Sequence[str], count: Callable[[IntArray], Any]
     ) -> Result:
         found: dict[str, list[Any]] = {}
         labels = matrix.labels
@@ -164,7 +166,7 @@ class Work:
             moments = Moments.from_labelled(LabelledMatrix(matrix.values, Labels(labels.classes, codes), None))
             for method in methods:
                 scores = rival(method).run(moments, **options_of(method))
-                found.setdefault(method, []).append(count(method, scores.ranking))
+                found.setdefault(method, []).append(count(scores.ranking))
                 if method.startswith("obf"):
                     found.setdefault(f"{method}-levels", []).append(counts_at_levels(scores.score))
         return {name: np.array(numbers) for name, numbers in found.items()}
