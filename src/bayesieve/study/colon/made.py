@@ -48,6 +48,11 @@ class MadeFiles:
     sets: Path
     truth: Path
 
+    @classmethod
+    def at(cls, folder: Path, platform: Path | None = None) -> MadeFiles:
+        """Return the places of the files in a folder."""
+        return cls(folder / SERIES, platform or folder / PLATFORM, folder / SETS, folder / TRUTH)
+
 
 def make_files(
     folder: Path, n_features: int, seed: int, platform: Path | None = None, annotation: Annotation | None = None
@@ -68,8 +73,7 @@ def make_files(
     make_folder(folder)
     own, rng = annotation is None, np.random.default_rng(np.random.SeedSequence([seed, 238]))
     probes = _annotate(n_features, rng) if annotation is None else list(annotation)
-    place = platform if platform is not None and not own else folder / PLATFORM
-    files = MadeFiles(folder / SERIES, place, folder / SETS, folder / TRUTH)
+    files = MadeFiles.at(folder, platform)
     genes = _Genes.draw(probes, rng)
     stages = rng.permutation(np.repeat(list(_STAGES), list(_STAGES.values())))
     _write_series(files.series, [name for name, _ in probes], genes.values(stages, rng), stages)

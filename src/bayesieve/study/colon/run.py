@@ -321,13 +321,14 @@ def _make(design: ColonDesign, folder: Path, platform: GeneMap | None, say: Tell
     annotation = None if platform is None else list(platform.genes.items())
 
     def make() -> Result:
-        files = make_files(folder, design.features, design.seed, home, annotation)
-        return {name: str(getattr(files, name)) for name in ("series", "platform", "sets", "truth")}
+        make_files(folder, design.features, design.seed, home, annotation)
+        return {}
 
     settings = {"features": design.features, "seed": design.seed}
     steps = Steps(folder, "" if platform is None else _digest(platform), say)
     title = f"Making {folder / SERIES}, of the shape of GSE17538"
-    files = MadeFiles(**{name: Path(path) for name, path in steps.run("made", title, settings, make).items()})
+    steps.run("made", title, settings, make)
+    files = MadeFiles.at(folder, home)
     if not all(path.is_file() for path in (files.series, files.platform, files.sets)):
         make()  # somebody has moved them
     return files

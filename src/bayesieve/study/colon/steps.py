@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import bayesieve
-
 from bayesieve.utils import make_folder, replacing
 
 Result = dict[str, Any]
@@ -85,6 +84,7 @@ def _load(path: Path) -> Result | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             found: Result = dict(arrays)
-        return {**found, **json.loads(bytes(found.pop(_ABOUT)).decode())}
+        plain = json.loads(bytes(found.pop(_ABOUT)).decode())
+        return {**found, **plain}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
