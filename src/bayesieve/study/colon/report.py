@@ -109,7 +109,7 @@ def _page(
         "name": NAME,
         "title": f"{TITLE}.",
         "design": _describe(results),
-        "method_columns": ("method", "name", "works on", "options", "seconds"),
+        "method_columns": ("method", "name", "works on", "seconds", "options"),
         "methods": list(_method_rows(results)),
         "pictures": pictures,
         "numbers": [
@@ -157,11 +157,11 @@ def _method_rows(results: ColonResults) -> list[tuple[str, ...]]:
             kind = published()["regressions"][method]["title"]
             repeats = results.design.repeats
             words = f"penalties 0.005 to 0.2; 10 folds x {repeats}; {10 * repeats} subsamples of 90% of a class"
-            rows.append((kind, method, "all probes", words, took))
+            rows.append((kind, method, "all probes", took, words))
             continue
         options = options_of(method)
         screen = options.pop("screen", None)
         on = "all probes" if method in QUICK else f"the first probes of {screen}"
         words = ", ".join(f"{name} = {value}" for name, value in options.items()) or "defaults"
-        rows.append((TITLES[method], method, on, words, took))
+        rows.append((TITLES[method], method, on, took, words))
     return rows

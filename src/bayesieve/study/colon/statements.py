@@ -10,7 +10,7 @@ import numpy as np
 from bayesieve.study.colon.published import TITLES, known_genes, least_bound, published
 from bayesieve.study.colon.run import ColonResults
 from bayesieve.study.colon.steps import Result
-from bayesieve.study.colon.tables import known_counts, paper_counts
+from bayesieve.study.colon.tables import known_counts, paper_counts, same_platform, share_of
 from bayesieve.study.colon.work import LEVELS, REGRESSIONS
 from bayesieve.study.verdicts import Verdict
 from bayesieve.utils import plural
@@ -145,8 +145,16 @@ def _multiplicity(results: ColonResults, source: str) -> dict[str, Any]:
                     for top, a, b in zip(results.tops, mean, expected, strict=True))
         + ", on average over random orders of the probes.",
     ]  # fmt: skip
-    if not same:
-        words.append("P-values of the hypergeometric distribution are therefore too small, the paper's and ours.")
+    if of_known > of_all and not same:
+        words.append("Hypergeometric p-values are therefore too small.")
+    if same_platform(results):
+        printed = paper_counts("obf-jp")
+        shares = [share_of(results.by_chance[:, k], int(count)) for k, count in enumerate(printed.count)]
+        words.append(
+            "With the probes of this platform the paper's counts for OBF have probabilities of "
+            + ", ".join(f"{p:.2g} ({q:.2g})" for p, q in zip(shares, printed.p_value, strict=True))
+            + " by chance (in brackets: hypergeometric)."
+        )
     claim = "By chance every gene is as likely to be among the first, as Table S2's test takes it"
     return _said(Verdict.HOLDS if same else Verdict.FAILS, claim, source, *words)
 

@@ -155,8 +155,7 @@ def counts_section(results: ColonResults) -> Section:
     """Table S2: known genes in the top, with both p-values, and what shuffled stages give."""
     rows: list[tuple[Any, ...]] = []
     printed, drawn = published()["table_s2"], results.by_chance
-    tops = tuple(row["top"] for row in printed["rows"])
-    same_platform = results.design.platform is not None and results.tops == tops
+    same = same_platform(results)
     for method, title in TITLES.items():
         paper = paper_counts(method) if method in printed["methods"] else None
         for k in range(len(results.tops)):
@@ -165,7 +164,7 @@ def counts_section(results: ColonResults) -> Section:
                 text = printed["rows"][k]["p_values"][printed["methods"].index(method)]
                 in_paper = (
                     int(paper.tops[k]), int(paper.count[k]), text, float(paper.p_value_paper[k]),
-                    float(paper.p_value[k]), share_of(drawn[:, k], int(paper.count[k])) if same_platform else None,
+                    float(paper.p_value[k]), share_of(drawn[:, k], int(paper.count[k])) if same else None,
                 )  # fmt: skip
             readings: list[str | None] = [each for each in results.readings if (method, each) in results.rankings]
             for reading in readings or [None]:
@@ -204,6 +203,12 @@ def _counted_here(results: ColonResults, method: str, reading: str, k: int, draw
         int(found.tops[k]), int(found.count[k]), float(found.expected[k]), float(found.p_value[k]), by_probes,
         *chance,
     )  # fmt: skip
+
+
+def same_platform(results: ColonResults) -> bool:
+    """Whether the numbers of probes are those of a real platform, with lists as long as the paper's."""
+    tops = tuple(row["top"] for row in published()["table_s2"]["rows"])
+    return results.design.platform is not None and results.tops == tops
 
 
 def share_of(drawn: IntArray, count: int) -> float:
