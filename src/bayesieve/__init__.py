@@ -8,8 +8,8 @@
 
 ``__all__`` holds the names that most people need. What else there is stands in the rooms ``bs.sets`` (posteriors
 over sets of features), ``bs.rivals`` (other filters), ``bs.enrichment`` (genes, known markers, gene sets),
-``bs.simulation``, ``bs.study``, ``bs.report`` and ``bs.errors``. Every name is loaded when it is first used, so that
-importing the package is quick; ``__init__.pyi`` lists them all.
+``bs.simulation``, ``bs.study``, ``bs.report`` and ``bs.errors``. Every name is loaded when it is first used, so
+that importing the package is quick; ``__init__.pyi`` lists them all.
 """
 
 import lazy_loader as _lazy

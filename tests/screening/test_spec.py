@@ -80,12 +80,21 @@ OTHERS = st.one_of(
     ),
     st.just({"prior": "proper"}),
 )
+GENES = st.one_of(
+    st.just({}),
+    st.fixed_dictionaries(
+        {"gene_map": TEXT},
+        optional={
+            "collapse": st.sampled_from(["best", "max-mean"]), "unmapped": st.sampled_from(["drop", "keep"]),
+        },
+    ),
+)  # fmt: skip
 
 
 @st.composite
 def specs(draw):
     """Specifications that hold; those whose options contradict each other are thrown away."""
-    options = draw(SOURCES) | draw(st.one_of(GAUSSIAN, GAUSSIAN, OTHERS)) | draw(RULES)
+    options = draw(SOURCES) | draw(st.one_of(GAUSSIAN, GAUSSIAN, OTHERS)) | draw(RULES) | draw(GENES)
     try:
         return ScreenSpec(**options)
     except bs.BayesieveError:

@@ -155,6 +155,27 @@ def figures(options: dict[str, Any]) -> None:
     run_figures(options, options["result"], options["format_"], options["feature"] or ())
 
 
+@app.command(name="enrich")
+@with_options(
+    argument(
+        "result",
+        list[Path],
+        "What screen --out or compare --out wrote, or names with scores.",
+        metavar="RESULT...",
+    ),
+    *o.ENRICH,
+    *TALKING,
+)
+def enrich_(options: dict[str, Any]) -> None:
+    """Find known markers and gene sets (pathways) in a RESULT, or in several.
+
+    bayesieve enrich ranked.csv --known markers.txt --sets reactome.gmt --out sets.csv --figures figures
+    """
+    from bayesieve.cli.enrich import run_enrich  # noqa: PLC0415 - imports numba and more
+
+    run_enrich(options)
+
+
 @app.command()
 @with_options(
     option("out", Path, o.REQUIRED, OUTPUT, "Data: .csv, .tsv (also .gz) or .parquet; the truth is written beside "

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.io import ClassMap, is_statistics_file, read_statistics, read_table
-from bayesieve.screening import RunRecord, ScreenSpec, SiteView
+from bayesieve.screening import RunRecord, ScreenSpec, SiteView, view_genes
 from bayesieve.utils import LabelError, Message, OptionError, check_file, option, plural
 
 if TYPE_CHECKING:
+    from bayesieve.data import GeneMap
     from bayesieve.models import Model
     from bayesieve.posterior import FeaturePosterior
     from bayesieve.stats import Moments
@@ -40,6 +41,8 @@ class Input:
         Of a statistics file: how many sites hold each feature.
     blocks
         Of a statistics file whose sites are to be blocks: moments by site.
+    genes
+        Genes of the features, if these are to be collapsed.
     """
 
     record: RunRecord
@@ -49,6 +52,7 @@ class Input:
     model: Model | None = None
     n_sites: Any = field(default_factory=list)
     blocks: dict[str, Moments] | None = None
+    genes: GeneMap | None = None
 
     @property
     def spec(self) -> ScreenSpec:
@@ -77,10 +81,18 @@ class Input:
             return SiteView.of_blocks(posterior)
         if len(self.sites) == 1:
             return None
-        if self.blocks is not None:
-            return SiteView.of(posterior, self.blocks)
-        found = read_statistics(self.spec.table).by_site()
-        return SiteView.of(posterior, {site: moments.pick(list(self.classes)) for site, moments in found.items()})
+        found = self.blocks
+        if found is None:
+            every = read_statistics(self.spec.table).by_site()
+            found = {site: moments.pick(list(self.classes)) for site, moments in every.items()}
+        return SiteView.of(posterior, {site: view_genes(moments, posterior) for site, moments in found.items()})
+
+    def of_genes(self, posterior: FeaturePosterior) -> Input:
+        """Return the input whose features are the genes of a screen; the same if it was not collapsed."""
+        if self.genes is None:
+            return self
+        n_sites = view_genes(np.asarray(self.n_sites), posterior) if self.sites else self.n_sites
+        return replace(self, data=view_genes(self.data, posterior), feature_ids=posterior.names, n_sites=n_sites)
 
 
 def read_input(

@@ -186,6 +186,11 @@ DESIGN = (
     option("informative_missing", bool, False, COMPARED, "A different share of missing values is evidence, too."),
     option("factors", str | None, None, COMPARED, "Compare given factors that samples share: how many, or auto.",
            metavar="N|auto"),
+    option("gene_map", str | None, None, COMPARED, "Genes of the features, to screen genes: a GPL table of GEO, a "
+           ".chip file or two columns; FILE:COLUMN names that of the genes.", metavar="FILE"),
+    option("collapse", words("best", "max-mean"), "best", COMPARED, "Features with the same genes: the best "
+           "ranked stands for them (so in every shuffle), or the one with the largest mean."),
+    option("unmapped", words("drop", "keep"), "drop", COMPARED, "Features without a gene."),
 )
 PRIOR_RATIO = option("prior_ratio", str | None, None, CHOICE,
                      "The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...", metavar="L")
@@ -309,5 +314,34 @@ ANOTHER_RULE = (
     option("prior_probability", str | None, None, CHOICE, "Another share of markers believed in than the "
            "result's.", "-p", metavar="P|FILE:COLUMN"),
     *RULE,
+)
+ENRICH = (
+    option("known", str | None, None, COMPARED, "Known markers: a file of ids, or ids with commas between.",
+           metavar="FILE|IDS"),
+    option("top", str, "1000,2000,5000", COMPARED, "Lengths of the top in which known markers are counted.",
+           metavar="N,N,..."),
+    option("sets", list[Path] | None, None, COMPARED, "Gene sets (GMT, also .gz); may be repeated.",
+           metavar="FILE.gmt"),
+    option("min_size", int, 10, COMPARED, "Fewest screened genes of a set.", metavar="N", min=1),
+    option("max_size", int, 500, COMPARED, "Most screened genes of a set.", metavar="N", min=1),
+    option("n_selected", int | None, None, COMPARED, "Take the N best for the list instead of the result's own.",
+           "-n", metavar="N", min=1),
+    option("ignore_case", bool, False, COMPARED, "Ids that differ in case only are the same."),
+    option("ignore_version", bool, False, COMPARED, "Ensembl and RefSeq ids that differ in version are the same."),
+    option("gene_map", str | None, None, INPUT, "Genes of the features, for a result of features: FILE or "
+           "FILE:COLUMN.", metavar="FILE"),
+    option("unmapped", words("drop", "keep"), "drop", INPUT, "With --gene-map: features without a gene."),
+    option("method", str | None, None, INPUT, "One of the rankings of a comparison.", metavar="NAME"),
+    option("out", Path | None, None, OUTPUT, "Table of the gene sets: .csv, .tsv, .parquet or .json.", "-o",
+           metavar="FILE"),
+    option("known_out", Path | None, None, OUTPUT, "Table of the ranks of known markers.", metavar="FILE"),
+    option("top_out", Path | None, None, OUTPUT, "Table of their numbers in the top, with p-values.",
+           metavar="FILE"),
+    option("rnk", Path | None, None, OUTPUT, "Genes with signed scores, for gseapy and GSEA.",
+           metavar="FILE.rnk"),
+    option("figures", Path | None, None, OUTPUT, "Folder for the recovery curve and the dot plot of sets; needs "
+           "the extra figures.", metavar="FOLDER"),
+    option("format_", str, "svg,pdf,png", OUTPUT, "Of the figures, with commas between: svg, pdf, png.",
+           metavar="NAMES"),
 )
 # fmt: on

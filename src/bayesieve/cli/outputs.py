@@ -18,7 +18,7 @@ from bayesieve.utils import FileError, OptionError, check_writable, replacing, t
 Annotations = dict[str, dict[str, str | None]]
 VALUES_SHOWN = 500
 _TARGETS = ("out", "report", "manifest", "config_out")
-_REFERENCES = ("labels", "blocks", "pairs", "exposures", "prior", "prior_probability")
+_REFERENCES = ("labels", "blocks", "pairs", "exposures", "gene_map", "prior", "prior_probability")
 _OF_ONE_RUN = ("out", "report", "manifest", "config", "config_out", "quiet", "verbose", "json_log")
 
 
@@ -129,6 +129,8 @@ def check_outputs(spec: ScreenSpec, run: RunOptions) -> None:
     check_report(run.report)
     run.check_targets(files_read(spec, run))
     check_exists("features", run.features)
+    if spec.gene_map is not None:
+        check_exists("gene-map", split_reference(spec.gene_map)[0])
 
 
 def check_exists(name: str, path: str | None) -> None:

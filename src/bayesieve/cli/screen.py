@@ -16,11 +16,14 @@ from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import make_record, with_inputs, write_manifest
 from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, check_outputs, write_config
+from bayesieve.data import GeneMap
 from bayesieve.io import (
     is_reference,
     numbers_by_feature,
     ranked_columns,
+    read_gene_map,
     read_model,
+    split_reference,
     text_chunks,
     write_result,
 )
@@ -66,13 +69,20 @@ def screen_source(
     keep_values: bool = False,
 ) -> tuple[Input, Selection]:
     """Read the source of a specification, screen it and select; nothing is written."""
+    genes = None if spec.gene_map is None else _gene_map(spec)  # first: a mistake in it is found at once
     with talk.timed("read"):
         source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
+    source.genes = genes
     check_classes(source)
     with talk.timed("screen"):
-        selection = select_features(source, talk, threads)
+        source, selection = select_features(source, talk, threads)
         _warn_about_share(selection, spec)
         return source, replace(selection, under_null=selection.expected_under_null)
+
+
+def _gene_map(spec: ScreenSpec) -> GeneMap:
+    path, column = split_reference(str(spec.gene_map))
+    return read_gene_map(path, gene_column=column, encoding=spec.encoding)
 
 
 def _warn_about_share(selection: Selection, spec: ScreenSpec) -> None:
@@ -86,21 +96,23 @@ def _warn_about_share(selection: Selection, spec: ScreenSpec) -> None:
         warn(DataWarning, *long.text, hint=() if posterior.shuffled else long.hint, kind=long.kind, **long.numbers)
 
 
-def select_features(source: Input, talk: Talk, threads: int | None = None) -> Selection:
-    """Screen, find out what else was asked for, and select."""
+def select_features(source: Input, talk: Talk, threads: int | None = None) -> tuple[Input, Selection]:
+    """Screen, find out what else was asked for, and select; the input is that of genes if they were screened."""
     spec, rule = source.spec, source.spec.make_rule()
-    posterior = add_findings(_screen(source, talk), spec)
+    posterior = _screen(source, talk)
+    source = source.of_genes(posterior)
+    posterior = add_findings(posterior, spec)
     selection = rule.select(posterior)
     if spec.permutations is not None:
         posterior = _permute(source, selection, talk, threads)
         selection = rule.select(posterior)
     if not (spec.fragility or spec.robust):
-        return selection
+        return source, selection
     from bayesieve.screening import fragility  # noqa: PLC0415 - compiles kernels of its own
 
     found = fragility(source.data, posterior=posterior, cut=selection.cut, n_threads=threads)
     decisive = found.posterior() if spec.robust else posterior
-    return rule.select(decisive.with_finding(found))
+    return source, rule.select(decisive.with_finding(found))
 
 
 def _screen(source: Input, talk: Talk) -> FeaturePosterior:
@@ -117,6 +129,7 @@ def _screen(source: Input, talk: Talk) -> FeaturePosterior:
             shuffles="auto" if spec.shuffles is None else spec.shuffles,
             seed=spec.seed or 0,
             progress=progress,
+            gene_map=source.genes,
             **spec.options_for("screen"),
         )
 

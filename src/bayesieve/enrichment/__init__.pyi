@@ -12,8 +12,7 @@ from .over_representation import (
     MIN_SIZE as MIN_SIZE,
     Enrichment as Enrichment,
     GeneSets as GeneSets,
-    RankedGenes as RankedGenes,
     enrich as enrich,
-    marker_probability as marker_probability,
 )
+from .ranked_genes import RankedGenes as RankedGenes, marker_probability as marker_probability
 from .ranking import GeneRanking as GeneRanking, collapse as collapse, names_in_order as names_in_order

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,9 @@ import numpy as np
 from bayesieve.data import split_genes
 from bayesieve.enrichment.hypergeometric import log_upper_tail
 from bayesieve.enrichment.identifiers import Matching, Overlap
-from bayesieve.posterior import CountDistribution, FeaturePosterior, PoissonBinomial, Tabular
-from bayesieve.selection import Selection
+from bayesieve.enrichment.ranked_genes import RankedGenes
+from bayesieve.posterior import CountDistribution, PoissonBinomial, Tabular
 from bayesieve.utils import (
-    BoolArray,
     DataError,
     DataWarning,
     FloatArray,
@@ -23,7 +22,6 @@ from bayesieve.utils import (
     Piece,
     Wording,
     check_whole,
-    compiled,
     list_names,
     option,
     plural,
@@ -157,7 +155,6 @@ class Enrichment(Tabular):
     n_selected: int
     n_outside: int
     overlap: Overlap
-    notes: tuple[str, ...] = field(default=())
 
     def __len__(self) -> int:
         return len(self.names)
@@ -219,78 +216,6 @@ class Enrichment(Tabular):
             "interval": [f"{low} to {high}" for low, high in self.intervals()] or [""] * len(self),
             "features": ["; ".join(genes) for genes in self.features],
         }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RankedGenes:
-    """Genes in rank order with what a screen says about them.
-
-    Parameters
-    ----------
-    names
-        Genes in rank order.
-    selected
-        Whether each is on the list.
-    probability
-        Posterior probability that each is a marker; None if there is no posterior.
-    """
-
-    names: tuple[str, ...]
-    selected: BoolArray
-    probability: FloatArray | None = None
-
-    @classmethod
-    def of(cls, result: Any) -> RankedGenes:
-        """Take them from a selection, a posterior (nothing is selected), or names in rank order."""
-        if isinstance(result, RankedGenes):
-            return result
-        posterior = result.posterior if isinstance(result, Selection) else result
-        if isinstance(posterior, FeaturePosterior):
-            order = posterior.ranking
-            names = tuple(posterior.names[i] for i in order.tolist())
-            mask = result.mask[order] if isinstance(result, Selection) else np.zeros(order.size, dtype=bool)
-            return cls(
-                names, mask, marker_probability(posterior.probability[order], posterior.expected_fdr[order])
-            )
-        from bayesieve.enrichment.ranking import names_in_order  # noqa: PLC0415 - for names alone
-
-        names = names_in_order(result)
-        return cls(names, np.zeros(len(names), dtype=bool))
-
-
-def marker_probability(probability: FloatArray, expected_fdr: FloatArray) -> FloatArray:
-    """Probability of being a marker, in rank order: the posterior's, as far as shuffled labels let it stand.
-
-    The number of false positives among the first r is r times the expected false discovery rate, which comes from
-    shuffled labels where there are any. What each rank adds to it, made to rise from rank to rank (isotonic
-    regression), is a local false discovery rate; one minus it is an upper limit. Without shuffles that is the
-    posterior probability itself.
-    """
-    false = np.arange(1, probability.size + 1) * expected_fdr
-    steps = np.diff(false, prepend=0.0)
-    limit: FloatArray = 1.0 - np.clip(_rising(steps), 0.0, 1.0)
-    return np.minimum(probability, limit)
-
-
-@compiled()
-def _rising(values: Any) -> Any:
-    """Nearest rising sequence in least squares: neighbours that fall are pooled."""
-    n = values.shape[0]
-    mean, weight, last = np.empty(n), np.empty(n), -1
-    for i in range(n):
-        last += 1
-        mean[last], weight[last] = values[i], 1.0
-        while last > 0 and mean[last - 1] > mean[last]:
-            both = weight[last - 1] + weight[last]
-            mean[last - 1] += (mean[last] - mean[last - 1]) * weight[last] / both
-            weight[last - 1] = both
-            last -= 1
-    out, at = np.empty(n), 0
-    for k in range(last + 1):
-        for _ in range(int(weight[k])):
-            out[at] = mean[k]
-            at += 1
-    return out
 
 
 def enrich(
@@ -400,7 +325,7 @@ def _with_list(genes: RankedGenes, selected: Any, probability: Any) -> RankedGen
         known = np.asarray(probability, dtype=np.float64)
         if known.shape != (n,) or not ((known >= 0) & (known <= 1)).all():
             raise DataError(f"probability needs a number from 0 to 1 for each of the {n:,} genes, in rank order.")
-    return RankedGenes(genes.names, mask, known)
+    return replace(genes, selected=mask, probability=known)
 
 
 def _members(names: Sequence[str], sets: GeneSets, matching: Matching) -> list[IntArray]:

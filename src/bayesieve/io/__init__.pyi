@@ -1,5 +1,6 @@
 from .annotations import read_gene_map as read_gene_map, read_gene_sets as read_gene_sets, read_ids as read_ids
 from .priors import read_model as read_model
+from .rankings import StoredRankings as StoredRankings, read_rankings as read_rankings
 from .results.read import (
     StoredResult as StoredResult,
     read_record as read_record,

@@ -37,6 +37,7 @@ from .findings.finding import (
     within_blocks as within_blocks,
 )
 from .findings.fragility import Fragility as Fragility
+from .findings.gene_features import GeneFeatures as GeneFeatures
 from .findings.kinds import Kinds as Kinds, kinds as kinds
 from .marginals import (
     Marginals as Marginals,

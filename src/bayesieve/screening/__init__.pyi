@@ -1,4 +1,5 @@
 from .degenerate import check_range as check_range
+from .genes import view_genes as view_genes
 from .inputs import (
     SummarisedTable as SummarisedTable,
     check_model as check_model,

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label
+from bayesieve.data import GeneMap, Label
 from bayesieve.models import (
     CalibratedModel,
     Compared,
@@ -31,6 +31,7 @@ from bayesieve.posterior import (
 )
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
+from bayesieve.screening.genes import GeneCollapse
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
 from bayesieve.screening.prior_advice import advise
 from bayesieve.screening.second_look import values_of
@@ -80,6 +81,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     factors: int | str | None = None,
     seed: Any = 0,
     progress: Progress | None = None,
+    gene_map: GeneMap | None = None,
+    collapse: str = "best",
+    unmapped: str = "drop",
 ) -> FeaturePosterior:
     r"""Find, for every feature, how probable it is that the classes differ (in mean or variance, if Gaussian).
 
@@ -150,6 +154,13 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         Of the shuffles, for NumPy's generator.
     progress
         Called with the number of shuffles done and their total.
+    gene_map
+        Genes of the features (:func:`bayesieve.read_gene_map`): the result is that of genes, or of lists of them.
+    collapse
+        Which of the features with exactly the same genes stands for them: ``"best"``, the best ranked, chosen in
+        every shuffle anew, or ``"max-mean"``, the one with the largest mean over all samples.
+    unmapped
+        Features without a gene: ``"drop"`` them, or ``"keep"`` each under its own name.
 
     Returns
     -------
@@ -176,6 +187,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         raise no_shuffles()
     believed_share = _UNTIL_ESTIMATED if estimated else prior_probability
     prior_log_odds = check_log_odds(believed_share, found.statistics.n_features)
+    genes = None if gene_map is None else GeneCollapse.of(found, gene_map, collapse, unmapped)
+    if genes is not None:
+        found, model, prior_log_odds, resolution = genes.restrict(found, model, prior_log_odds, resolution)
     if factors is not None:
         found = given_factors(found, model, factors, seed)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
@@ -197,12 +211,14 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     )  # fmt: skip
     advise(posterior)
     warn_about_values(found, model, resolution is not None)
+    genes = None if genes is None else genes.settled(posterior.log_odds)
+    n_shuffles = 0
     if found.shufflable is None:
         _say_unshuffled(found, shuffles)
-        return posterior
-    n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, posterior.n_features)
-    if not n_shuffles:
-        return posterior
+    else:
+        n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, posterior.n_features)
+    if found.shufflable is None or not n_shuffles:
+        return posterior if genes is None else genes.apply(posterior, None)
     shuffled = shuffle_labels(
         found.shufflable,
         believed,
@@ -212,9 +228,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         n_shuffles,
         seed,
         progress,
+        None if genes is None else genes.best,
     )
-    findings = (*posterior.findings, *_common_factor(found, posterior))
-    posterior = replace(posterior, shuffled=shuffled, findings=findings)
+    posterior = replace(posterior, findings=(*posterior.findings, *_common_factor(found, posterior)))
+    posterior = replace(posterior, shuffled=shuffled) if genes is None else genes.apply(posterior, shuffled)
     return believe_estimate(posterior) if estimated else posterior
 
 

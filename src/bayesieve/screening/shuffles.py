@@ -74,6 +74,7 @@ def shuffle_labels(
     n_shuffles: int,
     seed: Any = 0,
     progress: Progress | None = None,
+    best: Callable[[Any], Any] | None = None,
 ) -> ShuffledLabels | None:
     """Screen again under shuffled labels; None if there is no other way to deal them.
 
@@ -89,6 +90,8 @@ def shuffle_labels(
         Log Bayes factors with the true labels, and prior log-odds.
     n_shuffles, seed, progress
         How many, the seed of NumPy's generator, and a function called with the number done and their total.
+    best
+        Where features stand for genes: which ones do so, given their log-odds; chosen anew in every shuffle.
     """
     labellings, complete = samples.draw(n_shuffles, seed)
     if not labellings:
@@ -97,15 +100,22 @@ def shuffle_labels(
     by_feature = bool(prior.ndim)
     quick, found = model.quick(), []
     shares = []
+
+    def reduced(values: Any) -> tuple[Any, Any]:
+        """Log Bayes factors and what is compared of them, of the features that stand for genes."""
+        odds = values + prior if by_feature else values
+        kept = slice(None) if best is None else best(odds)
+        return values[kept], odds[kept]
+
     for done, codes in enumerate(labellings):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BayesieveWarning)
-            values = compare(quick, samples.relabelled(codes, quick))
+            values, odds = reduced(compare(quick, samples.relabelled(codes, quick)))
         shares.append(estimate_share(values))
-        found.append(values + prior if by_feature else values)
+        found.append(odds)
         if progress is not None:
             progress(done + 1, len(labellings))
-    mine = own + prior if by_feature else own
+    own, mine = reduced(own)
     least = float(np.min(prior, where=np.isfinite(prior), initial=np.inf)) if by_feature else 0.0
     made = ShuffledLabels.collect(
         mine, found, samples.scheme, complete=complete, by_feature=by_feature, least=least

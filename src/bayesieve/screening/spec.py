@@ -20,6 +20,7 @@ from bayesieve.utils import OptionError, did_you_mean, option
 
 NAMED_PRIORS = ("calibrated", "jeffreys", "proper", "uniform")
 _GAUSSIAN_ONLY = ("prior_ratio", "resolution", "pairs", "transform", "block_model", "kinds", "effects")
+_OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
     "permutations": ("blocks", "pairs", "model", "informative_missing", "robust"),
@@ -51,6 +52,9 @@ class ScreenSpec:
         probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features without variance.
     blocks, block_model, pairs, exposures, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
+    gene_map, collapse, unmapped
+        Genes of the features (``FILE`` or ``FILE:COLUMN``), which feature stands for a gene, and what becomes of
+        features without one.
     criterion, threshold, n_selected, expected_false_positives, proportion, confidence
         The rule of the list, by the paper's acronym and its number.
     robust, kinds, effects, fragility, p_values, permutations, shuffles, seed
@@ -79,6 +83,9 @@ class ScreenSpec:
     exposures: str | None = spec_field(None, read.text, to="read_table")
     informative_missing: bool = spec_field(False, read.flag, to="screen")
     factors: int | str | None = spec_field(None, read.whole_or_auto, to="screen")
+    gene_map: str | None = spec_field(None, read.text)
+    collapse: str = spec_field("best", read.choice("best", "max-mean"), to="screen")
+    unmapped: str = spec_field("drop", read.choice("drop", "keep"), to="screen")
     prior: str = spec_field("calibrated", read.text)
     prior_ratio: float | str | None = spec_field(None, read.number_or_text)
     prior_probability: float | str = spec_field(0.01, read.number_or_text)
@@ -110,6 +117,7 @@ class ScreenSpec:
         self._check_prior()
         self._check_model()
         self._check_findings()
+        self._check_genes()
 
     @classmethod
     def names(cls, to: str = "") -> tuple[str, ...]:
@@ -257,6 +265,20 @@ class ScreenSpec:
                     else (" belongs to the Gaussian model and does not apply to ")
                 )
                 raise OptionError(option(name), why, named, ".")
+
+    def _check_genes(self) -> None:
+        """Raise if nobody names the genes, or if what is asked for looks at one feature."""
+        asked = self.to_dict()
+        for name in ("collapse", "unmapped"):
+            if name in asked and self.gene_map is None:
+                problem = " is about genes, and there is no table that names them."
+                raise OptionError(option(name), problem, hint=("Add ", option("gene_map", "FILE"), "."))
+        for name in _OF_ONE_FEATURE if self.gene_map is not None else ():
+            if name in asked and (self.collapse == "best" or name == "robust"):
+                why = " looks at one feature, not at the best of several with the same genes."
+                other = () if name == "robust" else (", or say ", option("collapse", "max-mean"))
+                hint = ("Leave it out", *other, ".")
+                raise OptionError(option(name), why, hint=hint)
 
     def _check_findings(self) -> None:
         """Raise if p-values or permutations do not go with the other options."""

@@ -184,10 +184,23 @@ def python_lines(
     words += _named(
         {name: getattr(spec, name) for name in ("shuffles", "seed") if getattr(spec, name) is not None}
     )
+    if spec.gene_map is not None:
+        path, column = _file_and_column(spec.gene_map)
+        column_too = {"gene_column": column} if column else {}
+        encoding = {"encoding": spec.encoding} if spec.encoding else {}
+        before.append(f"genes = bs.read_gene_map({', '.join((repr(path), *_named(column_too | encoding)))})")
+        words.append("gene_map=genes")
     lines = ["import bayesieve as bs", *imports, reading, *before, f"posterior = bs.screen({', '.join(words)})"]
     if spec.robust:
         lines.append("posterior = bs.fragility(table, posterior=posterior).posterior()")
     return tuple(lines)
+
+
+def _file_and_column(reference: str) -> tuple[str, str]:
+    """The two parts of ``FILE:COLUMN``; a file that is there is named as a whole."""
+    path, colon, column = reference.rpartition(":")
+    whole = os.path.exists(reference) or not (colon and path and column)
+    return (reference, "") if whole else (path, column)
 
 
 def prior_numbers(file: str, names: str) -> str:

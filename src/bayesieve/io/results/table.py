@@ -64,7 +64,9 @@ def check_rows(path: str, data: bytes, delimiter: str) -> None:
 _BLOCK = 2**22
 _DELIMITERS = (",", "\t", ";")
 _TRUE, _FALSE = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0")
-ALWAYS_TEXT = ("feature", "kind", "pattern", "culprit", "without_block", "degenerate_reason", "transform")
+ALWAYS_TEXT = (
+    "feature", "kept_feature", "kind", "pattern", "culprit", "without_block", "degenerate_reason", "transform",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

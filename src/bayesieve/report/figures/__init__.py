@@ -10,6 +10,7 @@ Every function takes a posterior or a selection and returns matplotlib's axes::
 from bayesieve.report.figures.effects import effect_map
 from bayesieve.report.figures.evidence import composition, forest
 from bayesieve.report.figures.features import feature
+from bayesieve.report.figures.gene_sets import recovery, set_dots
 from bayesieve.report.figures.lists import (
     expected_roc,
     false_discovery,
@@ -31,5 +32,7 @@ __all__ = [
     "journal_style",
     "log_odds_by_rank",
     "probabilities",
+    "recovery",
     "save_all",
+    "set_dots",
 ]

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bayesieve.enrichment import Enrichment, RecoveryCurve
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.figures.effects import effect_map
 from bayesieve.report.figures.evidence import composition, forest
 from bayesieve.report.figures.features import check_drawable, feature
+from bayesieve.report.figures.gene_sets import recovery, set_dots
 from bayesieve.report.figures.lists import (
     expected_roc,
     false_discovery,
@@ -93,6 +95,28 @@ def save_all(
     contents: dict[str, bytes] = {}
     with on_paper(), mpl.rc_context(STYLE):
         for name, draw in drawings:
+            figure: Any = draw().figure
+            contents |= {f"{name}.{form}": render(figure, form, STYLE, dpi=_DPI) for form in wanted}
+    return list(write_files(folder, contents))
+
+
+def save_genes(
+    folder: str | os.PathLike[str],
+    curves: Sequence[RecoveryCurve] = (),
+    sets: Enrichment | None = None,
+    formats: Sequence[str] = FORMATS,
+) -> list[Path]:
+    """Write the figures of known markers and gene sets, as far as there are any."""
+    drawings: dict[str, Callable[[], Any]] = {}
+    if curves:
+        drawings["recovery"] = lambda: recovery(curves)
+    if sets is not None:
+        drawings["set_dots"] = lambda: set_dots(sets)
+    mpl = load_matplotlib()
+    wanted = normalise_formats(formats)
+    contents: dict[str, bytes] = {}
+    with on_paper(), mpl.rc_context(STYLE):
+        for name, draw in drawings.items():
             figure: Any = draw().figure
             contents |= {f"{name}.{form}": render(figure, form, STYLE, dpi=_DPI) for form in wanted}
     return list(write_files(folder, contents))
