@@ -119,7 +119,7 @@ def test_a_series_without_stages_names_the_fields_there_are(tmp_path):
     with pytest.raises(LabelError, match=r"'gender', 'phase', 'grade'.*--labels"):
         read_series(path)
     assert read_series(path, "phase").field == "phase"
-    with pytest.raises(LabelError, match="stages 1 to 4 in a field 'grade'"):
+    with pytest.raises(LabelError, match="of most of its samples in a field 'grade'"):
         read_series(path, "grade")
 
 

@@ -11,6 +11,8 @@ import bayesieve
 from bayesieve.cli import options as o
 from bayesieve.cli.options import INPUT, OUTPUT, TALKING, argument, option, with_options
 
+_COLON = "The study colon"
+
 app = typer.Typer(
     name="bayesieve",
     help="Which of thousands of features differ between classes? Optimal Bayesian feature filtering.",
@@ -213,7 +215,19 @@ def simulate(options: dict[str, Any]) -> None:
     option("seed", int | None, None, "Options", "Another seed than the study's.", min=0),
     option("workers", int | None, None, "Options", "Processes; one per core by default.", min=1),
     option("list_", bool, False, "Options", "Show the study as TOML, or all studies, and do nothing."),
-    *o.COLON,
+    option("series", Path | None, None, _COLON, "GSE17538-GPL570_series_matrix.txt.gz, from GEO.",
+           metavar="FILE"),
+    option("platform", Path | None, None, _COLON, "GPL570.txt, from GEO: probes and their genes.",
+           metavar="FILE"),
+    option("sets", Path | None, None, _COLON, "Gene sets (GMT) for Table S5.", metavar="FILE"),
+    option("table", Path | None, None, _COLON, "Instead of a series: any table with a column of stages.",
+           metavar="FILE"),
+    option("labels", str | None, None, _COLON, "Field or column of stages; ajcc_stage, or found by its name.",
+           metavar="NAME"),
+    option("synthetic", bool, False, _COLON, "Instead of either: make a series of the same shape first."),
+    option("reading", o.words("numbers", "words", "both") | None, None, _COLON,
+           "Adenomas: late as in the paper's numbers (28 v 210), early as in its words, or both."),
+    option("mcmc", bool, False, _COLON, "Also BPM and BayesReg, which take long."),
     *TALKING,
 )  # fmt: skip
 def study(options: dict[str, Any]) -> None:

@@ -62,13 +62,11 @@ def run_colon_study(settings: Mapping[str, Any], talk: Talk, report: Callable[..
         return
     design = colon_design(settings)
     folder = make_folder(NAME if settings["out"] is None else settings["out"])
-    talk.say(
-        "study", f"Study {NAME}: {', '.join(design.methods)}; results are kept in {folder}.", store=str(folder)
-    )
+    tell = _Teller(talk, f"Study {NAME}: {', '.join(design.methods)}; results are kept in {folder}.")
     try:
         with talk.timed("study"), talk.progress("Fits of a regression", counted=True) as bar:
             results = run_colon(
-                design, folder, workers=settings["workers"], tell=lambda text: talk.say("step", text),
+                design, folder, workers=settings["workers"], tell=tell,
                 progress=bar or _Lines(talk),
             )  # fmt: skip
     except KeyboardInterrupt:
@@ -77,6 +75,19 @@ def run_colon_study(settings: Mapping[str, Any], talk: Talk, report: Callable[..
         ) from None
     print("\n".join(_describe(results)), flush=True)  # noqa: T201
     report(functools.partial(write_colon_report, results), folder, talk)
+
+
+class _Teller:
+    """Tells what is done, and before the first step what it is for: files that cannot be read come before."""
+
+    def __init__(self, talk: Talk, first: str) -> None:
+        self._talk, self._first = talk, first
+
+    def __call__(self, text: str) -> None:
+        if self._first:
+            self._talk.say("study", self._first)
+            self._first = ""
+        self._talk.say("step", text)
 
 
 class _Lines:

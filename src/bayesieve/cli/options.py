@@ -282,22 +282,6 @@ CHECK = (
            "Screens, with commas between: obf (calibrated), obf-jp, obf-pp.", "-m", metavar="NAMES"),
     PROBABILITY, *RULE, SHUFFLES, SEED,
 )
-COLON_PANEL = "The study colon"
-COLON = (
-    option("series", Path | None, None, COLON_PANEL, "GSE17538-GPL570_series_matrix.txt.gz, from GEO.",
-           metavar="FILE"),
-    option("platform", Path | None, None, COLON_PANEL, "GPL570.txt, from GEO: probes and their genes.",
-           metavar="FILE"),
-    option("sets", Path | None, None, COLON_PANEL, "Gene sets (GMT) for Table S5.", metavar="FILE"),
-    option("table", Path | None, None, COLON_PANEL, "Instead of a series: any table with a column of stages.",
-           metavar="FILE"),
-    option("labels", str | None, None, COLON_PANEL, "Field or column of stages; ajcc_stage, or found by its name.",
-           metavar="NAME"),
-    option("synthetic", bool, False, COLON_PANEL, "Instead of either: make a series of the same shape first."),
-    option("reading", words("numbers", "words", "both") | None, None, COLON_PANEL,
-           "Adenomas: late as in the paper's numbers (28 v 210), early as in its words, or both."),
-    option("mcmc", bool, False, COLON_PANEL, "Also BPM and BayesReg, which take long."),
-)
 STATISTICS_OUT = option("out", Path, REQUIRED, OUTPUT, "Statistics file to write, NAME.stats.parquet.", "-o",
                         metavar="FILE", show_default=False)
 SITE = (

@@ -14,9 +14,10 @@ import bayesieve
 from bayesieve.study.colon.figures import captions_of, figures_of
 from bayesieve.study.colon.published import TITLES, published
 from bayesieve.study.colon.run import ColonResults
+from bayesieve.study.colon.section import Section, columns_of
 from bayesieve.study.colon.series import READINGS, codes_of
 from bayesieve.study.colon.statements import statements_of
-from bayesieve.study.colon.tables import Section, columns_of, sections_of
+from bayesieve.study.colon.tables import sections_of
 from bayesieve.study.colon.work import QUICK, REGRESSIONS, options_of
 from bayesieve.study.report import draw_pictures, origin, render_pages
 from bayesieve.utils import FORMATS, normalise_formats, write_files

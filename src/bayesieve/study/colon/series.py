@@ -173,11 +173,11 @@ def _stage_field(path: str, fields: Mapping[str, Sequence[str | None]], named: s
         if len(set(stages)) > 1 and 2 * len(stages) > len(fields[name]):
             return name
     several = [name for name, column in fields.items() if 1 < len({*column} - {None}) <= len(column) / 2]
-    what = "a stage (1 to 4, or I to IV)" if named is None else f"stages 1 to 4 in a field {named!r}"
+    where = "in any field called stage" if named is None else f"in a field {named!r}"
     raise LabelError(
-        f"{path} says {what} of fewer than half of its samples. Fields that take several values: "
-        f"{', '.join(map(repr, several[:12])) or 'none'}. Name the one of stages with --labels, or download "
-        "GSE17538-GPL570_series_matrix.txt.gz."
+        f"{path} does not say a stage (1 to 4, or I to IV) of most of its samples {where}. Fields with several "
+        f"values: {', '.join(map(repr, several[:12])) or 'none'}. Name the one of stages with --labels, or "
+        "download GSE17538-GPL570_series_matrix.txt.gz."
     )
 
 
