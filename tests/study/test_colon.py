@@ -374,6 +374,19 @@ def test_names_are_escaped_on_the_page(tmp_path):
     assert pl.read_csv(tmp_path / "out" / "results.csv")["gene"].to_list() == list(results.main.genes.genes)
 
 
+def test_small_p_values_keep_their_digits_in_files(tmp_path):
+    rng = np.random.default_rng(1)
+    columns = {f"G{k}": rng.normal(size=60) for k in range(30)}
+    columns["G0"][30:] += 6.0
+    pl.DataFrame({"stage": ["1"] * 30 + ["2"] * 30, **columns}).write_csv(tmp_path / "t.csv")
+    design = ColonDesign(table=str(tmp_path / "t.csv"), labels="stage", methods=("welch",))
+    write_colon_report(run_colon(design, tmp_path / "out"), tmp_path / "out", formats=["svg"])
+    found = pl.read_csv(tmp_path / "out" / "table-s4.csv")["t-test p, here"][0]
+    values = columns["G0"]
+    assert found == pytest.approx(stats.ttest_ind(values[:30], values[30:], equal_var=False).pvalue, rel=1e-9)
+    assert found < 1e-20
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

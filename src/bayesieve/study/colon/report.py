@@ -83,7 +83,7 @@ def _csv(section: Section) -> bytes:
         texts = any(isinstance(cell, str) for cell in cells)
         plain = [None if cell is None else str(cell) for cell in cells] if texts else list(cells)
         columns[name] = pl.Series(name, plain, strict=False)
-    return pl.DataFrame(columns).write_csv(float_precision=6, float_scientific=None).encode()
+    return pl.DataFrame(columns).write_csv().encode()  # p-values keep their digits
 
 
 def _ranks_csv(results: ColonResults) -> bytes:

@@ -226,6 +226,6 @@ def _doubt(results: ColonResults, source: str) -> Iterator[dict[str, Any]]:
             + ("is more than chance." if stands else "cannot be told from chance.")
         )
         yield _said(
-            Verdict.HOLDS if stands else Verdict.FAILS,
+            Verdict.HOLDS if stands else Verdict.UNDECIDED,
             f"The stages have to do with the probes that {TITLES[method]} finds", source, *words,
         )  # fmt: skip
