@@ -193,10 +193,10 @@ def _gene_sets(found: Enrichment) -> dict[str, Any]:
         f"all of them) below 0.05. {found.n_outside:,} more were left out because of their size. "
         f"{kinds.n_matched:,} of {kinds.n_ids:,} ids ({kinds.kind}) are in a set.",
         "p-values (hypergeometric, all genes screened as universe) take genes for independent of each other. "
-        "Genes of a set go together, so that a list that holds one by chance holds others, too: they say how uneven the "
-        "list is, not whether it is right. The number of markers needs no list: it adds up the probabilities of "
-        "all genes of a set, as far as shuffled labels let them stand, and its interval is exact for independent "
-        "genes.",
+        "Genes of a set go together, so that a list that holds one by chance holds others, too: they say how "
+        "uneven the list is, not whether it is right. The number of markers needs no list: it adds up the "
+        "probabilities of all genes of a set, as far as shuffled labels let them stand, and its interval is exact "
+        "for independent genes.",
     ]
     table, shown = found.to_dict(), min(_SETS_SHOWN, len(found))
     rows = [
