@@ -120,6 +120,7 @@ def remove(options: dict[str, Any]) -> None:
     option("features", Path | None, None, INPUT, "Table of feature annotations for the page.", "--annotation",
            metavar="FILE"),
     *o.ANOTHER_RULE,
+    o.SETS, o.MIN_SIZE, o.MAX_SIZE,
     option("out", Path | None, None, OUTPUT, "The page; RESULT.report.html if not given.", "-o", metavar="FILE"),
     option("title", str | None, None, OUTPUT, "Title of the page.", metavar="TEXT"),
     o.REPORT_VALUES,

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import re
 import sys
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
+from bayesieve.cli.layout import align, short, wrap
 from bayesieve.cli.outputs import RunOptions, check_outputs, write_config
 from bayesieve.io import text_chunks, write_results
 from bayesieve.rivals import MethodComparison, check_methods, compare_methods, rival
 from bayesieve.screening import ScreenSpec
 from bayesieve.utils import LabelError, OptionError
 
-_WIDTH = 79
 _SHOWN = 10  # at most so many of every method
 _SHARED = ("screen", "draws", "burn_in", "thin", "chains")  # options of several methods, with a flag of their own
 
@@ -146,7 +145,7 @@ def _tell(talk: Talk, found: MethodComparison, source: Input, out: str | None) -
     ]
     lines = []
     for paragraph in paragraphs:
-        lines += [part for text in paragraph for part in _wrap(text)]
+        lines += [part for text in paragraph for part in wrap(text)]
         lines += [""] if paragraph else []
     lines += [*_rank_table(found), "", *_overlap_table(found)]
     if out is not None:
@@ -158,14 +157,14 @@ def _rank_table(found: MethodComparison) -> list[str]:
     """Ranks of the features among the first of any method."""
     most = min(_SHOWN, found.top[-1])
     rows, names = found.union(most).tolist(), found.names
-    columns = [("feature", [_short(names[i]) for i in rows])]
+    columns = [("feature", [short(names[i]) for i in rows])]
     columns += [
         (name, [f"{ranks[i]:,}" for i in rows]) for name, ranks in zip(found.methods, found.ranks, strict=True)
     ]
     for name, head in (("mean_z", "mean z"), ("variance_z", "variance z")):
         values = found.differences[name]
         columns.append((head, ["-" if np.isnan(values[i]) else f"{values[i]:+.1f}" for i in rows]))
-    return [*_wrap(f"Ranks of the features among the {most} strongest of any method:"), *_align(columns)]
+    return [*wrap(f"Ranks of the features among the {most} strongest of any method:"), *align(columns)]
 
 
 def _overlap_table(found: MethodComparison) -> list[str]:
@@ -174,25 +173,4 @@ def _overlap_table(found: MethodComparison) -> list[str]:
     shared = found.overlap(n)
     columns = [("", list(found.methods))]
     columns += [(name, [f"{count:,}" for count in shared[:, k]]) for k, name in enumerate(found.methods)]
-    return [*_wrap(f"Features that two methods share among their {n:,} strongest:"), *_align(columns)]
-
-
-def _align(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Lay out columns under their headings: the first to the left, the others to the right."""
-    widths = [max(len(head), *map(len, cells)) for head, cells in columns]
-    rows = zip(*([head, *cells] for head, cells in columns), strict=True)
-    return [
-        "  ".join(
-            f"{cell:<{width}}" if k == 0 else f"{cell:>{width}}"
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def _short(name: str, most: int = 30) -> str:
-    return name if len(name) <= most else name[: most - 3] + "..."
-
-
-def _wrap(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [*wrap(f"Features that two methods share among their {n:,} strongest:"), *align(columns)]

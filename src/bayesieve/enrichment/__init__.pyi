@@ -13,6 +13,7 @@ from .over_representation import (
     Enrichment as Enrichment,
     GeneSets as GeneSets,
     enrich as enrich,
+    set_title as set_title,
 )
 from .ranked_genes import RankedGenes as RankedGenes, marker_probability as marker_probability
 from .ranking import GeneRanking as GeneRanking, collapse as collapse, names_in_order as names_in_order

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import split_genes
+from bayesieve.data import genes_of
 from bayesieve.enrichment.hypergeometric import log_upper_tail
-from bayesieve.enrichment.identifiers import Matching, Overlap
+from bayesieve.enrichment.identifiers import Matching, Overlap, id_kind
 from bayesieve.enrichment.ranked_genes import RankedGenes
 from bayesieve.posterior import CountDistribution, PoissonBinomial, Tabular
 from bayesieve.utils import (
@@ -104,6 +104,11 @@ class GeneSets:
             tuple(text for each in every for text in each.descriptions or ("",) * len(each)) if described else (),
             ", ".join(each.source for each in every),
         )
+
+
+def set_title(name: str) -> str:
+    """Return what a person reads of the name of a set: of ``NAME%SOURCE%ID`` the name."""
+    return name.partition("%")[0].strip() or name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -278,10 +283,11 @@ def enrich(
             option("min_size", min_size), f" is more than {max_size}, the largest size. Give the smaller first."
         )
     every = sets if isinstance(sets, GeneSets) else _joined(sets)
+    kinds = {each.source: id_kind(each.ids) for each in ([sets] if isinstance(sets, GeneSets) else sets)}
     genes = _with_list(RankedGenes.of(result), selected, probability)
     matching = Matching(ignore_case, ignore_version)
     members = _members(genes.names, every, matching)
-    overlap = _check_overlap(genes.names, every, matching, min_share)
+    overlap = _check_overlap(genes.names, every, kinds, matching, min_share)
     sizes = np.array([each.size for each in members], dtype=np.int64)
     inside = np.flatnonzero((sizes >= min_size) & (sizes <= max_size))
     if not inside.size:
@@ -332,7 +338,7 @@ def _members(names: Sequence[str], sets: GeneSets, matching: Matching) -> list[I
     """Positions, in rank order, of the genes of every set."""
     rows: dict[str, list[int]] = {}
     for i, name in enumerate(names):
-        for gene in {matching.key(each) for each in (split_genes(name) or (name,))}:
+        for gene in matching.keys(genes_of(name)):
             rows.setdefault(gene, []).append(i)
     found = []
     for _, genes in sets:
@@ -386,16 +392,21 @@ def adjust(log_p_value: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _check_overlap(names: Sequence[str], sets: GeneSets, matching: Matching, min_share: float) -> Overlap:
+def _check_overlap(
+    names: Sequence[str], sets: GeneSets, kinds: Mapping[str, str], matching: Matching, min_share: float
+) -> Overlap:
     """Warn if few ids of the result are in any set."""
-    ids = list(dict.fromkeys(gene for name in names for gene in split_genes(name) or (name,)))
-    overlap = Overlap.of(ids, sets.ids, matching)
+    ids = list(dict.fromkeys(gene for name in names for gene in genes_of(name)))
+    overlap = Overlap.of(ids, sets.ids, matching, min_share)
+    if len(set(kinds.values())) > 1:
+        overlap = replace(overlap, set_kind=", ".join(f"{kind} ({source})" for source, kind in kinds.items()))
     if overlap.share >= min_share:
         return overlap
     if overlap.kind == overlap.set_kind:
         why = f"Both seem to hold {overlap.kind}; ids that are in no set count in the universe all the same."
     else:
-        why = f"The result seems to hold {overlap.kind}, {sets.source} {overlap.set_kind}."
+        theirs = ", ".join(f"{source} {kind}" for source, kind in kinds.items())
+        why = f"The result seems to hold {overlap.kind}, {theirs}."
     offers: list[Piece] = []
     if overlap.n_other_case:
         offers += [

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import disambiguate
+from bayesieve.enrichment import Enrichment
 from bayesieve.io import annotation_columns
 from bayesieve.models import EffectPairs, PairedComparison
 from bayesieve.posterior import (
@@ -124,6 +125,8 @@ class ReportData:
         Whether sentences are put in the words of the command line.
     discreet
         Whether sentences name no sample.
+    sets
+        Gene sets of the list, if there are any.
     """
 
     selection: Selection
@@ -142,6 +145,7 @@ class ReportData:
     commands: Commands
     command: bool = False
     discreet: bool = False
+    sets: Enrichment | None = None
 
     @classmethod
     def of(  # noqa: PLR0913 - everything that may be known
@@ -160,6 +164,7 @@ class ReportData:
         sites: Any = None,
         commands: Commands | None = None,
         command: bool = False,
+        sets: Enrichment | None = None,
     ) -> ReportData:
         """Gather the data of a report of a screen or of a selection.
 
@@ -173,7 +178,7 @@ class ReportData:
             See :func:`bayesieve.report.raw_values.raw_values`.
         annotation
             See :func:`bayesieve.write_result`.
-        title, subtitle, created, record, sites, commands, command
+        title, subtitle, created, record, sites, commands, command, sets
             See the class.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
@@ -206,6 +211,7 @@ class ReportData:
             commands=commands or Commands.of_arrays(posterior, record.transform),
             command=command,
             discreet=n_values == 0,
+            sets=sets,
         )
 
     def say(self, message: Message | str) -> str:

@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from bayesieve.enrichment import Enrichment
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.context import make_context
 from bayesieve.report.data import ReportData
@@ -41,6 +42,7 @@ def write(
     transform: str = "none",
     n_values: int = 500,
     sites: Any = None,
+    sets: Enrichment | None = None,
 ) -> Path:
     """Write a report: one HTML file that needs no network, with live rules, charts and the whole table.
 
@@ -67,6 +69,8 @@ def write(
         Number of features whose values go into the file; 0 leaves out everything about single samples.
     sites
         The same site by site, see :class:`bayesieve.screening.sites.SiteView`.
+    sets
+        Gene sets of the list, which :func:`bayesieve.enrich` returned.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def write(
         raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
     report = ReportData.of(
         found, rule=rule, data=data, labels=labels, n_values=n_values, annotation=annotation, title=title,
-        record=RunRecord(transform=transform), sites=sites,
+        record=RunRecord(transform=transform), sites=sites, sets=sets,
     )  # fmt: skip
     return write_page(report, path)
 

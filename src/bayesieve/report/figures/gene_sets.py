@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesieve.enrichment import Enrichment, RecoveryCurve
+from bayesieve.enrichment import Enrichment, RecoveryCurve, set_title
 from bayesieve.report.figures.style import (
     BLACK,
     GREY,
@@ -60,7 +60,7 @@ def recovery(curves: RecoveryCurve | Sequence[RecoveryCurve], ax: Axes | None = 
     longest = max(curve.n_ranked for curve in drawn)
     with drawing_on(ax) as axes:
         axes.plot([0, longest], [0, 1], color=GREY, lw=0.7, zorder=1)
-        write(axes, 0.97 * longest, 0.93, "chance", ha="right", va="bottom", color=GREY)
+        write(axes, 0.52 * longest, 0.48, "chance", ha="left", va="top", color=GREY)
         for k, curve in enumerate(drawn):
             sizes, share = curve.points
             axes.step(sizes, share, where="post", color=PALETTE[k % len(PALETTE)], lw=1.3, zorder=3,
@@ -68,6 +68,7 @@ def recovery(curves: RecoveryCurve | Sequence[RecoveryCurve], ax: Axes | None = 
                       else _LINES[k % len(_LINES)], label=plain(curve.method or "ranking"))  # fmt: skip
         axes.set_xlim(0, longest)
         axes.set_ylim(0, 1.02)
+        axes.locator_params(axis="x", nbins=5)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         titles(axes, "genes from the top of the ranking", "share of the known markers")
         if len(drawn) > 1 or drawn[0].method:
@@ -107,7 +108,7 @@ def set_dots(found: Enrichment, n: int = 20, ax: Axes | None = None) -> Axes:
     from matplotlib.colors import LinearSegmentedColormap, Normalize  # noqa: PLC0415 - optional and slow to import
 
     shown = np.flatnonzero(found.selected > 0)[:n]
-    names = [plain(found.names[k], 46) for k in shown.tolist()]
+    names = [plain(set_title(found.names[k]), 46) for k in shown.tolist()]
     with drawing_on(ax, PAGE, max(1.8, 0.9 + 0.19 * max(shown.size, 3))) as axes:
         above(axes, f"{found.n_selected:,} of {found.n_universe:,} genes selected", f"{len(found):,} sets tested")
         if not shown.size:
