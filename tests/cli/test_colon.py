@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import time
+
 import polars as pl
 import pytest
-from commands import inside
+from commands import environment, executable, inside
 from made_colon import ADENOMAS, STAGES, write_platform, write_series
 
 from bayesieve.study import built_in_names
@@ -35,6 +40,25 @@ def test_made_data_and_going_on(colon, tmp_path):
     assert "10 of 10 steps were there already." in again.said
     assert again.out == done.out
     assert tables == {name: (tmp_path / "colon" / name).read_bytes() for name in tables}
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    command = [executable(), "study", "colon", "--synthetic", "--features", "3000", "--iterations", "40",
+               "--methods", "obf-jp,lasso-logit", "--workers", "2"]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(),
+        start_new_session=True,
+    )  # fmt: skip
+    steps = tmp_path / "colon" / "steps"
+    while process.poll() is None and not any(steps.glob("lasso-logit-cv-*.sqlite")):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    out, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert out == ""
+    assert "bayesieve: interrupted; finished steps are stored in colon. Run the same command again" in errors
+    assert "Traceback" not in errors
+    assert {path.stem for path in steps.glob("*.npz")} == {"made", "obf-jp-numbers", "obf-jp-words"}
 
 
 def test_a_series_and_its_platform(colon, tmp_path):

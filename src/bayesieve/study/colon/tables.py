@@ -230,7 +230,8 @@ def sets_section(results: ColonResults) -> Section:
         f"The paper gave its first {paper['top']:,} genes to PANTHER, which knew {paper['recognised']} of them "
         f"and has {paper['sets']} pathways. Here the universe are the {found.n_universe:,} genes ranked, the "
         f"list is the first {found.n_selected:,}, and {len(found)} sets of the file given are counted in the "
-        "correction; other sets cannot give the paper's numbers."
+        "correction; other sets cannot give the paper's numbers. Genes with many probes come farther by chance, "
+        "here as in Table S2, and well-known sets are full of them."
     )
     head = ("rank", "pathway, paper", "size", "selected", "p", "adjusted p", "set, here", "size, here",
             "selected, here", "expected", "p, here", "q, here", "first genes")  # fmt: skip
