@@ -20,6 +20,7 @@ NAMED = {  # one importer in their own room, but a concept with a name of their 
     "bayesieve.simulation.prior_design",
     "bayesieve.simulation.shapes",
     "bayesieve.simulation.variants",
+    "bayesieve.study.colon.figures",
     "bayesieve.study.runner",
     "bayesieve.utils.checks",
     "bayesieve.utils.messages",

@@ -267,3 +267,15 @@ def test_the_json_log_holds_the_numbers(bayesieve):
 
 def test_the_executable_knows_the_command(tmp_path):
     assert "known markers and gene sets" in outside("enrich", "--help", folder=tmp_path).out
+
+
+def test_a_report_of_a_result_shows_gene_sets(bayesieve):
+    screened(bayesieve)
+    done = bayesieve("report", "genes.csv", "--sets", "sets.gmt.gz", "--min-size", "5", "-o", "page.html")
+    assert done.code == 0, done.err
+    page = Path("page.html").read_text(encoding="utf-8")
+    section = page[page.index('id="gene-sets"') :]
+    assert ">set0<" in section
+    absent = bayesieve("report", "genes.csv", "--sets", "absent.gmt", "-o", "page.html")
+    assert absent.code == 2
+    assert "There is no file absent.gmt (--sets)" in absent.said

@@ -76,11 +76,8 @@ def test_going_on_says_what_is_there_and_grows(study, tmp_path):
 
 def test_lists(study):
     everything = study("--list")
-    assert [line.split()[0] for line in everything.out.splitlines()] == [
-        *built_in_names(),
-        "trust",
-        "correlations",
-    ]
+    known = [*built_in_names(), "trust", "correlations", "colon"]
+    assert [line.split()[0] for line in everything.out.splitlines()] == known
     for name in built_in_names():
         shown = study(name, "--list")
         assert shown.out == built_in(name).to_toml()

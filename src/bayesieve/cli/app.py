@@ -11,6 +11,8 @@ import bayesieve
 from bayesieve.cli import options as o
 from bayesieve.cli.options import INPUT, OUTPUT, TALKING, argument, option, with_options
 
+_COLON = "The study colon"
+
 app = typer.Typer(
     name="bayesieve",
     help="Which of thousands of features differ between classes? Optimal Bayesian feature filtering.",
@@ -131,6 +133,7 @@ def remove(options: dict[str, Any]) -> None:
     option("features", Path | None, None, INPUT, "Table of feature annotations for the page.", "--annotation",
            metavar="FILE"),
     *o.ANOTHER_RULE,
+    o.SETS, o.MIN_SIZE, o.MAX_SIZE,
     option("out", Path | None, None, OUTPUT, "The page; RESULT.report.html if not given.", "-o", metavar="FILE"),
     option("title", str | None, None, OUTPUT, "Title of the page.", metavar="TEXT"),
     o.REPORT_VALUES,
@@ -213,21 +216,38 @@ def simulate(options: dict[str, Any]) -> None:
 @app.command()
 @with_options(
     argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, "
-             "correlations, or a TOML file.", None,
+             "correlations, colon, or a TOML file.", None,
              metavar="STUDY"),
     option("out", Path | None, None, OUTPUT, "Folder of the results; the study's name.", "-o", metavar="FOLDER"),
-    option("iterations", int | None, None, "Options", "Data sets per number of samples.", min=1),
+    option("iterations", int | None, None, "Options", "Data sets per number of samples; colon: repetitions of "
+           "cross-validation, a tenth of the subsamples (10).", min=1),
     option("sizes", str | None, None, "Options", "Numbers of samples.", metavar="N,N,..."),
     option("methods", str | None, None, "Options", "Some of the study's methods.", metavar="NAME,..."),
     option("scenarios", str | None, None, "Options", "trust: some of its scenarios.", metavar="NAME,..."),
-    option("features", int | None, None, "Options", "trust: number of features, 20,000 if not given.", min=100),
+    option("features", int | None, None, "Options", "trust: number of features, 20,000 if not given; colon: "
+           "probes that --synthetic makes, 54,675 if not given.", min=100),
     option("seed", int | None, None, "Options", "Another seed than the study's.", min=0),
     option("workers", int | None, None, "Options", "Processes; one per core by default.", min=1),
     option("list_", bool, False, "Options", "Show the study as TOML, or all studies, and do nothing."),
+    option("series", Path | None, None, _COLON, "GSE17538-GPL570_series_matrix.txt.gz, from GEO.",
+           metavar="FILE"),
+    option("platform", Path | None, None, _COLON, "GPL570.txt, from GEO: probes and their genes.",
+           metavar="FILE"),
+    option("sets", Path | None, None, _COLON, "Gene sets (GMT) for Table S5.", metavar="FILE"),
+    option("table", Path | None, None, _COLON, "Instead of a series: any table with a column of stages.",
+           metavar="FILE"),
+    option("labels", str | None, None, _COLON, "Field or column of stages; ajcc_stage, or found by its name.",
+           metavar="NAME"),
+    option("synthetic", bool, False, _COLON, "Instead of either: make a series of the same shape first."),
+    option("reading", o.words("numbers", "words", "both") | None, None, _COLON,
+           "Adenomas: late as in the paper's numbers (28 v 210), early as in its words, or both."),
+    option("mcmc", bool, False, _COLON, "Also BPM and BayesReg, which take long."),
     *TALKING,
 )  # fmt: skip
 def study(options: dict[str, Any]) -> None:
-    """Run a simulation study with known truth; run it again to go on where it was interrupted.
+    """Run a simulation study with known truth, or the paper's application to colon cancer.
+
+    Run it again to go on where it was interrupted.
 
     bayesieve study figure-1b --iterations 60
     """

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import re
 import sys
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
+from bayesieve.cli.layout import align, short, wrap
 from bayesieve.cli.outputs import RunOptions, check_outputs, write_config
 from bayesieve.io import text_chunks, write_results
 from bayesieve.rivals import MethodComparison, check_methods, compare_methods, rival
 from bayesieve.screening import ScreenSpec
 from bayesieve.utils import LabelError, OptionError
 
-_WIDTH = 79
 _SHOWN = 10  # at most so many of every method
 _SHARED = ("screen", "draws", "burn_in", "thin", "chains")  # options of several methods, with a flag of their own
 
@@ -175,26 +174,3 @@ def _overlap_table(found: MethodComparison) -> list[str]:
     columns = [("", list(found.methods))]
     columns += [(name, [f"{count:,}" for count in shared[:, k]]) for k, name in enumerate(found.methods)]
     return [*wrap(f"Features that two methods share among their {n:,} strongest:"), *align(columns)]
-
-
-def align(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Lay out columns under their headings: the first to the left, the others to the right."""
-    widths = [max(len(head), *map(len, cells)) for head, cells in columns]
-    rows = zip(*([head, *cells] for head, cells in columns), strict=True)
-    return [
-        "  ".join(
-            f"{cell:<{width}}" if k == 0 else f"{cell:>{width}}"
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
-def short(name: str, most: int = 30) -> str:
-    """Shorten a name."""
-    return name if len(name) <= most else name[: most - 3] + "..."
-
-
-def wrap(text: str) -> list[str]:
-    """Break a text into lines."""
-    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.cli.layout import align, short, wrap
 from bayesieve.cli.outputs import RunOptions, check_exists, check_targets
 from bayesieve.enrichment import (
     Enrichment,
@@ -45,7 +45,7 @@ from bayesieve.utils import (
     warn,
 )
 
-_WIDTH, _SHOWN, _SIGNIFICANT = 79, 10, 0.05
+_SHOWN, _SIGNIFICANT = 10, 0.05
 _TABLES = ("out", "known_out", "top_out")
 _EMPTY = (
     "Nothing was selected, so that no set can hold more than its share: p-values are 1. The numbers of markers "
@@ -173,7 +173,7 @@ def _read(options: Mapping[str, Any]) -> tuple[tuple[RankedGenes, ...], list[str
         for k, genes in enumerate(rankings):
             rankings[k], became = genes.collapsed(genes_of, options["unmapped"])
             if k == 0:
-                lines += _wrap(
+                lines += wrap(
                     f"{became.sentence} The best ranked feature stands for its gene, chosen after the screen: its "
                     "numbers of false positives are those of features. To have those of genes, give the map to "
                     "bayesieve screen."
@@ -284,12 +284,12 @@ def _tell_known(found: Found, tops: Sequence[int]) -> list[str]:
         return []
     lines = [""]
     for genes, each in zip(found.rankings, found.known, strict=True):
-        lines += _wrap(f"{genes.method}: {each.describe()}" if len(found.known) > 1 else each.describe())
+        lines += wrap(f"{genes.method}: {each.describe()}" if len(found.known) > 1 else each.describe())
         left = [str(top) for top in tops if top > each.n_ranked]
         if left:
-            lines += _wrap(f"Top {', '.join(left)}: there are only {each.n_ranked:,} genes.")
+            lines += wrap(f"Top {', '.join(left)}: there are only {each.n_ranked:,} genes.")
     shown = _rank_table(found)
-    lines += ["", *_align([(name, [cell or "-" for cell in column]) for name, column in shown.items()], 40)]
+    lines += ["", *align([(name, [cell or "-" for cell in column]) for name, column in shown.items()], 40)]
     table = _top_table(found)
     columns = [] if len(found.known) == 1 else [("method", table["method"])]
     columns += [
@@ -299,7 +299,7 @@ def _tell_known(found: Found, tops: Sequence[int]) -> list[str]:
         ("P(X >= k)", [f"{p:.3g}" for p in table["p_value"]]),
         ("P(X > k), the paper's", [f"{p:.3g}" for p in table["p_value_paper"]]),
     ]
-    return [*lines, "", *_align(columns, 60)]
+    return [*lines, "", *align(columns, 60)]
 
 
 def _tell_sets(found: Found) -> list[str]:
@@ -316,7 +316,7 @@ def _tell_sets(found: Found) -> list[str]:
     table = sets.to_dict()
     rows = range(min(_SHOWN, len(sets)))
     columns = [
-        ("set", [_short(set_title(table["set"][k])) for k in rows]),
+        ("set", [short(set_title(table["set"][k]), 34) for k in rows]),
         ("genes", [f"{table['in_universe'][k]:,}" for k in rows]),
         ("selected", [f"{table['selected'][k]:,}" for k in rows]),
         ("expected", [f"{table['expected'][k]:.2f}" for k in rows]),
@@ -326,35 +326,11 @@ def _tell_sets(found: Found) -> list[str]:
         ("90%", [table["interval"][k] or "-" for k in rows]),
     ]
     last = _INDEPENDENT if sets.n_selected else _EMPTY
-    return ["", *_wrap(first), "", *_align(columns, _SHOWN), "", *_wrap(last)]
+    return ["", *wrap(first), "", *align(columns, _SHOWN), "", *wrap(last)]
 
 
 def _number(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.1f}"
-
-
-def _align(columns: Sequence[tuple[str, Sequence[str]]], most: int) -> list[str]:
-    """Lay out the first rows under their headings: the first column to the left, the others to the right."""
-    shown = [(head, list(cells)[:most]) for head, cells in columns]
-    widths = [max([len(head), *map(len, cells)]) for head, cells in shown]
-    rows = zip(*([head, *cells] for head, cells in shown), strict=True)
-    lines = [
-        "  ".join(
-            f"{cell:<{width}}" if k == 0 else f"{cell:>{width}}"
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-    more = len(columns[0][1]) - most
-    return [*lines, f"... and {more:,} more"] if more > 0 else lines
-
-
-def _short(name: str, most: int = 34) -> str:
-    return name if len(name) <= most else name[: most - 3] + "..."
-
-
-def _wrap(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _facts(found: Found) -> dict[str, Any]:

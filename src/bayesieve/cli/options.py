@@ -317,15 +317,16 @@ ANOTHER_RULE = (
            "result's.", "-p", metavar="P|FILE:COLUMN"),
     *RULE,
 )
+SETS = option("sets", list[Path] | None, None, COMPARED, "Gene sets (GMT, also .gz); may be repeated.",
+              metavar="FILE.gmt")
+MIN_SIZE = option("min_size", int, 10, COMPARED, "Fewest screened genes of a gene set.", metavar="N", min=1)
+MAX_SIZE = option("max_size", int, 500, COMPARED, "Most screened genes of a gene set.", metavar="N", min=1)
 ENRICH = (
     option("known", str | None, None, COMPARED, "Known markers: a file of ids, or ids with commas between.",
            metavar="FILE|IDS"),
     option("top", str, "1000,2000,5000", COMPARED, "Lengths of the top in which known markers are counted.",
            metavar="N,N,..."),
-    option("sets", list[Path] | None, None, COMPARED, "Gene sets (GMT, also .gz); may be repeated.",
-           metavar="FILE.gmt"),
-    option("min_size", int, 10, COMPARED, "Fewest screened genes of a set.", metavar="N", min=1),
-    option("max_size", int, 500, COMPARED, "Most screened genes of a set.", metavar="N", min=1),
+    SETS, MIN_SIZE, MAX_SIZE,
     option("n_selected", int | None, None, COMPARED, "Take the N best for the list instead of the result's own.",
            "-n", metavar="N", min=1),
     option("ignore_case", bool, False, COMPARED, "Ids that differ in case only are the same."),

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.cli.compare import align, short, wrap
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
+from bayesieve.cli.layout import align, short, wrap
 from bayesieve.cli.outputs import RunOptions, check_outputs, check_targets, files_read, write_config
 from bayesieve.io import check_ending, text_chunks, write_results
 from bayesieve.rivals import FeatureScores, PairScreen, score, screen_pairs, two_class_values

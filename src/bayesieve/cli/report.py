@@ -18,7 +18,8 @@ from bayesieve.cli.inputs import Input
 from bayesieve.cli.manifest import check_inputs, compare_results, restore_run
 from bayesieve.cli.outputs import RunOptions, annotation_file, check_exists, check_report, check_targets
 from bayesieve.cli.screen import read_probabilities, screen_source
-from bayesieve.io import is_statistics_file, plain_suffix, read_record, read_result
+from bayesieve.enrichment import Enrichment, enrich
+from bayesieve.io import is_statistics_file, plain_suffix, read_gene_sets, read_record, read_result
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report import Commands, prior_probability, ratio_state
 from bayesieve.screening import CANNOT, FEATURE_NUMBERS, RunRecord, ScreenSpec, SiteView, prior_numbers
@@ -228,10 +229,14 @@ def run_report(options: Mapping[str, Any], result: str, title: str | None) -> No
     check_report(out, "--out")
     _check_options(changes, run)
     check_writable(out)
-    read = {result: "table", run.features: "features", run.manifest: "config"}
+    given = options.get("sets") or ()
+    for path in given:
+        check_exists("sets", path)
+    read = {result: "table", run.features: "features", run.manifest: "config", **dict.fromkeys(given, "sets")}
     check_targets({path: name for path, name in read.items() if path is not None}, {"out": out})
     source = read_source(result, changes, run, talk)
     _annotate(source, run.features)
+    sets = _gene_sets(source.selection, given, options)
     from bayesieve.report import ReportData, write_page  # noqa: PLC0415 - slow to import
 
     with talk.timed("report"):
@@ -247,6 +252,7 @@ def run_report(options: Mapping[str, Any], result: str, title: str | None) -> No
             sites=source.sites,
             commands=source.commands,
             command=True,
+            sets=sets,
         )
         write_page(report, out)
     size, selection = out.stat().st_size, source.selection
@@ -255,6 +261,14 @@ def run_report(options: Mapping[str, Any], result: str, title: str | None) -> No
     last = f"Wrote the report of {what} to {out} ({size / 1e6:,.1f} MB); open it in a browser."
     lines = _wrap([*source.describe(run.n_values), last])
     talk.say("report", "\n".join(lines), path=os.fspath(out), bytes=size, n_features=n, n_selected=chosen)
+
+
+def _gene_sets(selection: Selection, given: Sequence[str], options: Mapping[str, Any]) -> Enrichment | None:
+    """Test the gene sets of the command line on the list."""
+    if not given:
+        return None
+    sets = [read_gene_sets(path) for path in given]
+    return enrich(selection, sets, min_size=options["min_size"], max_size=options["max_size"])
 
 
 def run_figures(options: Mapping[str, Any], result: str, formats: str, features: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bayesieve.cli.colon import check_no_colon_options, run_colon_study
 from bayesieve.cli.console import EndingError, Talk
 from bayesieve.study import (
     FILE_NAME,
@@ -35,6 +36,7 @@ from bayesieve.study import (
     write_report,
     write_trust_report,
 )
+from bayesieve.study.colon.report import NAME as COLON, TITLE as COLON_TITLE
 from bayesieve.utils import MissingExtraError, OptionError, make_folder, read_toml
 
 _MINUTE = 60.0
@@ -49,6 +51,10 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
             raise OptionError(f"Name a study ({', '.join(_known())}) or a TOML file.")
         _show_all()
         return
+    if settings["study"] == COLON:
+        run_colon_study(settings, talk, _report)
+        return
+    check_no_colon_options(settings)
     design = _design_of(settings)
     if settings["list_"]:
         print(design.to_toml(), end="")  # noqa: T201
@@ -65,7 +71,7 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
 
 
 def _known() -> tuple[str, ...]:
-    return (*built_in_names(), *GRIDS)
+    return (*built_in_names(), *GRIDS, COLON)
 
 
 def _design_of(settings: Mapping[str, Any]) -> StudyDesign | StudyGrid:
@@ -112,7 +118,9 @@ def _numbers(text: str) -> list[int]:
 
 def _show_all() -> None:
     for name in _known():
-        title = built_in_grid(name).title if name in GRIDS else built_in(name).title
+        title = (
+            built_in_grid(name).title if name in GRIDS else COLON_TITLE if name == COLON else built_in(name).title
+        )
         print(f"{name:<12} {title}")  # noqa: T201
 
 

@@ -18,6 +18,7 @@ from .genes import (
     UNMAPPED as UNMAPPED,
     GeneGroups as GeneGroups,
     GeneMap as GeneMap,
+    genes_of as genes_of,
     split_genes as split_genes,
 )
 from .labels import (

@@ -22,6 +22,11 @@ def split_genes(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in parts if part.casefold() not in _NO_GENE))
 
 
+def genes_of(label: str) -> tuple[str, ...]:
+    """Return the genes of a row of a result, ``A /// B``; other signs are part of a name."""
+    return tuple(label.split(BETWEEN_GENES)) if BETWEEN_GENES in label else (label,)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneMap:
     """Genes of every feature: of a probe set one, several, or none.

@@ -17,13 +17,15 @@ _KINDS = {  # the first that fits
     "UniProt accessions": re.compile(r"[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2}"),
     "gene symbols": re.compile(r"[A-Za-z][A-Za-z0-9@.\-_/ ]{0,24}"),
 }
+_LOOK = 500
 UNKNOWN = "ids of no known kind"
 _VERSIONED = ("Ensembl ids", "RefSeq ids")
 
 
 def id_kind(ids: Iterable[str]) -> str:
-    """Return the kind of ids that most of a list are."""
-    kinds = Counter(_kind(name) for name in ids)
+    """Return the kind of ids that most of a list are; of a long one some are looked at."""
+    every = sorted(ids)
+    kinds = Counter(_kind(name) for name in every[:: 1 + len(every) // _LOOK])
     return kinds.most_common(1)[0][0] if kinds else UNKNOWN
 
 
@@ -86,19 +88,20 @@ class Overlap:
     n_other_version: int = 0
 
     @classmethod
-    def of(cls, ids: Collection[str], set_ids: Collection[str], matching: Matching) -> Overlap:
-        """Compare two lists of ids."""
+    def of(cls, ids: Collection[str], set_ids: Collection[str], matching: Matching, min_share: float) -> Overlap:
+        """Compare two lists of ids; also in other ways, if fewer than a share match."""
 
         def matched(way: Matching) -> int:
             theirs = way.keys(set_ids)
             return sum(way.key(name) in theirs for name in ids)
 
         n = matched(matching)
+        kinds = id_kind(ids), id_kind(set_ids)
+        if n >= min_share * len(ids):
+            return cls(len(ids), n, len(set_ids), *kinds)
         case = Matching(True, matching.ignore_version)
         version = Matching(matching.ignore_case, True)
-        return cls(
-            len(ids), n, len(set_ids), id_kind(ids), id_kind(set_ids), matched(case) - n, matched(version) - n
-        )
+        return cls(len(ids), n, len(set_ids), *kinds, matched(case) - n, matched(version) - n)
 
     @property
     def share(self) -> float:

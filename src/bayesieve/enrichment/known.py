@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import split_genes
+from bayesieve.data import genes_of
 from bayesieve.enrichment.hypergeometric import log_upper_tail
 from bayesieve.enrichment.ranking import names_in_order
 from bayesieve.posterior import Tabular
@@ -22,7 +22,7 @@ def find_ranks(names: Sequence[str], known: Iterable[str]) -> dict[str, int]:
     own = {name: rank for rank, name in reversed([*enumerate(names, 1)])}
     shared: dict[str, int] = {}
     for rank, name in enumerate(names, 1):
-        for gene in split_genes(name):
+        for gene in genes_of(name):
             shared.setdefault(gene, rank)
     return {gene: own.get(gene, shared.get(gene, 0)) for gene in known}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import split_genes
+from bayesieve.data import genes_of
 from bayesieve.enrichment.hypergeometric import log_upper_tail
 from bayesieve.enrichment.identifiers import Matching, Overlap, id_kind
 from bayesieve.enrichment.ranked_genes import RankedGenes
@@ -338,7 +338,7 @@ def _members(names: Sequence[str], sets: GeneSets, matching: Matching) -> list[I
     """Positions, in rank order, of the genes of every set."""
     rows: dict[str, list[int]] = {}
     for i, name in enumerate(names):
-        for gene in {matching.key(each) for each in (split_genes(name) or (name,))}:
+        for gene in matching.keys(genes_of(name)):
             rows.setdefault(gene, []).append(i)
     found = []
     for _, genes in sets:
@@ -396,8 +396,8 @@ def _check_overlap(
     names: Sequence[str], sets: GeneSets, kinds: Mapping[str, str], matching: Matching, min_share: float
 ) -> Overlap:
     """Warn if few ids of the result are in any set."""
-    ids = list(dict.fromkeys(gene for name in names for gene in split_genes(name) or (name,)))
-    overlap = Overlap.of(ids, sets.ids, matching)
+    ids = list(dict.fromkeys(gene for name in names for gene in genes_of(name)))
+    overlap = Overlap.of(ids, sets.ids, matching, min_share)
     if len(set(kinds.values())) > 1:
         overlap = replace(overlap, set_kind=", ".join(f"{kind} ({source})" for source, kind in kinds.items()))
     if overlap.share >= min_share:

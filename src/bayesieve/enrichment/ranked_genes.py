@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import BETWEEN_GENES, GeneMap, split_genes
+from bayesieve.data import GeneMap, genes_of
 from bayesieve.enrichment.ranking import GeneRanking, collapse, names_in_order
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.selection import Selection
@@ -99,7 +99,7 @@ class RankedGenes:
         scores = np.zeros(len(self.names)) if self.score is None else self.score
         found: dict[str, float] = {}
         for name, value in zip(self.names, scores.tolist(), strict=True):
-            for gene in split_genes(name) if BETWEEN_GENES in name else (name,):
+            for gene in genes_of(name):
                 found.setdefault(gene, value)
         return [*found], [*found.values()]
 

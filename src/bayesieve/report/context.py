@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve import __version__
+from bayesieve.enrichment import Enrichment, set_title
 from bayesieve.posterior import follows_lambda
 from bayesieve.report.controls import prior_probability
 from bayesieve.report.data import ReportData
@@ -24,6 +25,7 @@ from bayesieve.report.sentences import (
     headline,
 )
 from bayesieve.selection import count_lines, describe_null, explain_unknown_null, results_hash
+from bayesieve.utils import list_names, plural
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
 
@@ -169,12 +171,46 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "citation": CITATION,
         "top": _top(report),
         "pairs": report.pairs,
+        "sets": None if report.sets is None else _gene_sets(report.sets),
         "has_sites": report.sites is not None,
         "has_values": report.values is not None,
         "has_effect": report.effect is not None,
         "is_count_like": not report.posterior.has_moments,
         "n_shuffles": _number_of_shuffles(report),
     }
+
+
+_SET_HEADS = (("set", "text"), ("genes", ""), ("selected", ""), ("expected", ""), ("p-value", ""), ("q-value", ""),
+              ("markers expected", ""), ("90% interval", ""), ("selected genes", "text"))  # fmt: skip
+_SETS_SHOWN, _GENES_SHOWN = 50, 6
+
+
+def _gene_sets(found: Enrichment) -> dict[str, Any]:
+    """Gene sets in words and as a table of texts."""
+    few, kinds = int((found.q_value < 0.05).sum()), found.overlap
+    sentences = [
+        f"{found.n_selected:,} of {found.n_universe:,} genes are in the list this page was written with, whatever "
+        f"rule is chosen above; {few:,} of {plural(len(found), 'set')} have a q-value (Benjamini-Hochberg over "
+        f"all of them) below 0.05. {found.n_outside:,} more were left out because of their size. "
+        f"{kinds.n_matched:,} of {kinds.n_ids:,} ids ({kinds.kind}) are in a set.",
+        "p-values (hypergeometric, all genes screened as universe) take genes for independent of each other. "
+        "Genes of a set go together, so that a list that holds one by chance holds others, too: they say how "
+        "uneven the list is, not whether it is right. The number of markers needs no list: it adds up the "
+        "probabilities of all genes of a set, as far as shuffled labels let them stand, and its interval is exact "
+        "for independent genes.",
+    ]
+    table, shown = found.to_dict(), min(_SETS_SHOWN, len(found))
+    rows = [
+        [
+            set_title(table["set"][k]), f"{table['in_universe'][k]:,}", f"{table['selected'][k]:,}",
+            f"{table['expected'][k]:.2f}", f"{table['p_value'][k]:.2g}", f"{table['q_value'][k]:.2g}",
+            f"{table['expected_markers'][k]:.1f}", table["interval"][k],
+            list_names(found.features[k], _GENES_SHOWN, quote=False),
+        ]
+        for k in range(shown)
+    ]  # fmt: skip
+    caption = f"The first {shown:,} of {plural(len(found), 'gene set')}, by p-value"
+    return {"sentences": sentences, "caption": caption, "heads": _SET_HEADS, "rows": rows}
 
 
 def _number_of_shuffles(report: ReportData) -> str:

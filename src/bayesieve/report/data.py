@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import disambiguate
+from bayesieve.enrichment import Enrichment
 from bayesieve.io import annotation_columns
 from bayesieve.models import EffectPairs, PairedComparison
 from bayesieve.posterior import (
@@ -128,6 +129,8 @@ class ReportData:
         Whether sentences are put in the words of the command line.
     discreet
         Whether sentences name no sample.
+    sets
+        Gene sets of the list, if there are any.
     """
 
     selection: Selection
@@ -147,6 +150,7 @@ class ReportData:
     pairs: PairSection | None = None
     command: bool = False
     discreet: bool = False
+    sets: Enrichment | None = None
 
     @classmethod
     def of(  # noqa: PLR0913 - everything that may be known
@@ -166,6 +170,7 @@ class ReportData:
         pairs: PairScreen | None = None,
         commands: Commands | None = None,
         command: bool = False,
+        sets: Enrichment | None = None,
     ) -> ReportData:
         """Gather the data of a report of a screen or of a selection.
 
@@ -181,7 +186,7 @@ class ReportData:
             See :func:`bayesieve.write_result`.
         pairs
             What :func:`bayesieve.screen_pairs` found in the same data.
-        title, subtitle, created, record, sites, commands, command
+        title, subtitle, created, record, sites, commands, command, sets
             See the class.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
@@ -216,6 +221,7 @@ class ReportData:
             commands=commands or Commands.of_arrays(posterior, record.transform),
             command=command,
             discreet=n_values == 0,
+            sets=sets,
         )
 
     def say(self, message: Message | str) -> str:

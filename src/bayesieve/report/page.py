@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from bayesieve.enrichment import Enrichment
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.report.context import make_context
 from bayesieve.report.data import ReportData
@@ -42,6 +43,7 @@ def write(
     n_values: int = 500,
     sites: Any = None,
     pairs: Any = None,
+    sets: Enrichment | None = None,
 ) -> Path:
     """Write a report: one HTML file that needs no network, with live rules, charts and the whole table.
 
@@ -70,6 +72,8 @@ def write(
         The same site by site, see :class:`bayesieve.screening.sites.SiteView`.
     pairs
         What :func:`bayesieve.screen_pairs` found in the same data; the strongest are drawn if there is ``data``.
+    sets
+        Gene sets of the list, which :func:`bayesieve.enrich` returned.
 
     Returns
     -------
@@ -92,7 +96,7 @@ def write(
         raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
     report = ReportData.of(
         found, rule=rule, data=data, labels=labels, n_values=n_values, annotation=annotation, title=title,
-        record=RunRecord(transform=transform), sites=sites, pairs=pairs,
+        record=RunRecord(transform=transform), sites=sites, pairs=pairs, sets=sets,
     )  # fmt: skip
     return write_page(report, path)
 

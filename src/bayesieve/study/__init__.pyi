@@ -1,3 +1,5 @@
+from .colon.report import write_colon_report as write_colon_report
+from .colon.run import ColonDesign as ColonDesign, ColonResults as ColonResults, run_colon as run_colon
 from .design import (
     Method as Method,
     StudyDesign as StudyDesign,

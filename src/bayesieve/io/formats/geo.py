@@ -47,6 +47,13 @@ def open_series(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTa
     return table
 
 
+def read_annotations(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], Annotations]:
+    """Return the samples of a series matrix, and what is said of them, by the name of the field."""
+    lines = _prelude(path, ReadOptions())
+    samples = split(lines[-1], "\t")[1:]
+    return tuple(samples), sample_lines(lines, samples)
+
+
 def _prelude(path: str | os.PathLike[str], options: ReadOptions) -> list[str]:
     """Return all lines up to the header of the table."""
     head, mark = b"", _BEGIN.encode()

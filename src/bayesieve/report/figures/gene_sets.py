@@ -60,7 +60,7 @@ def recovery(curves: RecoveryCurve | Sequence[RecoveryCurve], ax: Axes | None = 
     longest = max(curve.n_ranked for curve in drawn)
     with drawing_on(ax) as axes:
         axes.plot([0, longest], [0, 1], color=GREY, lw=0.7, zorder=1)
-        write(axes, 0.97 * longest, 0.93, "chance", ha="right", va="bottom", color=GREY)
+        write(axes, 0.52 * longest, 0.48, "chance", ha="left", va="top", color=GREY)
         for k, curve in enumerate(drawn):
             sizes, share = curve.points
             axes.step(sizes, share, where="post", color=PALETTE[k % len(PALETTE)], lw=1.3, zorder=3,
@@ -68,6 +68,7 @@ def recovery(curves: RecoveryCurve | Sequence[RecoveryCurve], ax: Axes | None = 
                       else _LINES[k % len(_LINES)], label=plain(curve.method or "ranking"))  # fmt: skip
         axes.set_xlim(0, longest)
         axes.set_ylim(0, 1.02)
+        axes.locator_params(axis="x", nbins=5)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         titles(axes, "genes from the top of the ranking", "share of the known markers")
         if len(drawn) > 1 or drawn[0].method:
