@@ -20,8 +20,8 @@ from typer.main import get_command
 import bayesieve as bs
 from bayesieve.cli.app import app
 from bayesieve.cli.console import Talk
-from bayesieve.cli.options import plain_params
 from bayesieve.cli.outputs import RunOptions
+from bayesieve.cli.parameters import plain_params
 from bayesieve.cli.screen import screen_source
 from bayesieve.screening import ScreenSpec
 from bayesieve.screening.spec_text import Choice, spec_field, whole

@@ -9,7 +9,8 @@ import typer
 
 import bayesieve
 from bayesieve.cli import options as o
-from bayesieve.cli.options import INPUT, OUTPUT, TALKING, argument, option, with_options
+from bayesieve.cli.options import TALKING
+from bayesieve.cli.parameters import INPUT, OUTPUT, REQUIRED, argument, option, with_options, words
 
 _COLON = "The study colon"
 
@@ -100,9 +101,7 @@ def stats(options: dict[str, Any]) -> None:
 @with_options(
     argument("files", list[Path], "Statistics files of several sites."),
     o.STATISTICS_OUT,
-    option(
-        "join", o.words("inner", "outer"), "inner", "Options", "Features that all sites have, or that any has."
-    ),
+    option("join", words("inner", "outer"), "inner", "Options", "Features that all sites have, or that any has."),
     *TALKING,
 )
 def merge(options: dict[str, Any]) -> None:
@@ -152,7 +151,7 @@ def report(options: dict[str, Any]) -> None:
 @app.command()
 @with_options(
     o.RESULT,
-    option("out", Path, o.REQUIRED, OUTPUT, "Folder of the figures; made if it is not there.", "-o",
+    option("out", Path, REQUIRED, OUTPUT, "Folder of the figures; made if it is not there.", "-o",
            metavar="FOLDER", show_default=False),
     o.WRITTEN_BY,
     *o.ANOTHER_RULE,
@@ -194,7 +193,7 @@ def enrich_(options: dict[str, Any]) -> None:
 
 @app.command()
 @with_options(
-    option("out", Path, o.REQUIRED, OUTPUT, "Data: .csv, .tsv (also .gz) or .parquet; the truth is written beside "
+    option("out", Path, REQUIRED, OUTPUT, "Data: .csv, .tsv (also .gz) or .parquet; the truth is written beside "
            "them, as NAME.truth.csv.", "-o", metavar="FILE", show_default=False),
     option("n", str, "200", "Options", "Even number of samples, or sizes of classes 0 and 1.",
            metavar="N or N0,N1"),
@@ -239,7 +238,7 @@ def simulate(options: dict[str, Any]) -> None:
     option("labels", str | None, None, _COLON, "Field or column of stages; ajcc_stage, or found by its name.",
            metavar="NAME"),
     option("synthetic", bool, False, _COLON, "Instead of either: make a series of the same shape first."),
-    option("reading", o.words("numbers", "words", "both") | None, None, _COLON,
+    option("reading", words("numbers", "words", "both") | None, None, _COLON,
            "Adenomas: late as in the paper's numbers (28 v 210), early as in its words, or both."),
     option("mcmc", bool, False, _COLON, "Also BPM and BayesReg, which take long."),
     *TALKING,

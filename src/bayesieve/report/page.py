@@ -30,7 +30,7 @@ _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimpor
 STYLES = ("tokens", "base", "layout", "controls", "table", "pairs", "narrow", "print")
 
 
-def write(
+def write(  # noqa: PLR0913 - everything that may be known
     found: FeaturePosterior | Selection,
     path: str | os.PathLike[str],
     *,

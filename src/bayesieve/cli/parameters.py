@@ -1,0 +1,134 @@
+"""How options are described, parsed and read from a file of settings."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import os
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesieve.cli.console import endings
+from bayesieve.utils import OptionError
+
+INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior and rule", "Output", "Talk"
+REQUIRED = Parameter.empty
+Run = Callable[[dict[str, Any]], None]
+
+
+def with_options(*parameters: Parameter) -> Callable[[Run], Callable[..., None]]:
+    """Make a command of a function that takes all its options as plain values by name."""
+
+    def decorate(function: Run) -> Callable[..., None]:
+        @functools.wraps(function)
+        def command(**options: Any) -> None:
+            with endings():
+                function(plain_params(options))
+
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {}
+        return command
+
+    return decorate
+
+
+def option(name: str, kind: Any, default: Any, panel: str, text: str, *short: str, **more: Any) -> Parameter:
+    """Describe an option of that name, in its panel of the help; ``short`` are further spellings."""
+    flag = f"--{name.rstrip('_').replace('_', '-')}"
+    described = typer.Option(flag, *short, help=text, rich_help_panel=panel, **more)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
+
+
+def argument(name: str, kind: Any, text: str, default: Any = REQUIRED, **more: Any) -> Parameter:
+    """Describe an argument; without a default it has to be given."""
+    described = typer.Argument(help=text, show_default=False, **more)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
+
+
+def words(*choices: str) -> Any:
+    """Return the type of an option that takes one of a few words."""
+    make: Any = enum.StrEnum
+    return make("Word", {choice.replace("-", "_"): choice for choice in choices})
+
+
+def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as plain values (texts, numbers, lists), whatever the parser made of them."""
+    return {name: _plain(value) for name, value in params.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def parse_memory(value: str) -> int:
+    """Read an amount of memory: 300MB, 2GB, 512MiB, or a number of bytes."""
+    text = str(value).strip().lower().removesuffix("b")
+    scale = {"k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+    unit = next((unit for unit in sorted(scale, key=len, reverse=True) if text.endswith(unit)), "")
+    try:
+        size = int(float(text.removesuffix(unit)) * scale.get(unit, 1))
+    except (ValueError, OverflowError):
+        size = 0
+    if size < 10**6:
+        raise typer.BadParameter(
+            f"{value!r} is no amount of memory of at least 1MB. Write, for example, 300MB or 2GB."
+        )
+    return size
+
+
+_JOINED = {"methods": ",", "top": ","}  # lists in a file that are texts on the command line
+
+
+def read_config(ctx: typer.Context, param: Any, path: Path | None) -> Path | None:
+    """Take the options that the command line does not give from a TOML file; dashes are as good as underscores."""
+    del param
+    if path is None or ctx.resilient_parsing:
+        return path
+    from bayesieve.screening import ScreenSpec  # noqa: PLC0415 - only when asked for
+    from bayesieve.utils import read_toml  # noqa: PLC0415
+
+    known = {each.name: each for each in ctx.command.params if each.name not in (None, "config", "config_out")}
+    settings = {key.replace("-", "_"): value for key, value in read_toml(path).items()}
+    settings.pop("bayesieve_version", None)
+    _check_settings(path, settings, known, ctx.info_name or "")
+    try:
+        settings |= ScreenSpec.read_options(settings)
+    except OptionError as error:
+        raise OptionError(f"{path}: ", *error.message.text, hint=error.message.hint) from None
+    for name, value in settings.items():
+        if isinstance(value, list) and name in _JOINED:
+            settings[name] = value = _JOINED[name].join(map(str, value))  # noqa: PLW2901 - as on the command line
+        try:
+            known[name].process_value(ctx, value)
+        except typer.BadParameter as error:
+            raise OptionError(f"{path}: {name} = {value!r}: {error.message.rstrip('.')}.") from None
+    ctx.default_map = {**(ctx.default_map or {}), **settings}
+    return path
+
+
+def _check_settings(path: Path, settings: dict[str, Any], known: Mapping[str, Any], command: str) -> None:
+    """Raise if settings are of another command, have another name than an option, or are no plain values."""
+    from bayesieve.utils import did_you_mean  # noqa: PLC0415 - only when asked for
+
+    of = settings.pop("command", command)
+    if of != command:
+        raise OptionError(f"{path} holds settings of bayesieve {of}, not of bayesieve {command}.")
+    for name, value in settings.items():
+        if name not in known:
+            raise OptionError(
+                f"{path}: there is no setting {name!r}.{did_you_mean(name, known)} Settings are called as the "
+                "options of the command are, without the leading dashes."
+            )
+        if isinstance(value, dict):
+            raise OptionError(f"{path}: {name!r} is a table; settings are plain values.")
+
+
+# fmt: off
