@@ -60,7 +60,7 @@ def recovery(curves: RecoveryCurve | Sequence[RecoveryCurve], ax: Axes | None = 
     longest = max(curve.n_ranked for curve in drawn)
     with drawing_on(ax) as axes:
         axes.plot([0, longest], [0, 1], color=GREY, lw=0.7, zorder=1)
-        write(axes, 0.52 * longest, 0.48, "chance", ha="left", va="top", color=GREY)
+        write(axes, 0.36 * longest, 0.33, "chance", ha="left", va="top", color=GREY)
         for k, curve in enumerate(drawn):
             sizes, share = curve.points
             axes.step(sizes, share, where="post", color=PALETTE[k % len(PALETTE)], lw=1.3, zorder=3,
