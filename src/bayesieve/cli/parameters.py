@@ -129,6 +129,3 @@ def _check_settings(path: Path, settings: dict[str, Any], known: Mapping[str, An
             )
         if isinstance(value, dict):
             raise OptionError(f"{path}: {name!r} is a table; settings are plain values.")
-
-
-# fmt: off
