@@ -72,7 +72,7 @@ def test_scores_are_those_of_scikit_learn():
         spread = np.reshape(squares, (2, 4)).var(axis=1, ddof=1).mean()
         assert found.standard_errors["deviance"][k] == pytest.approx(np.sqrt(spread / 4), abs=1e-5)
         assert found.baselines["deviance"] == pytest.approx(np.mean(baseline), abs=1e-9)
-    assert found.baselines["accuracy"] == 30 / 48
+    assert found.baselines["accuracy"] == pytest.approx(30 / 48)
     assert found.n_fits == 8
 
 
@@ -99,6 +99,14 @@ def test_without_features_balanced_classes_are_half_right():
     found = cross_validate(matrix_of(X, y), Regression(), [10.0], folds=5, repeats=2, running=Running(1))
     assert found.scores["balanced_accuracy"][0] == pytest.approx(0.5)
     assert found.scores["deviance"][0] == pytest.approx(found.baselines["deviance"])
+
+
+@pytest.mark.parametrize("sizes", [(12, 35), (35, 12), (19, 24)])
+def test_no_feature_does_not_beat_itself_where_folds_differ_in_size(sizes):
+    X, y = table(sum(sizes), 10, 4, sizes=sizes)
+    found = cross_validate(matrix_of(X, y), Regression(), [10.0], folds=10, repeats=3, running=Running(1))
+    assert found.scores["accuracy"][0] == pytest.approx(found.baselines["accuracy"], abs=1e-15)
+    assert not found.beats_baseline
 
 
 def test_more_repetitions_keep_the_first_and_the_order_of_classes_is_irrelevant():

@@ -145,7 +145,7 @@ def cross_validate(
         name: np.sqrt(stacked[name].reshape(shape).var(axis=1, ddof=1).mean(axis=0) / folds) for name in CRITERIA
     }
     baselines = {
-        "accuracy": float(matrix.labels.counts.max() / y.size),
+        "accuracy": float(stacked["null_accuracy"].mean()),  # folds differ in size: not the share of a class
         "balanced_accuracy": 0.5,
         "deviance": float(stacked["null_deviance"].mean()),
     }
@@ -163,7 +163,7 @@ class _Folds:
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        return {"job": "cross-validation", **asdict(self)}
+        return {"job": "cross-validation", "version": 2, **asdict(self)}
 
     def run(self, values: FloatArray, y: FloatArray, number: int) -> Unit:
         repetition, fold = divmod(number, self.folds)
@@ -182,6 +182,7 @@ class _Folds:
             "balanced_accuracy": (weight * right).sum(axis=0),  # its mean over the folds is the balanced accuracy
             "deviance": deviance(link, truth, eta).mean(axis=0),
             "null_deviance": deviance(link, y[outside], null).mean(),
+            "null_accuracy": 0.5 + (np.sign(design.y.mean() - 0.5) * (y[outside] - 0.5)).mean(),
             "converged": path.converged,
         }
 
