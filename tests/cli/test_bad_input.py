@@ -245,13 +245,13 @@ CELLS_AND_LINES = [
     Case(
         "duplicated features in rows",
         {"t.csv": with_cell(0, 4, "g0")},
-        screen("t.csv", *BY_STAGE),
-        ("t.csv", "column names must be distinct", "'g0' (2 times)", "Rename or remove"),
+        screen("t.csv", *BY_STAGE, "--duplicates", "error"),
+        ("t.csv", "feature ids must be distinct", "'g0' (2 times)", "Rename or remove"),
     ),
     Case(
         "duplicated features in columns",
         {"t.tsv": ACROSS.replace("\ng3\t", "\ng1\t"), "p.csv": PHENO},
-        screen("t.tsv", "--labels", "p.csv:stage"),
+        screen("t.tsv", "--labels", "p.csv:stage", "--duplicates", "error"),
         ("t.tsv", "feature ids must be distinct", "'g1' (2 times)", "Rename or remove"),
     ),
     Case(

@@ -42,7 +42,7 @@ class ScreenSpec:
 
     Parameters
     ----------
-    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing
+    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing, duplicates
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     transform
         What is done to every value.
@@ -65,6 +65,7 @@ class ScreenSpec:
     ignore: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     transform: str = spec_field("none", read.choice(*TRANSFORMS), to="read_table")
     missing: str = spec_field("raise", read.choice("raise", "omit"), to="read_table")
+    duplicates: str = spec_field("number", read.choice("number", "mean", "error"), to="read_table")
     na_values: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     encoding: str | None = spec_field(None, read.text, to="read_table")
     decimal: str = spec_field(".", read.text, to="read_table")

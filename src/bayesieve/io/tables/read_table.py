@@ -11,6 +11,7 @@ from bayesieve.data import check_transform
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
+from bayesieve.io.tables.duplicates import DUPLICATES, averaged, describe
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
@@ -18,7 +19,7 @@ from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import Model
-from bayesieve.utils import LabelError, OptionError, check_file, check_missing, did_you_mean, option
+from bayesieve.utils import LabelError, OptionError, check_choice, check_file, check_missing, did_you_mean, option
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -36,6 +37,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     model: Model | None = None,
     transform: str = "none",
     missing: str = "raise",
+    duplicates: str = "number",
     samples_in: str | None = None,
     id_column: str | None = None,
     ignore: Sequence[str] = (),
@@ -80,6 +82,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         :func:`bayesieve.data.transform.apply_transform`.
     missing
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
+    duplicates
+        Features with the same id: ``"number"`` tells them apart (``GENE``, ``GENE.2``, ...), ``"mean"`` makes one
+        of them whose values are the means, before any transformation; ``"error"`` refuses them.
     samples_in
         ``"rows"`` or ``"columns"``; found out from the labels when not given.
     id_column
@@ -124,6 +129,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     """
     check_transform(transform)
     check_missing(missing)
+    check_choice("duplicates", duplicates, DUPLICATES)
     if decimal not in (".", ","):
         raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
     if decimal == named_delimiter(delimiter):
@@ -134,20 +140,37 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress, categories=_categories(model, transform),
+        duplicates=duplicates,
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
     table, labeller, found = open_samples(path, options, encoder, extras)
     try:
+        if duplicates == "mean":
+            table = _averaged(table, model)
         return summarise(
             Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
             missing=missing, n_threads=n_threads, model=model, by_total=by_total,
-            keep=_bytes_kept(keep_values, memory, options.memory),
+            keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
         )  # fmt: skip
     except BaseException:
         table.close()  # otherwise it stays open for a second look
         raise
+
+
+def _averaged(table: SampleTable | FeatureTable, model: Model | None) -> SampleTable | FeatureTable:
+    """Make one feature of those with the same id."""
+    if model is not None:
+        raise OptionError(
+            option("duplicates", "mean"),
+            f" averages measurements, but {type(model).__name__} takes counts or categories.",
+            hint=("Say ", option("duplicates", "number"), "."),
+        )
+    made, repeated = averaged(table)
+    if repeated:
+        made.notes.append(describe(repeated, "mean"))
+    return made
 
 
 def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:

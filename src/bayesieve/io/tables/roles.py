@@ -93,6 +93,12 @@ def check_distinct(path: str, ids: Sequence[str], what: str, hint: str = "") -> 
     )
 
 
+def check_features(path: str, ids: Sequence[str], options: ReadOptions, hint: str = "") -> None:
+    """Raise if features have the same id and the user wants that to be an error."""
+    if options.duplicates == "error":
+        check_distinct(path, ids, "feature", hint)
+
+
 def check_ignored(path: str, ignore: Sequence[str], columns: Sequence[str]) -> None:
     """Raise if a column that is to be left out does not exist."""
     known = set(columns)

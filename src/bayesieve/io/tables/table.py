@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.utils import IntArray, OptionError
+from bayesieve.utils import IntArray, Message, OptionError
 
 Progress = Callable[[int, int], None]  # done, total: bytes of the file, or any other measure
 
@@ -46,6 +46,8 @@ class ReadOptions:
     categories
         ``""``: values are numbers. ``"found"``: they are categories, and texts if most features are.
         ``"text"``: they are categories and texts.
+    duplicates
+        What to do about features with the same id: ``"number"``, ``"mean"`` or ``"error"``.
     encoding, decimal, delimiter
         Of text; None: find out (decimal: a point).
     layer
@@ -73,6 +75,7 @@ class ReadOptions:
     progress: Progress | None = None
     described: Mapping[str, str] = field(default_factory=dict)
     categories: str = ""
+    duplicates: str = "number"
 
     @property
     def columns(self) -> dict[str, str]:
@@ -130,12 +133,15 @@ class Table(abc.ABC):
         ``"rows"`` or ``"columns"`` of the file.
     left_out
         Columns that are neither id, label nor values, by reason: ``{"not numeric": ["gender"]}``.
+    notes
+        What was found out about the file and deserves to be said.
     """
 
     path: str
     form: str
     samples_in: str
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[Message] = field(default_factory=list, kw_only=True)
 
     def close(self) -> None:  # noqa: B027 - most formats keep nothing open
         """Close the file."""
