@@ -157,9 +157,9 @@ def test_numeric_rows_above_the_labels_are_doubted(tmp_path):
     assert_whole(read(tmp_path, "\n".join(lines), labels="grp", ignore=["age"]))
 
 
-def test_ids_that_differ_in_case_only_are_told(tmp_path):
+def test_ids_that_differ_in_case_only_are_told_where_they_cannot_be_matched(tmp_path):
     lines = [f"{name.lower() if k % 2 else name},{LABELS[k]}" for k, name in enumerate(IDS)]
-    (tmp_path / "ph.csv").write_text("id,grp\n" + "\n".join(lines))
+    (tmp_path / "ph.csv").write_text("id,grp\n" + "\n".join([*lines, "s1,ctl"]))  # S1 is there, too
     with pytest.warns(bs.DataWarning, match=r"12 samples .* another spelling, for example 'S2' and 's2'"):
         read(tmp_path, columns_of(VALUES), labels=f"{tmp_path / 'ph.csv'}:grp")
 

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from commands import inside
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import bayesieve as bs
 from bayesieve.io.tables.duplicates import number_names

@@ -42,7 +42,8 @@ class ScreenSpec:
 
     Parameters
     ----------
-    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing, duplicates
+    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing,
+    duplicates
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     transform
         What is done to every value.

@@ -63,8 +63,9 @@ def describe(repeated: dict[str, int], rule: str) -> Message:
 
 def unstable_numbers(repeated: dict[str, int]) -> Message:
     """Say that numbered ids are no names that another table shares."""
+    are = "is" if len(repeated) == 1 else "are"
     return Message.of(
-        f"{plural(len(repeated), 'feature id')} {'is' if len(repeated) == 1 else 'are'} repeated and told apart by "
+        f"{plural(len(repeated), 'feature id')} {are} repeated and told apart by "
         "their order in this table. In the table of another site the order may differ, and then other features "
         "would be put together.",
         hint=("Say ", Wording("duplicates='mean'", "--duplicates mean"), " at every site, or use distinct ids."),
@@ -165,7 +166,8 @@ class AveragedFeatures(FeatureTable):
         """Yield all features in order, with the values of chosen samples."""
         waiting: dict[str, list[FloatArray]] = {}
         for chunk in self.table.chunks(samples):
-            kept, means = [], {}
+            kept: list[int] = []
+            means: dict[int, FloatArray] = {}
             for k, name in enumerate(chunk.ids):
                 if name in self.repeated:
                     rows = waiting.setdefault(name, [])

@@ -12,6 +12,7 @@ from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged, describe
+from bayesieve.io.tables.matching import IdMatch, find_match
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
@@ -248,7 +249,7 @@ def open_samples(
     options = replace(options, described=inside)
     known = _read_known(options) if options.labels is not None and is_reference(options.labels) else None
     opened = options if known is None else known.options(options)
-    table = open_table(path, opened)
+    table = open_table(path, opened) if known is None else _open_known(path, opened, known)
     try:
         if known is None:
             labeller = Labeller(encoder, candidates=tuple(table.left_out.get("not numeric", ())))
@@ -280,6 +281,13 @@ class _Known:
         id_column = None if self.key else options.id_column
         return replace(options, labels=None, known_ids=self.ids, id_column=id_column)
 
+    def match(self, ids: Sequence[str], key: str | None = None) -> IdMatch | None:
+        """Find a way to bring ids of a table together with those of one column (the best one if none is named)."""
+        names = [key or self.key] if key or self.key else [n for n in self.file.names if n != self.column]
+        columns = [[text for text in self.file.column(name) if text] for name in names if name is not None]
+        found = [match for column in columns if (match := find_match(ids, column)) is not None]
+        return max(found, key=lambda match: len(match.pairs), default=None)
+
 
 def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     """Read the file that FILE:COLUMN names."""
@@ -296,6 +304,29 @@ def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     return _Known(known, column, named, ids)
 
 
+def _open_known(path: str | os.PathLike[str], options: ReadOptions, known: _Known) -> SampleTable | FeatureTable:
+    """Open a table by the ids of a label file; once more if the two write them differently."""
+    assert options.known_ids is not None
+    try:
+        table = open_table(path, options)
+        unknown = table.left_out.get("not in the label file", ())
+        candidates = [[*(getattr(table, "sample_ids", None) or ()), *unknown]] if unknown else []
+    except LabelError as error:
+        if error.message.kind != "no-match":
+            raise
+        candidates = error.message.numbers["candidates"]
+        found = [match for ids in candidates if (match := known.match(ids)) is not None]
+        if not found:
+            raise
+        best = max(found, key=lambda match: len(match.pairs))
+        return open_table(path, replace(options, known_ids=options.known_ids.union(best.pairs)))
+    match = known.match(candidates[0]) if candidates else None
+    if match is None:
+        return table
+    table.close()
+    return open_table(path, replace(options, known_ids=options.known_ids.union(match.pairs)))
+
+
 def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, options: ReadOptions) -> Labeller:
     """Look the samples of the table up in another file; an array without ids takes its lines in order."""
     file, words = known.file, options.missing_words
@@ -306,6 +337,9 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     if ids is None:
         raise no_ids(table.path, file.path)
     key, found = file.id_column((form for name in ids if name for form in spellings(name)), known.key)
+    match = known.match(ids, key if found else None)
+    if match is not None and not found:
+        key, found = file.id_column(match.pairs.values(), known.key)
     if not found:
         raise LabelError(
             f"No id of {file.path} is a sample of {table.path}.{did_you_mean(ids[0] if ids else '', known.ids)}",
@@ -314,7 +348,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     raw = file.by_key(key, known.column)
     by_id = {name: label_from_text(text, words) for name, text in raw.items()}
     ids_in = f"column {key!r} of {file.path}" if key != file.names[0] else ""
-    return Labeller(encoder, by_id, file.path, ids_in=ids_in)
+    return Labeller(encoder, by_id, file.path, ids_in=ids_in, match=match)
 
 
 def _only_column(known: Columns, role: str) -> str:

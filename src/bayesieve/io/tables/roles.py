@@ -74,7 +74,9 @@ def no_match(
     return LabelError(
         f"{count} of the label file {end} {path}. The label file has {_examples(sorted(known_ids)) or 'none'}; "
         f"the table has {' and '.join(shown) or 'none'}. "
-        "Check that the ids of the label file are written as in the table."
+        "Check that the ids of the label file are written as in the table.",
+        kind="no-match",
+        numbers={"candidates": [list(table_ids), list(columns)]},
     )
 
 
@@ -128,7 +130,8 @@ def sample_orientation(
         across = len(options.known_ids.intersection(columns))
         down = max((matches(options.known_ids, ids) for ids in row_ids.values()), default=0)
         if not across and not down:
-            raise no_match(path, options.known_ids, next(iter(row_ids.values()), []), columns)
+            down_ids = list(dict.fromkeys(name for ids in row_ids.values() for name in ids))
+            raise no_match(path, options.known_ids, down_ids, columns)
         if 2 * min(across, down) > max(across, down):
             raise OptionError(
                 f"Ids of the label file are found both in the columns ({across:,}) and in the rows ({down:,} of "

@@ -210,8 +210,13 @@ class Summary:
             len(self.feature_names), tuple(self._left_out()),
             labels_in_order="" if labeller.in_order is None else labeller.source, label_file=labeller.source,
             unmatched=tuple(name for name in known if name not in labeller.matched), ids_in=labeller.ids_in,
-            n_missing=self.missing.total, notes=tuple(table.notes),
+            n_missing=self.missing.total, notes=(*self._matched(), *table.notes),
         )  # fmt: skip
+
+    def _matched(self) -> Iterator[Message]:
+        for labeller in (self.samples.labeller, *self.samples.extras.values()):
+            if labeller.match is not None and labeller.by_match:
+                yield labeller.match.describe(labeller.by_match, labeller.source)
 
     def _left_out(self) -> Iterator[LeftOut]:
         table, samples = self.chunks.table, self.samples
@@ -231,7 +236,8 @@ class Summary:
             yield LeftOut(len(pairs), "incomplete pair", f" of {samples.names['pairs']!r}", pairs)
         unknown = (*labeller.unmatched, *table.left_out.get("not in the label file", ()))
         if unknown:
-            yield LeftOut(len(unknown), "sample", f" that {labeller.source} does not know", unknown)
+            what = "column" if unknown == tuple(table.left_out.get("not in the label file", ())) else "sample"
+            yield LeftOut(len(unknown), what, f" that {labeller.source} does not know", unknown)
         for reason, names in table.left_out.items():
             if reason == "rows without numbers":
                 yield LeftOut(len(names), "row", " without numbers", names=tuple(names))
