@@ -7,6 +7,7 @@ import gc
 import gzip
 import io
 import lzma
+import re
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -273,8 +274,8 @@ CELLS_AND_LINES = [
         ("t.csv", "--delimiter"),
     ),
     Case(
-        "decimal comma",
-        {"t.csv": GOOD.replace(",", ";").replace(".", ",")},
+        "decimal comma, or thousands",
+        {"t.csv": re.sub(r"\.\d+", ",125", GOOD.replace(",", ";"))},
         screen("t.csv", *BY_STAGE),
         ("t.csv", "g0", "decimal commas", "--decimal ,"),
     ),

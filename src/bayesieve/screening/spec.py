@@ -43,7 +43,7 @@ class ScreenSpec:
     Parameters
     ----------
     table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing,
-    duplicates
+    duplicates, skip_rows
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     transform
         What is done to every value.
@@ -69,8 +69,9 @@ class ScreenSpec:
     duplicates: str = spec_field("number", read.choice("number", "mean", "error"), to="read_table")
     na_values: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     encoding: str | None = spec_field(None, read.text, to="read_table")
-    decimal: str = spec_field(".", read.text, to="read_table")
+    decimal: str | None = spec_field(None, read.text, to="read_table")
     delimiter: str | None = spec_field(None, read.text, to="read_table")
+    skip_rows: int = spec_field(0, read.whole(0), to="read_table")
     layer: str | None = spec_field(None, read.text, to="read_table")
     model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial"))
     levels: str | None = spec_field(None, read.joined(","))

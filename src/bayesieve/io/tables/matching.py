@@ -80,12 +80,9 @@ def find_match(table_ids: Iterable[str], file_ids: Iterable[str]) -> IdMatch | N
     if exact == len(mine) or exact == len(theirs):
         return None
     best: IdMatch | None = None
-    for match in _by_folds(mine, theirs):
-        if len(match.pairs) >= least:
-            best, least = match, len(match.pairs) + 1
     own = set(mine)
     mine, theirs = [name for name in mine if name not in known], [name for name in theirs if name not in own]
-    for match in _by_affixes(mine, theirs):
+    for match in (*_by_folds(mine, theirs), *_by_affixes(mine, theirs)):
         if len(match.pairs) + exact >= least:
             best, least = match, len(match.pairs) + exact + 1
     return best

@@ -44,8 +44,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     ignore: Sequence[str] = (),
     na_values: Sequence[str] = (),
     encoding: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     delimiter: str | None = None,
+    skip_rows: int = 0,
     layer: str | None = None,
     memory: int | None = None,
     n_threads: int | None = None,
@@ -96,7 +97,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     na_values
         Further spellings of a missing value.
     encoding, decimal, delimiter
-        Of text.
+        Of text. Decimal mark and delimiter are found out if not given; a point is taken for the decimal mark where
+        commas could be something else.
+    skip_rows
+        Lines of text above the header, which are skipped; found out where that is certain.
     layer
         AnnData: a layer, or ``"raw"``; X when not given.
     memory
@@ -131,9 +135,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     check_transform(transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
-    if decimal not in (".", ","):
+    if decimal not in (None, ".", ","):
         raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
-    if decimal == named_delimiter(delimiter):
+    if decimal is not None and decimal == named_delimiter(delimiter):
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
     model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
@@ -141,7 +145,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress, categories=_categories(model, transform),
-        duplicates=duplicates,
+        duplicates=duplicates, skip_rows=skip_rows,
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
@@ -389,6 +393,10 @@ def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
         module, opener = _OPENERS[suffix]
     else:
         module, opener = _text_opener(path, options)
+    if options.skip_rows and module != "text.reader":
+        raise OptionError(
+            option("skip_rows"), f" is for delimited text; {os.fspath(path)} has another form. Leave it out."
+        )
     opened = getattr(importlib.import_module(f"bayesieve.io.{module}"), opener)  # formats load what they need
     table: SampleTable | FeatureTable = opened(path, options)
     return table

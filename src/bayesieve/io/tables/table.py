@@ -49,7 +49,9 @@ class ReadOptions:
     duplicates
         What to do about features with the same id: ``"number"``, ``"mean"`` or ``"error"``.
     encoding, decimal, delimiter
-        Of text; None: find out (decimal: a point).
+        Of text; None: find out.
+    skip_rows
+        Lines of text above the header.
     layer
         AnnData: ``None`` for X, ``"raw"``, or the name of a layer.
     memory
@@ -67,7 +69,7 @@ class ReadOptions:
     ignore: tuple[str, ...] = ()
     missing_words: tuple[str, ...] = ()
     encoding: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     delimiter: str | None = None
     layer: str | None = None
     memory: int = 2**30
@@ -76,6 +78,7 @@ class ReadOptions:
     described: Mapping[str, str] = field(default_factory=dict)
     categories: str = ""
     duplicates: str = "number"
+    skip_rows: int = 0
 
     @property
     def columns(self) -> dict[str, str]:

@@ -29,12 +29,12 @@ _MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?"
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
-def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> None:
+def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str | None) -> None:
     """Doubt that columns are mere text when their cells look like numbers written in another way."""
     commas, marked = [], {}
     for name, cells in columns.items():
         filled = [cell for cell in cells if cell]
-        if decimal == "." and _most(COMMA, filled):
+        if decimal != "," and _most(COMMA, filled):
             commas.append(name)
         elif _most(_MARKED, filled) or _most(THOUSANDS, filled):
             marked[name] = filled[0]
