@@ -151,6 +151,8 @@ SOURCE = (
     option("id_column", str | None, None, INPUT, "Column with the sample ids, of the table or the label file.",
            metavar="COLUMN"),
     option("ignore", list[str] | None, None, INPUT, "Column to leave out; may be repeated.", metavar="COLUMN"),
+    option("keep", list[str] | None, None, INPUT, "Screen this column though it seems to be about the samples.",
+           metavar="COLUMN"),
     option("transform", words("none", "log2", "log1p", "logit", "rank-normal"), "none", INPUT,
            "Applied to every value; never guessed."),
     option("missing", words("raise", "omit"), "raise", INPUT, "Missing values: an error, or left out."),

@@ -43,7 +43,7 @@ class ScreenSpec:
     Parameters
     ----------
     table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing,
-    duplicates, skip_rows
+    duplicates, skip_rows, keep
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     transform
         What is done to every value.
@@ -64,6 +64,7 @@ class ScreenSpec:
     samples_in: str | None = spec_field(None, read.choice("rows", "columns"), to="read_table")
     id_column: str | None = spec_field(None, read.text, to="read_table")
     ignore: tuple[str, ...] = spec_field((), read.texts, to="read_table")
+    keep: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     transform: str = spec_field("none", read.choice(*TRANSFORMS), to="read_table")
     missing: str = spec_field("raise", read.choice("raise", "omit"), to="read_table")
     duplicates: str = spec_field("number", read.choice("number", "mean", "error"), to="read_table")

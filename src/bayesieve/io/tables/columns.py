@@ -78,7 +78,7 @@ def split_reference(reference: str) -> tuple[str, str | None]:
     if Path(reference).exists():
         return reference, None
     places = [k for k, letter in enumerate(reference) if letter == ":" and 0 < k < len(reference) - 1]
-    parts = [(reference[:k], reference[k + 1 :]) for k in places]
+    parts: list[tuple[str, str | None]] = [(reference[:k], reference[k + 1 :]) for k in places]
     there = [part for part in parts if Path(part[0]).is_file()]
     named = [part for part in parts if plain_suffix(part[0]) in _TABLES]
     return (there or named or parts[-1:] or [(reference, None)])[0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bayesieve.data import check_transform
@@ -13,6 +14,7 @@ from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged, describe
 from bayesieve.io.tables.matching import IdMatch, find_match
+from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
@@ -20,7 +22,16 @@ from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import Model
-from bayesieve.utils import LabelError, OptionError, check_choice, check_file, check_missing, did_you_mean, option
+from bayesieve.utils import (
+    DataWarning,
+    LabelError,
+    OptionError,
+    check_choice,
+    check_file,
+    check_missing,
+    did_you_mean,
+    option,
+)
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -42,6 +53,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     samples_in: str | None = None,
     id_column: str | None = None,
     ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
     na_values: Sequence[str] = (),
     encoding: str | None = None,
     decimal: str | None = None,
@@ -94,6 +106,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         columns, the table's column with the ids of the features).
     ignore
         Columns to leave out.
+    keep
+        Features that are screened although they seem to describe the samples. Without it, columns that repeat the
+        labels, number the samples or repeat a column of the label file are left out, and there is a warning if
+        others are named like a description of the samples (age, batch, bmi, ...).
     na_values
         Further spellings of a missing value.
     encoding, decimal, delimiter
@@ -141,7 +157,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
     model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
-    encoder = Encoder(None if wanted is None else ClassMap.parse(wanted))
+    wanted_map = None if wanted is None else ClassMap.parse(wanted)
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress, categories=_categories(model, transform),
@@ -150,18 +166,46 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
-    table, labeller, found = open_samples(path, options, encoder, extras)
-    try:
-        if duplicates == "mean":
-            table = _averaged(table, model)
-        return summarise(
-            Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
-            missing=missing, n_threads=n_threads, model=model, by_total=by_total,
-            keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
-        )  # fmt: skip
-    except BaseException:
-        table.close()  # otherwise it stays open for a second look
-        raise
+
+    def read(options: ReadOptions) -> Summary:
+        table, labeller, found = open_samples(path, options, Encoder(wanted_map), extras)
+        try:
+            if duplicates == "mean":
+                table = _averaged(table, model)
+            return summarise(
+                Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
+                missing=missing, n_threads=n_threads, model=model, by_total=by_total,
+                keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
+            )  # fmt: skip
+        except BaseException:
+            table.close()  # otherwise it stays open for a second look
+            raise
+
+    summary = read(options)
+    about = find_metadata(summary, keep, _label_files(options))
+    if about.certain:
+        summary.chunks.table.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
+            summary = read(replace(options, ignore=(*options.ignore, *about.names)))
+        table = summary.chunks.table
+        table.left_out = _without(table.left_out, about.names)
+        table.notes.append(about.note())
+    about.doubt(os.fspath(path))
+    return summary
+
+
+def _label_files(options: ReadOptions) -> list[Columns]:
+    """Read the label file, if there is one."""
+    if options.labels is None or not is_reference(options.labels):
+        return []
+    return [read_columns(split_reference(options.labels)[0], encoding=options.encoding)]
+
+
+def _without(left_out: Mapping[str, list[str]], names: Collection[str]) -> dict[str, list[str]]:
+    """Return what was left out besides some columns."""
+    kept = {reason: [name for name in each if name not in names] for reason, each in left_out.items()}
+    return {reason: each for reason, each in kept.items() if each}
 
 
 def _averaged(table: SampleTable | FeatureTable, model: Model | None) -> SampleTable | FeatureTable:
