@@ -152,7 +152,7 @@ def test_numeric_rows_above_the_labels_are_doubted(tmp_path):
         ",".join(["grp", *LABELS]),
     ]
     with pytest.warns(bs.DataWarning, match=r"above 'grp' hold numbers and are taken for features: 'age'"):
-        table = read(tmp_path, "\n".join(lines), labels="grp")
+        table = read(tmp_path, "\n".join(lines), labels="grp", keep=["age"])
     assert table.feature_names == ("age", *GENES)
     assert table.chunks.table.left_out == {"rows without numbers": ["sex"]}
     assert_whole(read(tmp_path, "\n".join(lines), labels="grp", ignore=["age"]))

@@ -11,7 +11,8 @@ import numpy as np
 
 from bayesieve.data import is_sparse
 from bayesieve.io.tables.table import FeatureChunk, FeatureTable, SampleChunk, SampleTable
-from bayesieve.utils import FloatArray, IntArray, Message, Wording, list_names, option, plural
+from bayesieve.models import Model
+from bayesieve.utils import FloatArray, IntArray, Message, OptionError, Wording, list_names, option, plural
 
 DUPLICATES = ("number", "mean", "error")
 _OTHERWISE = ("Their mean instead: ", option("duplicates", "mean"), ".")
@@ -73,31 +74,32 @@ def unstable_numbers(repeated: dict[str, int]) -> Message:
     )
 
 
-def averaged(table: SampleTable | FeatureTable) -> tuple[SampleTable | FeatureTable, dict[str, int]]:
-    """Return the table in which features with the same id are one, their mean, and how often each occurs."""
+def averaged(table: SampleTable | FeatureTable, model: Model | None) -> SampleTable | FeatureTable:
+    """Return the table in which features with the same id are one, their mean."""
+    if model is not None:
+        raise OptionError(
+            option("duplicates", "mean"),
+            f" averages measurements, but {type(model).__name__} takes counts or categories.",
+            hint=("Say ", option("duplicates", "number"), "."),
+        )
     if isinstance(table, SampleTable):
         ids: Sequence[str] = table.feature_ids
     else:  # ids come with the values: one sample is enough to see them all
         ids = [name for chunk in table.chunks(np.zeros(1, np.int64)) for name in chunk.ids]
     repeated = repeats(ids)
     if not repeated:
-        return table, {}
+        return table
+    notes = [*table.notes, describe(repeated, "mean")]
     about = (table.path, table.form, table.samples_in, table.left_out)
     if isinstance(table, FeatureTable):
         return AveragedFeatures(
-            *about,
-            table.sample_ids,
-            table.n_samples,
-            table.columns,
-            notes=table.notes,
-            table=table,
-            repeated=repeated,
-        ), repeated
+            *about, table.sample_ids, table.n_samples, table.columns, notes=notes, table=table, repeated=repeated
+        )
     members: dict[str, list[int]] = {}
     for place, name in enumerate(ids):
         members.setdefault(name, []).append(place)
     places = tuple(members.values())
-    return AveragedSamples(*about, tuple(members), notes=table.notes, table=table, members=places), repeated
+    return AveragedSamples(*about, tuple(members), notes=notes, table=table, members=places)
 
 
 @dataclass(slots=True)

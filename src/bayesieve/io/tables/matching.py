@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bayesieve.utils import Message, SampleIds, plural
+from bayesieve.utils import LabelError, Message, SampleIds, plural
 
 Fold = Callable[[str], str]
 _SIGNS = re.compile(r"[^0-9a-z\u0080-\uffff]+")
@@ -64,6 +64,14 @@ class IdMatch:
             SampleIds(shown, ": ", 2),
             ".",
             kind="matched-ids",
+        )
+
+    def clash(self, path: str, name: str, key: str, source: str) -> LabelError:
+        """Say that two samples would become one."""
+        return LabelError(
+            f"{path}: two samples are the same one in {source} if {self.words} are left aside",
+            SampleIds((f"{name!r} is {key!r}",), ": "),
+            ". Write their ids alike in both files.",
         )
 
 

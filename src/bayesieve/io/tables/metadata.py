@@ -13,6 +13,7 @@ from bayesieve.data import is_sparse
 from bayesieve.io.tables.roles import ID_NAMES
 from bayesieve.io.tables.samples import number
 from bayesieve.io.tables.summary import Summary
+from bayesieve.io.tables.table import Table
 from bayesieve.stats import as_moments
 from bayesieve.utils import DataWarning, FloatArray, Message, Wording, list_names, plural, warn
 
@@ -26,6 +27,10 @@ _QUALIFIERS = frozenset({
     "at", "of", "in", "and", "the", "diagnosis", "years", "year", "yrs", "baseline", "patient", "sample",
     "subject", "kg", "m2", "cm", "kgm2", "code", "number", "no", "time", "days", "months", "os", "pfs", "dfs",
     "rna", "tumor", "tumour", "entry", "inclusion", "surgery",
+})  # fmt: skip
+_LABELS = frozenset({
+    "case", "control", "disease", "diagnosis", "response", "target", "y", "phenotype", "condition", "code", "type",
+    "cancer", "tumor", "tumour", "dead", "alive", "event",
 })  # fmt: skip
 _NUMBERED = frozenset({"id", "ids", "number", "no", "nr", "num", "index", "barcode"})
 _MAYBE = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(_ABOUT | _NUMBERED))})(?![^\W_])", re.IGNORECASE)
@@ -64,6 +69,12 @@ class Metadata:
             kind="metadata",
         )
 
+    def tell(self, table: Table) -> None:
+        """Note what was left out, in place of having been ignored."""
+        kept = {reason: [n for n in each if n not in self.names] for reason, each in table.left_out.items()}
+        table.left_out = {reason: each for reason, each in kept.items() if each}
+        table.notes.append(self.note())
+
     def doubt(self, path: str) -> None:
         """Warn of features whose names say that they describe the samples."""
         if self.probable:
@@ -98,8 +109,9 @@ def find_metadata(summary: Summary, keep: Collection[str], files: Collection[Any
     certain: dict[str, list[str]] = {}
     discrete = summary.profile is None or summary.profile.most_distinct <= _FEW_VALUES
     repeats = [name for name in _repeats_of_labels(summary) if name in names]
-    if repeats and not discrete:
-        certain["the labels again" if len(repeats) == 1 else "the labels again, each"] = repeats
+    named = [name for name in repeats if _describes(name) or _LABELS.intersection(_tokens(name))]
+    if named and not discrete:
+        certain["the labels again"] = named
     ids = [name for name in telling if _numbers_samples(name)]
     known = {name: file for file in files for name in file.names if name in names and name not in ids}
     if summary.transform == "none" and summary.profile is not None and not summary.n_pairs:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bayesieve.data import check_transform
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
-from bayesieve.io.tables.duplicates import DUPLICATES, averaged, describe
+from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, find_match
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
@@ -171,7 +171,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         table, labeller, found = open_samples(path, options, Encoder(wanted_map), extras)
         try:
             if duplicates == "mean":
-                table = _averaged(table, model)
+                table = averaged(table, model)
             return summarise(
                 Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
@@ -188,9 +188,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
             summary = read(replace(options, ignore=(*options.ignore, *about.names)))
-        table = summary.chunks.table
-        table.left_out = _without(table.left_out, about.names)
-        table.notes.append(about.note())
+        about.tell(summary.chunks.table)
     about.doubt(os.fspath(path))
     return summary
 
@@ -200,26 +198,6 @@ def _label_files(options: ReadOptions) -> list[Columns]:
     if options.labels is None or not is_reference(options.labels):
         return []
     return [read_columns(split_reference(options.labels)[0], encoding=options.encoding)]
-
-
-def _without(left_out: Mapping[str, list[str]], names: Collection[str]) -> dict[str, list[str]]:
-    """Return what was left out besides some columns."""
-    kept = {reason: [name for name in each if name not in names] for reason, each in left_out.items()}
-    return {reason: each for reason, each in kept.items() if each}
-
-
-def _averaged(table: SampleTable | FeatureTable, model: Model | None) -> SampleTable | FeatureTable:
-    """Make one feature of those with the same id."""
-    if model is not None:
-        raise OptionError(
-            option("duplicates", "mean"),
-            f" averages measurements, but {type(model).__name__} takes counts or categories.",
-            hint=("Say ", option("duplicates", "number"), "."),
-        )
-    made, repeated = averaged(table)
-    if repeated:
-        made.notes.append(describe(repeated, "mean"))
-    return made
 
 
 def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:

@@ -130,11 +130,7 @@ class Labeller:
         if key is None or key not in by_id:
             return None
         if key in self.matched or key in self.by_match.values():
-            raise LabelError(
-                f"{path}: two samples are both {key!r} in {self.source} if {self.match.words} are left aside",
-                SampleIds((repr(name),), ", one of them "),
-                ". Write their ids alike in both files.",
-            )
+            raise self.match.clash(path, name, key, self.source)
         self.by_match[name] = key
         return key
 
