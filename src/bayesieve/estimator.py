@@ -380,8 +380,8 @@ def _refuse(others: dict[str, Any]) -> None:
     if others.get("sample_weight") is not None:
         raise OptionError(
             "sample_weight is not taken: a screen compares distributions of whole samples, and its evidence "
-            "counts them, so that weights would claim more or less evidence than there is. Leave samples out instead, or "
-            "name batches with blocks=."
+            "counts them, so that weights would claim more or less evidence than there is. Leave samples out "
+            "instead, or name batches with blocks=."
         )
     unknown = [name for name in others if name != "sample_weight"]
     if unknown:

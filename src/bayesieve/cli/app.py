@@ -13,6 +13,7 @@ from bayesieve.cli.options import INPUT, OUTPUT, TALKING, argument, option, with
 
 app = typer.Typer(
     name="bayesieve",
+    cls=o.Group,
     help="Which of thousands of features differ between classes? Optimal Bayesian feature filtering.",
     no_args_is_help=True,
     add_completion=True,
@@ -30,13 +31,14 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Which of thousands of features differ between classes? Optimal Bayesian feature filtering."""
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(o.TABLE, *o.SOURCE, *o.DESIGN, *o.PRIOR, *o.RULE, *o.FINDINGS, *o.FILES, *TALKING)
 def screen(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by the probability that the classes differ in them.
@@ -48,7 +50,7 @@ def screen(options: dict[str, Any]) -> None:
     run_screen(options)
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(o.TABLE, *o.SOURCE, *o.METHODS, o.OUT, o.CONFIG_OUT, *TALKING)
 def compare(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by several methods and compare the lists.
@@ -60,7 +62,7 @@ def compare(options: dict[str, Any]) -> None:
     run_compare(options, options["methods"], options["top"])
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(o.TABLE, *o.SOURCE, *o.CHECK, o.OUT, o.CONFIG_OUT, *TALKING)
 def check(options: dict[str, Any]) -> None:
     """Check on a TABLE of your own how far a screen can be believed: shuffled labels, known differences.
@@ -72,7 +74,7 @@ def check(options: dict[str, Any]) -> None:
     run_check(options)
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, *o.SITE, o.CONFIG_OUT, *TALKING)
 def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
@@ -81,7 +83,7 @@ def stats(options: dict[str, Any]) -> None:
     run_stats(options, options["site"], options["min_cell"])
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(
     argument("files", list[Path], "Statistics files of several sites."),
     o.STATISTICS_OUT,
@@ -97,7 +99,7 @@ def merge(options: dict[str, Any]) -> None:
     run_merge(options, options["files"], options["join"])
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(
     argument("file", Path, "Merged statistics file."),
     argument("site", str, "Name of the site to drop."),
@@ -111,7 +113,7 @@ def remove(options: dict[str, Any]) -> None:
     run_remove(options, options["file"], options["site"])
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(
     o.RESULT,
     o.WRITTEN_BY,
@@ -133,7 +135,7 @@ def report(options: dict[str, Any]) -> None:
     run_report(options, options["result"], options["title"])
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(
     o.RESULT,
     option("out", Path, o.REQUIRED, OUTPUT, "Folder of the figures; made if it is not there.", "-o",
@@ -155,7 +157,7 @@ def figures(options: dict[str, Any]) -> None:
     run_figures(options, options["result"], options["format_"], options["feature"] or ())
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(
     option("out", Path, o.REQUIRED, OUTPUT, "Data: .csv, .tsv (also .gz) or .parquet; the truth is written beside "
            "them, as NAME.truth.csv.", "-o", metavar="FILE", show_default=False),
@@ -176,7 +178,7 @@ def simulate(options: dict[str, Any]) -> None:
     run_simulate({**options, "set": options["set_"]})
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(
     argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, "
              "correlations, or a TOML file.", None,
@@ -202,7 +204,7 @@ def study(options: dict[str, Any]) -> None:
     run_study_command(options)
 
 
-@app.command()
+@app.command(cls=o.Command)
 @with_options(
     argument("file", Path | None, "With --report: the file, bayesieve-demo.html if not given.", None,
              metavar="[FILE.html]"),

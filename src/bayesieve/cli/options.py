@@ -8,14 +8,16 @@ import os
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from bayesieve.cli.console import endings
 from bayesieve.utils import OptionError
 
-INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior and rule", "Output", "Talk"
+INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior", "Output", "Talk"
+LIST = "Rule of the list"
 REQUIRED = Parameter.empty
 Run = Callable[[dict[str, Any]], None]
 
@@ -36,9 +38,34 @@ def with_options(*parameters: Parameter) -> Callable[[Run], Callable[..., None]]
     return decorate
 
 
+class _Flags:
+    """A command whose flags, ``--help`` among them, are shown without a type."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class Command(_Flags, TyperCommand):
+    """A command; see :class:`_Flags`."""
+
+
+class Group(_Flags, TyperGroup):
+    """The commands; see :class:`_Flags`."""
+
+
 def option(name: str, kind: Any, default: Any, panel: str, text: str, *short: str, **more: Any) -> Parameter:
     """Describe an option of that name, in its panel of the help; ``short`` are further spellings."""
     flag = f"--{name.rstrip('_').replace('_', '-')}"
+    if {int, float}.intersection((kind, *get_args(kind))):
+        more.setdefault("metavar", "N")
+    choices = _choices(kind)
+    if choices:  # long lists of words would take the room of the option itself
+        more.setdefault("metavar", "WORD")
+        text = text if all(word in text for word in choices) else f"{text.rstrip('.')}: {', '.join(choices)}."
     described = typer.Option(flag, *short, help=text, rich_help_panel=panel, **more)
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
 
@@ -47,6 +74,12 @@ def argument(name: str, kind: Any, text: str, default: Any = REQUIRED, **more: A
     """Describe an argument; without a default it has to be given."""
     described = typer.Argument(help=text, show_default=False, **more)
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
+
+
+def _choices(kind: Any) -> list[str]:
+    """Words that an option takes, none if it takes anything else."""
+    kinds = [each for each in (kind, *get_args(kind)) if isinstance(each, type) and issubclass(each, enum.Enum)]
+    return [str(word.value) for each in kinds for word in each]
 
 
 def words(*choices: str) -> Any:
@@ -201,36 +234,37 @@ PRIOR = (
            metavar="NAME|FILE"),
     PRIOR_RATIO,
     option("prior_probability", str, "0.01", CHOICE, "Prior inclusion probability, estimate, or FILE:COLUMN.",
-           "-p", metavar="P|FILE:COLUMN"),
+           "-p", metavar="P|FILE"),
     option("resolution", float | None, None, CHOICE, "Step to which values are rounded (1 for counts).",
            metavar="STEP", min=0),
     option("degenerate", words("floor", "exclude", "raise"), "floor", CHOICE,
            "Features without variance: floor, exclude or an error."),
 )
 RULE = (
-    option("criterion", words("map", "cmap", "mr", "mnc", "cmnc", "np", "fdr", "fdp") | None, None, CHOICE,
+    option("criterion", words("map", "cmap", "mr", "mnc", "cmnc", "np", "fdr", "fdp") | None, None, LIST,
            "Rule of the list; mnc (probability over 0.5) if no number says otherwise."),
-    option("threshold", float | None, None, CHOICE, "For mr: least posterior probability.", metavar="P",
+    option("threshold", float | None, None, LIST, "For mr: least posterior probability.", metavar="P",
            min=0, max=1),
-    option("n_selected", int | None, None, CHOICE, "For cmnc and cmap: list length.", "-n", metavar="N", min=0),
-    option("expected_false_positives", float | None, None, CHOICE, "For np: a number of features.", metavar="N",
+    option("n_selected", int | None, None, LIST, "For cmnc and cmap: list length.", "-n", metavar="N", min=0),
+    option("expected_false_positives", float | None, None, LIST, "For np: a number of features.", metavar="N",
            min=0),
-    option("proportion", float | None, None, CHOICE, "For fdr and fdp: share of false discoveries.",
-           metavar="SHARE", min=0, max=1),
-    option("confidence", float | None, None, CHOICE, "For fdp: probability of keeping the share.", metavar="P",
+    option("proportion", float | None, None, LIST, "For fdr and fdp: share of false discoveries.",
+           metavar="P", min=0, max=1),
+    option("confidence", float | None, None, LIST, "For fdp: probability of keeping the share.", metavar="P",
            min=0, max=1),
 )
 FINDINGS = (
-    option("robust", bool, False, CHOICE, "Select on the least leave-one-out log-odds (--fragility)."),
+    option("robust", bool, False, LIST, "Select on the least leave-one-out log-odds (--fragility)."),
     option("kinds", bool, False, OUTPUT, "Add: does the mean differ, the variance, or both? (two classes)"),
     option("effects", bool, False, OUTPUT, "Add: which way, and effect sizes with 95% intervals. (two classes)"),
     option("fragility", bool, False, OUTPUT, "Add: leave-one-out influence, the least log-odds."),
     option("p_values", bool, False, OUTPUT, "Add: exact p-values of the same difference. (two classes, Gaussian)"),
     option("permutations", int | None, None, OUTPUT,
            "Add: p-values and the number under the global null, from N permutations.", metavar="N", min=1),
-    option("shuffles", int | None, None, CHOICE, "Screens with shuffled labels, to judge the list: 20 to 100 by "
+    option("shuffles", int | None, None, LIST, "Screens with shuffled labels, to judge the list: 20 to 100 by "
            "the size of the table if not given; 0 for none.", metavar="N", min=0),
-    option("seed", int | None, None, OUTPUT, "Of shuffles and permutations; 0 by default.", min=0),
+    option("seed", int | None, None, OUTPUT, "Of shuffles and permutations; 0 by default.", metavar="N",
+           min=0),
 )
 OUT = option("out", Path | None, None, OUTPUT, ".csv, .tsv, .parquet or .json; standard output (CSV) if not "
              "given.", "-o", metavar="FILE")
