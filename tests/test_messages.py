@@ -69,7 +69,7 @@ def test_warnings_point_at_the_line_of_the_caller(call: Callable[[], object]) ->
 
 def test_warnings_of_a_file_point_at_the_line_of_the_caller(tmp_path: Path) -> None:
     (tmp_path / "labels.tsv").write_text("sample\tgroup\nS1\ta\ns2\tb\nS3\tb")
-    (tmp_path / "ids.tsv").write_text("sample\tx\nS1\t1.5\nS2\t2.5\nS3\t0.5")
+    (tmp_path / "ids.tsv").write_text("sample\tage\nS1\t1.5\nS2\t2.5\nS3\t0.5")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         bs.read_table(tmp_path / "ids.tsv", labels=f"{tmp_path / 'labels.tsv'}:group")

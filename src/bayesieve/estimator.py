@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -13,13 +14,13 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayesieve.data import check_classes, encode_labels
+from bayesieve.data import aligned, check_classes, check_frame, encode_labels
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility, kinds
 from bayesieve.screening import check_model, fragility, screen
-from bayesieve.selection import Rule, as_rule
+from bayesieve.selection import Rule, Selection, as_rule
 from bayesieve.stats import Moments, as_moments, largest_counts
-from bayesieve.utils import LabelError, OptionError
+from bayesieve.utils import DataWarning, LabelError, OptionError, list_names, warn
 
 
 class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -51,6 +52,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         samples whose labels it could shuffle.
     random_state
         Of the shuffles: a whole number, None for another result every time, or a generator of scikit-learn's kind.
+    min_features
+        Keep at least so many features, the strongest, even if the rule selects fewer, with a warning: a classifier
+        behind the selector needs at least 1. ``selection_`` stays the list of the rule.
 
     Attributes
     ----------
@@ -62,6 +66,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         The statistics of all data seen so far; ``moments_`` is the same for Gaussian data.
     kinds_, fragility_ : Kinds, Fragility
         Where asked for.
+    support_ : ndarray
+        Which features are kept.
     classes_ : ndarray
         The classes.
     scores_ : ndarray
@@ -100,6 +106,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_threads: int | None = None,
         shuffles: int | str | None = "auto",
         random_state: Any = 0,
+        min_features: int = 0,
     ) -> None:
         self.model = model
         self.patterns = patterns
@@ -115,8 +122,11 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_threads = n_threads
         self.shuffles = shuffles
         self.random_state = random_state
+        self.min_features = min_features
 
-    def fit(self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None, **others: Any
+    ) -> Self:
         """Screen the data and select features.
 
         Parameters
@@ -125,6 +135,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Samples x features, and one class label per sample.
         blocks, pairs, exposures
             One value per sample each; as in :func:`bayesieve.screen`.
+        **others
+            Nothing else is understood; ``sample_weight`` is refused with the reason.
 
         Examples
         --------
@@ -133,6 +145,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         >>> bs.OBFSelector(bs.GaussianModel.proper()).fit(X, [0, 0, 0, 1, 1, 1]).get_support().tolist()
         [True, False]
         """
+        _refuse(others)
+        said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
+        blocks, pairs, exposures = (aligned(X, values, what) for what, values in said.items())
         X, y = self._validate_input(X, y, reset=True)
         for name in ("kinds_", "fragility_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -235,14 +250,55 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names: npt.NDArray[np.object_] = super().get_feature_names_out(input_features)
         return names
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of the rule, such as ``rule__n``.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.OBFSelector(rule=bs.FixedSize(20)).get_params()["rule__n"]
+        20
+        """
+        found: dict[str, Any] = super().get_params(deep=deep)
+        if deep and dataclasses.is_dataclass(self.rule) and not isinstance(self.rule, type):
+            names = [each.name for each in dataclasses.fields(self.rule)]
+            found |= {f"rule__{name}": getattr(self.rule, name) for name in names}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``rule__n=50`` changes a number of the rule, as a grid search does.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.OBFSelector(rule=bs.FixedSize(20)).set_params(rule__n=50).rule
+        FixedSize(n=50)
+        """
+        inner = {name.removeprefix("rule__"): params.pop(name) for name in [*params] if name.startswith("rule__")}
+        super().set_params(**params)
+        if inner:
+            rule: Any = as_rule(self.rule)
+            known = [each.name for each in dataclasses.fields(rule)] if dataclasses.is_dataclass(rule) else []
+            unknown = [name for name in inner if name not in known]
+            if unknown:
+                raise OptionError(
+                    f"The rule {rule!r} has no parameter {unknown[0]!r}. It has: {list_names(known) or 'none'}."
+                )
+            self.rule = dataclasses.replace(rule, **inner)
+        return self
+
     def _validate_input(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         as_rule(self.rule)
+        y = aligned(X, y)
+        numeric = not check_model(self.model).supports("categories")
+        if numeric and hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes"):
+            check_frame(X)  # scikit-learn would not name the column
         if y is not None and not (isinstance(y, np.ndarray) and y.dtype.kind != "O"):
             encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
         names = _string_columns(X) if reset else getattr(self, "_names", None)
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=False,
-            dtype=None if check_model(self.model).supports("categories") else "numeric",
+            dtype="numeric" if numeric else None,
             multi_output=True, ensure_min_samples=1,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)
@@ -279,8 +335,27 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             selection = as_rule(self.rule).select(chosen)
         self.posterior_, self.selection_ = posterior, selection
         self.scores_ = selection.posterior.log_odds
+        self.support_ = self._support(selection)
         self.statistics_ = posterior.statistics
         self.classes_ = np.asarray(posterior.classes)
+
+    def _support(self, selection: Selection) -> npt.NDArray[np.bool_]:
+        """Return the list, filled up with the next in rank where it is shorter than a pipeline needs."""
+        mask = np.array(selection.mask, dtype=bool)
+        if self.min_features < 0 or self.min_features != int(self.min_features):
+            raise OptionError(f"min_features must be a whole number of at least 0, not {self.min_features!r}.")
+        wanted = min(int(self.min_features), mask.size)
+        n = int(mask.sum())
+        if n < wanted:
+            warn(
+                DataWarning,
+                f"The rule selects {n:,} of {mask.size:,} features; the {wanted:,} strongest are kept because "
+                f"min_features={self.min_features}. Those beyond the list are no markers by this rule: see "
+                "selection_.",
+                kind="min-features",
+            )
+            mask[selection.posterior.ranking[:wanted]] = True
+        return mask
 
     def _fragility(self, X: Any, y: Any, posterior: FeaturePosterior, cut: float, exposures: Any) -> Fragility:
         if self.fragility not in ("report", "select"):
@@ -289,7 +364,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self, "selection_")
-        return np.asarray(self.selection_.mask)
+        return self.support_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -298,6 +373,19 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "omit"
         tags.classifier_tags = ClassifierTags(multi_class=True)
         return tags
+
+
+def _refuse(others: dict[str, Any]) -> None:
+    """Raise if :meth:`OBFSelector.fit` is given something it has no use for."""
+    if others.get("sample_weight") is not None:
+        raise OptionError(
+            "sample_weight is not taken: a screen compares distributions of whole samples, and its evidence "
+            "counts them, so that weights would claim more or less evidence than there is. Leave samples out "
+            "instead, or name batches with blocks=."
+        )
+    unknown = [name for name in others if name != "sample_weight"]
+    if unknown:
+        raise TypeError(f"OBFSelector.fit() got an unexpected keyword argument {unknown[0]!r}")
 
 
 def _string_columns(X: Any) -> list[str] | None:

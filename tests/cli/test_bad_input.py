@@ -7,6 +7,7 @@ import gc
 import gzip
 import io
 import lzma
+import re
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -245,13 +246,13 @@ CELLS_AND_LINES = [
     Case(
         "duplicated features in rows",
         {"t.csv": with_cell(0, 4, "g0")},
-        screen("t.csv", *BY_STAGE),
-        ("t.csv", "column names must be distinct", "'g0' (2 times)", "Rename or remove"),
+        screen("t.csv", *BY_STAGE, "--duplicates", "error"),
+        ("t.csv", "feature ids must be distinct", "'g0' (2 times)", "Rename or remove"),
     ),
     Case(
         "duplicated features in columns",
         {"t.tsv": ACROSS.replace("\ng3\t", "\ng1\t"), "p.csv": PHENO},
-        screen("t.tsv", "--labels", "p.csv:stage"),
+        screen("t.tsv", "--labels", "p.csv:stage", "--duplicates", "error"),
         ("t.tsv", "feature ids must be distinct", "'g1' (2 times)", "Rename or remove"),
     ),
     Case(
@@ -273,8 +274,8 @@ CELLS_AND_LINES = [
         ("t.csv", "--delimiter"),
     ),
     Case(
-        "decimal comma",
-        {"t.csv": GOOD.replace(",", ";").replace(".", ",")},
+        "decimal comma, or thousands",
+        {"t.csv": re.sub(r"\.\d+", ",125", GOOD.replace(",", ";"))},
         screen("t.csv", *BY_STAGE),
         ("t.csv", "g0", "decimal commas", "--decimal ,"),
     ),

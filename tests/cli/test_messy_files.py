@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
@@ -94,7 +95,7 @@ def test_columns_with_decimal_commas_are_not_left_out_silently(tmp_path):
     lines = [line.split(";") for line in rows_of(VALUES, sep=";").split("\n")]
     for line in lines:
         line[2:4] = [cell.split(".")[0] for cell in line[2:4]]
-        line[4:] = [cell.replace(".", ",") for cell in line[4:]]
+        line[4:] = [re.sub(r"\.[0-9]+", ",125", cell) for cell in line[4:]]  # or are they thousands?
     halved = [";".join(line) for line in lines]
     with pytest.raises(bs.FileError, match=r"decimal commas: 'g2', 'g3', 'g4' and 1 more.*decimal=','"):
         read(tmp_path, "\n".join(halved), labels="grp")
@@ -151,17 +152,18 @@ def test_numeric_rows_above_the_labels_are_doubted(tmp_path):
         ",".join(["grp", *LABELS]),
     ]
     with pytest.warns(bs.DataWarning, match=r"above 'grp' hold numbers and are taken for features: 'age'"):
-        table = read(tmp_path, "\n".join(lines), labels="grp")
+        table = read(tmp_path, "\n".join(lines), labels="grp", keep=["age"])
     assert table.feature_names == ("age", *GENES)
     assert table.chunks.table.left_out == {"rows without numbers": ["sex"]}
     assert_whole(read(tmp_path, "\n".join(lines), labels="grp", ignore=["age"]))
 
 
-def test_ids_that_differ_in_case_only_are_told(tmp_path):
-    lines = [f"{name.lower() if k % 2 else name},{LABELS[k]}" for k, name in enumerate(IDS)]
-    (tmp_path / "ph.csv").write_text("id,grp\n" + "\n".join(lines))
-    with pytest.warns(bs.DataWarning, match=r"12 samples .* another spelling, for example 'S2' and 's2'"):
-        read(tmp_path, columns_of(VALUES), labels=f"{tmp_path / 'ph.csv'}:grp")
+def test_ids_that_differ_in_case_only_are_told_where_they_cannot_be_matched(tmp_path):
+    ids = [name.replace("S", "S ") for name in IDS]
+    lines = [f"{name.lower() if k % 2 else name},{LABELS[k]}" for k, name in enumerate(ids)]
+    (tmp_path / "ph.csv").write_text("id,grp\n" + "\n".join([*lines, "s  2,ctl"]))  # there are two of them
+    with pytest.warns(bs.DataWarning, match=r"12 samples .* another spelling, for example 'S 2' and 's  2'"):
+        read(tmp_path, columns_of(VALUES, ids=ids), labels=f"{tmp_path / 'ph.csv'}:grp")
 
 
 @pytest.mark.parametrize(("inside", "outside"), [("{}", "{}.0"), ("{}.0", "{}")])

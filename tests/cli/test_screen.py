@@ -290,7 +290,7 @@ def test_partly_unmatched_ids_are_counted_on_both_sides(across, bayesieve):
     kept = [i for i in range(12) if i not in (3, 4)]
     check_list(list_names(result), expected(VALUES[kept], [LABELS[i] for i in kept]))
     assert f"samples in {'columns' if across else 'rows'}; 10 samples" in result.said
-    assert "2 samples that p.csv does not know (s3, s4)" in result.said
+    assert f"2 {'columns' if across else 'samples'} that p.csv does not know (s3, s4)" in result.said
     assert "3 ids of p.csv are not in the table (x3, x4, y1)" in result.said
 
 

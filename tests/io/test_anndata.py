@@ -142,7 +142,7 @@ def test_repeated_features(tmp_path):
     adata = cells()
     adata.var_names = ["g", "g", "h", "i"]
     with pytest.raises(bs.FileError, match=r"var_names_make_unique\(\)"):
-        open_annotated(write(adata, tmp_path / "a.h5ad"), ReadOptions())
+        open_annotated(write(adata, tmp_path / "a.h5ad"), ReadOptions(duplicates="error"))
 
 
 def test_without_x_or_values(tmp_path):

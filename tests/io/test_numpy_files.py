@@ -122,7 +122,7 @@ def test_arrays_that_are_no_tables(tmp_path, array, words, name):
         ({"X": X, "y": [1, 2]}, {}, bs.LabelError, "labels of shape"),
         ({"X": X, "features": ["a"]}, {}, bs.FileError, "4 features"),
         ({"X": X, "ids": ["a"] * 7}, {}, bs.FileError, "sample ids must be distinct"),
-        ({"X": X, "features": ["a"] * 4}, {}, bs.FileError, "feature ids must be distinct"),
+        ({"X": X, "features": ["a"] * 4}, {"duplicates": "error"}, bs.FileError, "feature ids must be distinct"),
         ({"X": X, "stage": np.arange(7)}, {"labels": "stages"}, bs.LabelError, "Did you mean 'stage'"),
         ({"X": X}, {"ignore": ("x9",)}, bs.OptionError, "'x9'"),
         ({"X": X}, {"ignore": ("x0", "x1", "x2", "x3")}, bs.FileError, "all 4 features are ignored"),

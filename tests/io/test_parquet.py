@@ -219,7 +219,7 @@ def test_all_numbers_and_no_label_hints_at_columns(tmp_path):
 def test_repeated_features(tmp_path):
     pl.DataFrame({"gene": ["a", "b", "a", "b", "c"], "s1": [1.0] * 5}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(bs.FileError, match=r"feature ids must be distinct, but 2 of them are repeated: 'a' \(2"):
-        open_columnar(tmp_path / "t.parquet", ReadOptions(samples_in="columns"))
+        open_columnar(tmp_path / "t.parquet", ReadOptions(samples_in="columns", duplicates="error"))
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather"])

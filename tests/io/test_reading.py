@@ -169,7 +169,7 @@ MISTAKES = {
     "missing values": ("id,y,g\na,x,1\nb,z,\n", {"labels": "y"}),
     "no labels": ("id,y,g\na,x,1\nb,z,2\n", {}),
     "text": ("id,y,g\na,x,1\nb,z,oops\nc,z,1\n", {"labels": "y"}),
-    "decimal comma": ("id;y;g;h\na;x;1,5;2\nb;z;2,5;3\n", {"labels": "y"}),
+    "decimal comma": ("id;y;g;h\na;x;1,500;2\nb;z;2,500;3\n", {"labels": "y"}),
     "ragged": ("id,y,g\na,x,1\nb,z\nc,x,1\n", {"labels": "y"}),
     "one column": ("id\na\nb\n", {"labels": "y"}),
     "infinite": ("id,y,g\na,x,1\nb,z,inf\n", {"labels": "y"}),

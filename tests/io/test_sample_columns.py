@@ -485,7 +485,7 @@ def test_categories_of_numbers(tmp_path):
     [
         ({"blocks": "stage"}, bs.OptionError, "labels and blocks both name 'stage'"),
         ({"blocks": "batc"}, bs.LabelError, "has no column 'batc'. Did you mean 'batch'?"),
-        ({"blocks": "g0", "classes": "late"}, None, ""),
+        ({"blocks": "g0", "classes": "late", "keep": ["batch"]}, None, ""),
         ({"pairs": "batch"}, bs.LabelError, "'batch': pair '2' has two samples of class 'early': 's1' and 's4'"),
         ({"pairs": "id"}, bs.LabelError, "'id': none of the 24 pairs has a sample of both classes"),
         (

@@ -172,6 +172,6 @@ def test_categories_are_not_transformed(tmp_path):
 
 
 def test_a_gaussian_screen_leaves_texts_out(tmp_path):
-    table = frame().assign(age=np.arange(N))
+    table = frame().assign(psa=np.arange(N))
     found = read_table(rows(tmp_path, table), labels="stage")
-    assert found.feature_names == ("rs5", "age")
+    assert found.feature_names == ("rs5", "psa")

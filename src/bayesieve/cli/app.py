@@ -10,12 +10,13 @@ import typer
 import bayesieve
 from bayesieve.cli import options as o
 from bayesieve.cli.options import TALKING
-from bayesieve.cli.parameters import INPUT, OUTPUT, REQUIRED, argument, option, with_options, words
+from bayesieve.cli.parameters import INPUT, OUTPUT, REQUIRED, Command, Group, argument, option, with_options, words
 
 _COLON = "The study colon"
 
 app = typer.Typer(
     name="bayesieve",
+    cls=Group,
     help="Which of thousands of features differ between classes? Optimal Bayesian feature filtering.",
     no_args_is_help=True,
     add_completion=True,
@@ -33,13 +34,14 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Which of thousands of features differ between classes? Optimal Bayesian feature filtering."""
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(o.TABLE, *o.SOURCE, *o.DESIGN, *o.PRIOR, *o.RULE, *o.FINDINGS, *o.FILES, *TALKING)
 def screen(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by the probability that the classes differ in them.
@@ -51,7 +53,7 @@ def screen(options: dict[str, Any]) -> None:
     run_screen(options)
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(o.TABLE, *o.SOURCE, *o.METHODS, o.OUT, o.CONFIG_OUT, *TALKING)
 def compare(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by several methods and compare the lists.
@@ -63,7 +65,7 @@ def compare(options: dict[str, Any]) -> None:
     run_compare(options, options["methods"], options["top"])
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(o.TABLE, *(each for each in o.SOURCE if each.name != "missing"), *o.PAIRS, o.OUT, o.BLOCKS_OUT,
               o.CONFIG_OUT, *TALKING)  # fmt: skip
 def pairs(options: dict[str, Any]) -> None:
@@ -76,7 +78,7 @@ def pairs(options: dict[str, Any]) -> None:
     run_pairs(options)
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(o.TABLE, *o.SOURCE, *o.CHECK, o.OUT, o.CONFIG_OUT, *TALKING)
 def check(options: dict[str, Any]) -> None:
     """Check on a TABLE of your own how far a screen can be believed: shuffled labels, known differences.
@@ -88,7 +90,7 @@ def check(options: dict[str, Any]) -> None:
     run_check(options)
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, *o.SITE, o.CONFIG_OUT, *TALKING)
 def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
@@ -97,7 +99,7 @@ def stats(options: dict[str, Any]) -> None:
     run_stats(options, options["site"], options["min_cell"])
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(
     argument("files", list[Path], "Statistics files of several sites."),
     o.STATISTICS_OUT,
@@ -111,7 +113,7 @@ def merge(options: dict[str, Any]) -> None:
     run_merge(options, options["files"], options["join"])
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(
     argument("file", Path, "Merged statistics file."),
     argument("site", str, "Name of the site to drop."),
@@ -125,7 +127,7 @@ def remove(options: dict[str, Any]) -> None:
     run_remove(options, options["file"], options["site"])
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(
     o.RESULT,
     o.WRITTEN_BY,
@@ -148,7 +150,7 @@ def report(options: dict[str, Any]) -> None:
     run_report(options, options["result"], options["title"])
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(
     o.RESULT,
     option("out", Path, REQUIRED, OUTPUT, "Folder of the figures; made if it is not there.", "-o",
@@ -170,7 +172,7 @@ def figures(options: dict[str, Any]) -> None:
     run_figures(options, options["result"], options["format_"], options["feature"] or ())
 
 
-@app.command(name="enrich")
+@app.command(name="enrich", cls=Command)
 @with_options(
     argument(
         "result",
@@ -191,7 +193,7 @@ def enrich_(options: dict[str, Any]) -> None:
     run_enrich(options)
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(
     option("out", Path, REQUIRED, OUTPUT, "Data: .csv, .tsv (also .gz) or .parquet; the truth is written beside "
            "them, as NAME.truth.csv.", "-o", metavar="FILE", show_default=False),
@@ -212,7 +214,7 @@ def simulate(options: dict[str, Any]) -> None:
     run_simulate({**options, "set": options["set_"]})
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(
     argument("study", str | None, "figure-1a, figure-1b, table-1, calibration, sensitivity, trust, "
              "correlations, colon, or a TOML file.", None,
@@ -255,7 +257,7 @@ def study(options: dict[str, Any]) -> None:
     run_study_command(options)
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options(
     argument("file", Path | None, "With --report: the file, bayesieve-demo.html if not given.", None,
              metavar="[FILE.html]"),

@@ -12,7 +12,7 @@ import numpy as np
 from bayesieve.cli.console import Talk
 from bayesieve.io import ClassMap, is_statistics_file, read_statistics, read_table
 from bayesieve.screening import RunRecord, ScreenSpec, SiteView, view_genes
-from bayesieve.utils import LabelError, Message, OptionError, check_file, option, plural
+from bayesieve.utils import DataWarning, LabelError, Message, OptionError, check_file, option, plural, warn
 
 if TYPE_CHECKING:
     from bayesieve.data import GeneMap
@@ -145,6 +145,49 @@ def check_classes(source: Input) -> None:
         raise LabelError(
             f'{path}: some of the labels {shown} differ in case only. Merge them: --classes "{merged}".'
         )
+    if source.spec.pairs is None and not source.sites:
+        _check_sizes(source)
+
+
+def _check_sizes(source: Input) -> None:
+    """Say what to do about classes of one sample: an error where the prior needs two, otherwise a warning."""
+    counts, spec = source.class_counts, source.spec
+    alone = [label for label, count in counts.items() if count == 1]
+    if not alone:
+        return
+    members: dict[str, list[str]] = {label: [] for label in counts}
+    for raw, label in source.record.label_map.items():
+        members.setdefault(label, []).append(raw)
+    others = [label for label in counts if label not in alone]
+
+    def words(groups: Mapping[str, Sequence[str]]) -> str:
+        return "; ".join(
+            name if list(raw) in ([], [name]) else f"{name}={','.join(raw)}" for name, raw in groups.items()
+        )
+
+    ways = []
+    if len(others) > 1:
+        ways.append(f'leave it out: --classes "{words({label: members[label] for label in others})}"')
+    if len(counts) > 2:
+        labels = list(counts)
+        place = labels.index(alone[0])
+        near = labels[place - 1] if place else labels[1]
+        both = sorted([near, alone[0]], key=labels.index)
+        raw = [each for label in both for each in members[label] or [label]]
+        groups = {
+            ("+".join(both) if label == near else label): (raw if label == near else members[label])
+            for label in labels
+            if label != alone[0]
+        }
+        ways.append(f'merge it with another: --classes "{words(groups)}"')
+    advice = ", or ".join(ways) if ways else "add samples, or merge other labels into it with --classes"
+    said = (
+        f"{spec.table}: class {alone[0]!r} has one sample, and one sample shows no spread to compare. "
+        f"{advice[0].upper()}{advice[1:]}."
+    )
+    if spec.model == "gaussian" and spec.prior == "jeffreys":
+        raise LabelError(said, kind="one-sample")
+    warn(DataWarning, said, kind="one-sample")
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:

@@ -87,8 +87,8 @@ def restore_run(record: RunRecord, path: str) -> tuple[ScreenSpec, RunOptions]:
             f"{record.versions.get('bayesieve', 'of another version')}, this is {__version__}. Give the result "
             "table instead."
         )
-    features = record.options.get("features")
-    return record.spec, RunOptions(features=None if features is None else str(features))
+    named = {name: record.options.get(name) for name in ("features", "label_column")}
+    return record.spec, RunOptions(**{name: str(value) for name, value in named.items() if value is not None})
 
 
 def check_inputs(record: RunRecord, path: str) -> int:

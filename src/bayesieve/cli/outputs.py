@@ -11,9 +11,19 @@ from typing import Any, Self
 
 from bayesieve import __version__
 from bayesieve.cli.console import Talk
-from bayesieve.io import check_ending, check_side_car, read_columns, side_car, split_reference
+from bayesieve.io import check_ending, check_side_car, number_names, read_columns, side_car, split_reference
 from bayesieve.screening import ScreenSpec
-from bayesieve.utils import FileError, OptionError, check_writable, replacing, toml_value
+from bayesieve.selection import Selection
+from bayesieve.utils import (
+    FileError,
+    OptionError,
+    check_writable,
+    did_you_mean,
+    list_names,
+    option,
+    replacing,
+    toml_value,
+)
 
 Annotations = dict[str, dict[str, str | None]]
 VALUES_SHOWN = 500
@@ -36,6 +46,10 @@ class RunOptions:
         Number of pairs of features that a report shows.
     features, config
         Files that are read: annotations of the features, and settings.
+    label_column
+        Column of the annotations that names the features.
+    only_selected
+        Whether the table holds the list alone.
     memory, threads
         Bytes for data, and threads.
     quiet, verbose, json_log
@@ -47,6 +61,8 @@ class RunOptions:
     report_values: int | None = None
     report_pairs: int | None = None
     features: str | None = None
+    label_column: str | None = None
+    only_selected: bool = False
     manifest: str | None = None
     config: str | None = None
     config_out: str | None = None
@@ -134,6 +150,10 @@ def check_outputs(spec: ScreenSpec, run: RunOptions) -> None:
     check_exists("features", run.features)
     if spec.gene_map is not None:
         check_exists("gene-map", split_reference(spec.gene_map)[0])
+    if run.label_column is not None and run.features is None:
+        raise OptionError("--label-column names a column of --features FILE. Give that file, too.")
+    if run.only_selected and run.out is None and run.report is not None:
+        raise OptionError("--only-selected is about the table. Add --out FILE.")
 
 
 def check_exists(name: str, path: str | None) -> None:
@@ -162,6 +182,35 @@ def annotation_file(
             f"{table.column(table.names[0])[:1]}, the table {names[0]!r}. Use the same ids in both."
         )
     return {name: table.by_key(key, name) for name in table.names if name != key}
+
+
+def label_features(
+    selection: Selection, data: Any, annotation: Annotations, column: str | None
+) -> tuple[Selection, Annotations]:
+    """Name the features of a list, and of the table behind it, by a column of annotations; ids become a column.
+
+    A feature without a name there keeps its id, and features with the same name are told apart by numbers.
+    """
+    if column is None:
+        return selection, annotation
+    if column not in annotation:
+        known = list(annotation)
+        problem = f" names the column {column!r}, which the table of annotations does not have."
+        hint = f"{did_you_mean(column, known).strip()} It has: {list_names(known)}.".strip()
+        if not known:
+            hint = "Name that table with --features FILE."
+        raise OptionError(option("label_column"), problem, hint=hint)
+    ids = selection.posterior.names
+    names = number_names([annotation[column].get(name) or name for name in ids])[0]
+    posterior = dataclasses.replace(selection.posterior, feature_names=names)
+    if getattr(data, "feature_names", None) is not None:
+        data.feature_names = names
+    pairs = list(zip(names, ids, strict=True))
+    made: Annotations = {"feature_id": dict(pairs)}
+    for key, values in annotation.items():
+        if key != column:
+            made[key] = {name: values.get(each) for name, each in pairs}
+    return dataclasses.replace(selection, posterior=posterior), made
 
 
 def write_config(

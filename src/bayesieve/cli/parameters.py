@@ -8,14 +8,16 @@ import os
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from bayesieve.cli.console import endings
 from bayesieve.utils import OptionError
 
-INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior and rule", "Output", "Talk"
+INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior", "Output", "Talk"
+LIST = "Rule of the list"
 REQUIRED = Parameter.empty
 Run = Callable[[dict[str, Any]], None]
 
@@ -36,9 +38,34 @@ def with_options(*parameters: Parameter) -> Callable[[Run], Callable[..., None]]
     return decorate
 
 
+class _Flags:
+    """A command whose flags, ``--help`` among them, are shown without a type."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class Command(_Flags, TyperCommand):
+    """A command; see :class:`_Flags`."""
+
+
+class Group(_Flags, TyperGroup):
+    """The commands; see :class:`_Flags`."""
+
+
 def option(name: str, kind: Any, default: Any, panel: str, text: str, *short: str, **more: Any) -> Parameter:
     """Describe an option of that name, in its panel of the help; ``short`` are further spellings."""
     flag = f"--{name.rstrip('_').replace('_', '-')}"
+    if {int, float}.intersection((kind, *get_args(kind))):
+        more.setdefault("metavar", "N")
+    choices = _choices(kind)
+    if choices:  # long lists of words would take the room of the option itself
+        more.setdefault("metavar", "WORD")
+        text = text if all(word in text for word in choices) else f"{text.rstrip('.')}: {', '.join(choices)}."
     described = typer.Option(flag, *short, help=text, rich_help_panel=panel, **more)
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
 
@@ -47,6 +74,12 @@ def argument(name: str, kind: Any, text: str, default: Any = REQUIRED, **more: A
     """Describe an argument; without a default it has to be given."""
     described = typer.Argument(help=text, show_default=False, **more)
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, described])
+
+
+def _choices(kind: Any) -> list[str]:
+    """Words that an option takes, none if it takes anything else."""
+    kinds = [each for each in (kind, *get_args(kind)) if isinstance(each, type) and issubclass(each, enum.Enum)]
+    return [str(word.value) for each in kinds for word in each]
 
 
 def words(*choices: str) -> Any:

@@ -16,7 +16,15 @@ import numpy as np
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
 from bayesieve.cli.manifest import check_inputs, compare_results, restore_run
-from bayesieve.cli.outputs import RunOptions, annotation_file, check_exists, check_report, check_targets
+from bayesieve.cli.outputs import (
+    Annotations,
+    RunOptions,
+    annotation_file,
+    check_exists,
+    check_report,
+    check_targets,
+    label_features,
+)
 from bayesieve.cli.screen import read_probabilities, screen_source
 from bayesieve.enrichment import Enrichment, enrich
 from bayesieve.io import is_statistics_file, plain_suffix, read_gene_sets, read_record, read_result
@@ -197,23 +205,25 @@ def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk:
     n_inputs = check_inputs(record, path)
     spec.check_files()
     inputs, selection = screen_source(spec, talk)
+    named = annotation_file(recorded.features, selection.posterior.names, spec.encoding)
+    selection, named = label_features(selection, inputs.data, named, recorded.label_column)
     comparison = Message.of(compare_results(record, path, selection, n_inputs))
     now, rule = _decide(selection, spec.make_rule(), changes)
-    source = _from_input(inputs, now, rule, changes, run, recorded.features)
+    source = _from_input(inputs, now, rule, changes, run, named)
     source.record = dataclasses.replace(record, described=(*inputs.record.described, comparison))
     return source
 
 
 def _from_input(
     source: Input, selection: Selection, rule: Rule | None, changes: Mapping[str, Any], run: RunOptions,
-    features: str | None = None,
+    named: Annotations | None = None,
 ) -> Source:  # fmt: skip
     """What was screened now, with sites if it has several."""
     record = source.record.redacted() if run.n_values == 0 else source.record
     posterior, spec = selection.posterior, record.spec or source.spec
     commands = Commands.of_spec(spec, posterior, statistics=bool(source.sites), changes=_anew(changes))
     annotation: dict[str, Any] = {"n_sites": np.asarray(source.n_sites)} if source.sites else {}
-    annotation |= annotation_file(features, posterior.names, spec.encoding)
+    annotation |= named or {}
     return Source(
         selection, rule, record, commands, None if source.sites else source.data, annotation,
         source.site_view(posterior),

@@ -15,7 +15,14 @@ import numpy.typing as npt
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.manifest import make_record, with_inputs, write_manifest
-from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, check_outputs, write_config
+from bayesieve.cli.outputs import (
+    Annotations,
+    RunOptions,
+    annotation_file,
+    check_outputs,
+    label_features,
+    write_config,
+)
 from bayesieve.data import GeneMap
 from bayesieve.io import (
     is_reference,
@@ -26,12 +33,13 @@ from bayesieve.io import (
     split_reference,
     text_chunks,
     write_result,
+    write_results,
 )
 from bayesieve.posterior import FeaturePosterior, class_statistics, expit
 from bayesieve.rivals import PairScreen, screen_pairs
 from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen
 from bayesieve.selection import Selection, summary_lines
-from bayesieve.utils import DataWarning, OptionError, join_words, option, warn
+from bayesieve.utils import DataWarning, OptionError, join_words, option, plural, warn
 
 _WIDTH = 79
 _BEST, _BORDERLINE = 5, 2
@@ -49,6 +57,7 @@ def run_screen(options: Mapping[str, Any]) -> None:
         spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None
     )
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
+    selection, annotation = label_features(selection, source.data, annotation, run.label_column)
     record = make_record(source, run, talk, selection)
     with talk.timed("write"):
         _write_table(run, selection, source, record, annotation)
@@ -190,11 +199,17 @@ def _write_table(
         return
     others: dict[str, Any] = {"n_sites": np.asarray(source.n_sites)} if source.sites else {}
     others |= {f"annotation_{name}" if name in others else name: column for name, column in annotation.items()}
-    if run.out is not None:
+    order = selection.posterior.ranking
+    if run.only_selected:
+        order = order[selection.mask[order]]
+    if run.out is not None and not run.only_selected:
         write_result(run.out, selection, record, others)
         return
     columns = ranked_columns(selection, record.transform, others)
-    for chunk in text_chunks(columns, order=selection.posterior.ranking):
+    if run.out is not None:
+        write_results(run.out, columns, lambda: {"list": "selected features"}, order)
+        return
+    for chunk in text_chunks(columns, order=order):
         sys.stdout.buffer.write(chunk)
     sys.stdout.flush()
 
@@ -241,7 +256,8 @@ def _write_report(
 def _tell(talk: Talk, selection: Selection, source: Input, run: RunOptions, record: RunRecord) -> None:
     lines = _summary(selection, source)
     if run.out is not None:
-        lines.append(f"Wrote {selection.posterior.n_features:,} rows to {run.out}.")
+        n_rows = selection.n_selected if run.only_selected else selection.posterior.n_features
+        lines.append(f"Wrote {plural(n_rows, 'row')} to {run.out}.")
     if run.report is not None:
         size = os.path.getsize(run.report) / 1e6
         lines.append(f"Wrote the report to {run.report} ({size:,.1f} MB); open it in a browser.")

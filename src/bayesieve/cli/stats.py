@@ -9,10 +9,10 @@ from typing import Any, Literal
 from bayesieve.cli.inputs import read_input
 from bayesieve.cli.outputs import RunOptions, check_targets, files_read, write_config
 from bayesieve.data import NEEDS_ALL_SAMPLES
-from bayesieve.io import is_statistics_file, read_statistics, write_statistics
+from bayesieve.io import is_statistics_file, read_statistics, unstable_numbers, write_statistics
 from bayesieve.screening import ScreenSpec
 from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
-from bayesieve.utils import OptionError, check_file, check_writable
+from bayesieve.utils import DataWarning, OptionError, check_file, check_writable, warn
 
 
 def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> None:
@@ -30,6 +30,8 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
     _check_ending(out)
     run.check_targets(files_read(spec, run))
     source = read_input(spec, talk, memory=run.memory, threads=run.threads)
+    if source.data.repeated:
+        warn(DataWarning, *unstable_numbers(source.data.repeated).pieces, kind="duplicates-of-sites")
     moments, ids, n_suppressed = suppress(source.data.moments, source.feature_ids, min_cell)
     named = site or Path(spec.table).name.split(".")[0]
     result = StatisticsSet((SiteStatistics(named, moments, ids, spec.transform, min_cell, n_suppressed),))

@@ -24,6 +24,7 @@ from .genes import (
 from .labels import (
     Label as Label,
     Labels as Labels,
+    aligned as aligned,
     check_classes as check_classes,
     disambiguate as disambiguate,
     encode_labels as encode_labels,
@@ -36,6 +37,7 @@ from .matrix import (
     ValueBlocks as ValueBlocks,
     Values as Values,
     as_values as as_values,
+    check_frame as check_frame,
     check_names as check_names,
     is_sparse as is_sparse,
 )

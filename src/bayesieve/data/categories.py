@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.labels import Label, sorted_labels
+from bayesieve.data.labels import Label, aligned, sorted_labels
 from bayesieve.data.matrix import LabelledMatrix, Values, as_values, is_sparse
 from bayesieve.utils import DataError, Wording, list_names, option
 
@@ -40,7 +40,9 @@ def labelled_categories(
     """Check a table of categories and its labels and put them together; see :func:`encode_categories`."""
     values, names, found = encode_categories(X, levels)
     chosen = names if feature_names is None else feature_names
-    return replace(LabelledMatrix.from_arrays(values, y, classes=classes, feature_names=chosen), levels=found)
+    return replace(
+        LabelledMatrix.from_arrays(values, aligned(X, y), classes=classes, feature_names=chosen), levels=found
+    )
 
 
 def encode_categories(

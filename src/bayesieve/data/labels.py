@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import LabelError, Wording, list_names, option
+from bayesieve.utils import LabelError, SampleIds, Wording, list_names, option
 
 Label: TypeAlias = Hashable
 
@@ -43,6 +43,37 @@ def disambiguate(labels: Sequence[Label], *reserved: str) -> list[str]:
     """Labels as texts, told apart where their plain text would collide with another or with ``reserved``."""
     plain = [str(label) for label in labels]
     return plain if len({*plain, *reserved}) == len(plain) + len(reserved) else [repr(label) for label in labels]
+
+
+def aligned(X: Any, values: Any, what: str = "y") -> Any:
+    """Return what is said of every sample in the order of the table, if both are pandas objects with an index.
+
+    An index with the same entries in another order says who is who; one with other entries contradicts the table.
+    Anything without an index is taken by position.
+    """
+    ours, theirs = getattr(X, "index", None), getattr(values, "index", None)
+    if not all(hasattr(index, "get_indexer") for index in (ours, theirs)) or ours.equals(theirs):
+        return values
+    by_position = f"If their order is the same, pass {what}.to_numpy(), which is taken by position."
+    if not (ours.is_unique and theirs.is_unique):
+        raise LabelError(
+            f"The index of {what} differs from that of X, and entries are repeated, so that it cannot be told "
+            f"which value belongs to which sample. {by_position}",
+            kind="index",
+        )
+    places = theirs.get_indexer(ours)
+    absent = [str(name) for name, place in zip(ours, places.tolist(), strict=True) if place < 0]
+    extra = len(theirs) - (len(ours) - len(absent))
+    if absent or extra:
+        more = [f"{len(absent):,} of the {len(ours):,} samples of X are not in it"] if absent else []
+        more += [f"{extra:,} of its {len(theirs):,} entries are not in X"] if extra else []
+        raise LabelError(
+            f"The index of {what} is not that of X: {' and '.join(more)}",
+            SampleIds(tuple(map(repr, absent)), ", for example "),
+            f". Use the same index in both. {by_position}",
+            kind="index",
+        )
+    return values.iloc[places]
 
 
 def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str = "label") -> Labels:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.labels import Label, Labels, encode_labels
+from bayesieve.data.labels import Label, Labels, aligned, encode_labels
 from bayesieve.utils import TABLE, DataError, LabelError, MissingValueError, Piece, list_names, option
 
 _MOST_SHOWN, _MOST_COLUMNS = 3, 5
@@ -106,7 +106,7 @@ class LabelledMatrix:
         ('gene',)
         """
         values, frame_names = as_values(X)
-        labels = encode_labels(y, classes)
+        labels = encode_labels(aligned(X, y), classes)
         if labels.codes.size != values.shape[0]:
             raise LabelError(
                 f"X has {values.shape[0]} samples (rows) but there are {labels.codes.size} labels. "
@@ -252,7 +252,7 @@ def as_values(X: Any) -> tuple[Values, list[str] | None]:
         names = [str(name) for name in X.columns]
         if 0 in X.shape:
             return _check_values(np.empty(X.shape), X), names
-        return _check_values(_frame_values(X, names), X), names
+        return _check_values(_frame_values(X), X), names
     return _check_values(_dense(X), X), None
 
 
@@ -282,15 +282,22 @@ def _dense(X: Any) -> npt.NDArray[Any]:
     return values
 
 
-def _frame_values(frame: Any, names: list[str]) -> Any:
-    dtypes = list(frame.dtypes)
-    kinds = [str(dtype).lower() for dtype in dtypes]
+def check_frame(frame: Any) -> None:
+    """Raise if columns of a data frame hold no numbers."""
+    names = [str(name) for name in frame.columns]
+    kinds = [str(dtype).lower() for dtype in frame.dtypes]
     text = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
     if text:
         raise DataError(
             f"{len(text)} of {len(names)} columns do not hold numbers: {list_names(text, _MOST_COLUMNS)}. "
             "Drop them (labels and sample ids do not belong in X) or convert them to numbers."
         )
+
+
+def _frame_values(frame: Any) -> Any:
+    check_frame(frame)
+    dtypes = list(frame.dtypes)
+    kinds = [str(dtype).lower() for dtype in dtypes]
     if all(kind.startswith("sparse") and dtype.fill_value == 0 for kind, dtype in zip(kinds, dtypes, strict=True)):
         return _compress(frame.sparse.to_coo())
     if hasattr(frame, "iloc"):

@@ -30,6 +30,7 @@ from .tables.columns import (
     read_columns as read_columns,
     split_reference as split_reference,
 )
+from .tables.duplicates import number_names as number_names, unstable_numbers as unstable_numbers
 from .tables.read_table import read_table as read_table
 from .tables.summary import Summary as Summary
 from .tables.table import Progress as Progress

@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from bayesieve import __version__
 from bayesieve.stats import Moments, SiteStatistics, StatisticsSet
-from bayesieve.utils import BayesieveError, DataError, FileError, Wording, replacing
+from bayesieve.utils import BayesieveError, DataError, FileError, Wording, install_command, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,7 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
         raise FileError(
             f"{os.fspath(path)} is in version {version!r} of the statistics format, written by bayesieve "
             f"{writer}. This is bayesieve {__version__}, which reads versions up to {SCHEMA_VERSION}. Upgrade it: "
-            "pip install --upgrade bayesieve"
+            f"{install_command().replace('install', 'install --upgrade', 1)}"
         )
     with _intact(path):
         statistics = _rebuild(header, pl.read_parquet(io.BytesIO(content)))

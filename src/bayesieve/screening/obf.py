@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import GeneMap, Label
+from bayesieve.data import GeneMap, Label, aligned
 from bayesieve.models import (
     CalibratedModel,
     Compared,
@@ -98,7 +98,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         :func:`read_table` returns, or ready statistics such as :class:`Moments`; ``y``, ``missing`` and
         ``n_threads`` do not apply to the latter two.
     y
-        One class label per sample; two classes or more.
+        One class label per sample; two classes or more. If ``X`` and ``y`` are pandas objects, their index says
+        which label belongs to which sample, whatever its order.
     model
         Likelihood and priors; :class:`CalibratedModel` by default, the paper's is
         ``GaussianModel.jeffreys(prior_ratio=0.1)``.
@@ -181,7 +182,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     ('x0', 'x1')
     """
     model = check_model(model)
-    found = screen_input(X, y, model, classes, feature_names, missing, n_threads, blocks, pairs, exposures)
+    said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
+    in_order = (aligned(X, values, what) for what, values in said.items())
+    found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order)
     estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
     if estimated and (found.shufflable is None or shuffles in (0, None, False)):
         raise no_shuffles()

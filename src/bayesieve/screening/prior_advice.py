@@ -13,6 +13,7 @@ from bayesieve.utils import JEFFREYS, CalibrationWarning, PriorWarning, Wording,
 
 _FEW_SAMPLES = 5
 _FEW_IN_A_BLOCK, _MANY_UNDER_NULL = 15, 0.005
+_FAR = 3.0  # standard deviations of the prior between its location and the level of the data
 _FITTING_SCALE = (0.02, 200.0)  # pooled variance over the prior's, beyond which PP-like priors mislead
 
 
@@ -25,6 +26,7 @@ def advise(posterior: FeaturePosterior) -> None:
     smallest = min(sizes)
     if model.is_proper:
         _warn_about_scale(model, moments)
+        _warn_about_location(model, moments)
         return
     blocks = posterior.block_evidence
     if blocks is not None and blocks.block_model == "own" and len(sizes) > 1:
@@ -63,6 +65,32 @@ def _warn_about_blocks(posterior: FeaturePosterior, n_blocks: int) -> None:
             "differs, Gaussian values), because the prior ratio enters once per block.",
             hint=("Prefer ", option("block_model", "shift"), ", larger blocks or a proper prior."),
             kind="small-blocks",
+        )
+
+
+def _warn_about_location(model: GaussianModel, moments: Moments) -> None:
+    """Compare the level of the features with that of the prior, in standard deviations of the prior's means."""
+    prior = model.pooled_prior
+    numbers = (prior.mean_location, prior.mean_strength, prior.variance_scale, prior.variance_dof)
+    if any(np.ndim(each) for each in numbers):
+        return
+    location, strength, scale, dof = (float(np.asarray(each)) for each in numbers)
+    means = moments.pool().mean[0]
+    if not np.isfinite(means).any() or strength <= 0:
+        return
+    spread = float(np.sqrt(scale / (dof - 2.0 if dof > 2.0 else dof) / strength))
+    median = float(np.nanmedian(means))
+    if abs(median - location) > _FAR * spread:
+        warn(
+            PriorWarning,
+            f"The median mean of the features is {median:.3g}, but this proper prior expects {location:.3g} "
+            f"within about {spread:.2g}: {abs(median - location) / spread:.0f} standard deviations away. "
+            "Probabilities will mislead: centre the data, ",
+            Wording("set mean_location to fit", "give a --prior file whose mean_location fits"),
+            ", or use ",
+            JEFFREYS,
+            ", which has no location.",
+            kind="prior-location",
         )
 
 

@@ -43,7 +43,8 @@ class ScreenSpec:
 
     Parameters
     ----------
-    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing
+    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing,
+    duplicates, skip_rows, keep
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     transform
         What is done to every value.
@@ -67,12 +68,15 @@ class ScreenSpec:
     samples_in: str | None = spec_field(None, read.choice("rows", "columns"), to="read_table")
     id_column: str | None = spec_field(None, read.text, to="read_table")
     ignore: tuple[str, ...] = spec_field((), read.texts, to="read_table")
+    keep: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     transform: str = spec_field("none", read.choice(*TRANSFORMS), to="read_table")
     missing: str = spec_field("raise", read.choice("raise", "omit"), to="read_table")
+    duplicates: str = spec_field("number", read.choice("number", "mean", "error"), to="read_table")
     na_values: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     encoding: str | None = spec_field(None, read.text, to="read_table")
-    decimal: str = spec_field(".", read.text, to="read_table")
+    decimal: str | None = spec_field(None, read.text, to="read_table")
     delimiter: str | None = spec_field(None, read.text, to="read_table")
+    skip_rows: int = spec_field(0, read.whole(0), to="read_table")
     layer: str | None = spec_field(None, read.text, to="read_table")
     model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial"))
     levels: str | None = spec_field(None, read.joined(","))

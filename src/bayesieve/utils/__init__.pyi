@@ -46,6 +46,7 @@ from .files import (
     wrap_read_errors as wrap_read_errors,
     write_files as write_files,
 )
+from .installation import install_command as install_command
 from .messages import (
     did_you_mean as did_you_mean,
     join_words as join_words,

@@ -55,8 +55,25 @@ def _disk_has_room() -> bool:
     return shutil.disk_usage(place).free > _ROOM
 
 
+def _said_before() -> bool:
+    """Whether compilation was announced in this installation before; note that it is now."""
+    place = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__")
+    note = place / "bayesieve-compiles.txt"
+    try:
+        if note.exists():
+            return True
+        place.mkdir(parents=True, exist_ok=True)
+        note.write_text("Compilation was announced.\n", encoding="ascii")
+    except OSError:
+        pass
+    return False
+
+
 class _Announcement(event.Listener):
-    """Announce, once in a process, that compilation is under way: it takes seconds and looks like a hang."""
+    """Announce, once in an installation, that compilation is under way: it takes seconds and looks like a hang.
+
+    That it was said is noted beside the compiled code; where nothing can be written, it is said once in a process.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -67,6 +84,8 @@ class _Announcement(event.Listener):
             if self._made or id(event.data.get("dispatcher")) not in _kernels:
                 return
             self._made = True
+        if _said_before():
+            return
         logger.warning("bayesieve: compiling for this machine; this takes a few seconds and happens once.")
 
     def on_end(self, event: Any) -> None:

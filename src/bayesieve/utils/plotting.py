@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesieve.utils.errors import MissingExtraError, OptionError
+from bayesieve.utils.installation import install_command
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +48,7 @@ def load_matplotlib() -> Any:
         import matplotlib as mpl  # noqa: PLC0415 - optional and slow to import
     except ImportError as error:
         raise MissingExtraError(
-            'Figures need matplotlib. Install it with: python -m pip install "bayesieve[figures]".'
+            f"Figures need matplotlib. Install it with: {install_command('figures')}."
         ) from error
     return mpl
 

@@ -36,6 +36,7 @@ from bayesieve.utils import (
     OptionError,
     check_file,
     did_you_mean,
+    install_command,
     list_names,
     option,
     wrap_read_errors,
@@ -131,8 +132,8 @@ def _packages(path: str) -> tuple[Any, Any]:
                 return importlib.import_module(f"{anndata.__name__}.experimental").read_elem, h5py
     except ImportError as error:
         raise MissingExtraError(
-            f"{path} is an AnnData file, and reading it needs the package anndata: run python -m pip install "
-            f'"bayesieve[anndata]" ({error}).'
+            f"{path} is an AnnData file, and reading it needs the package anndata: run "
+            f"{install_command('anndata')} ({error})."
         ) from error
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     check_distinct,
+    check_features,
     check_ignored,
     matches,
     no_match,
@@ -260,7 +261,7 @@ def _with_columns(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, l
         raise no_sample_column(file.path, role, name)
     key = options.id_column or _feature_column(file)
     ids = row_ids[key] if key in row_ids else file.texts(key)
-    check_distinct(file.path, ids, "feature")
+    check_features(file.path, ids, options)
     taken = {key, *options.ignore}
     other = [name for name in file.names if name not in taken]
     samples = [name for name in file.numeric(other) if name not in file.index]

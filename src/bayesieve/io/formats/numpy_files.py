@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.io.tables.roles import check_distinct, check_ignored, matches, no_match, no_such_column
+from bayesieve.io.tables.roles import (
+    check_distinct,
+    check_features,
+    check_ignored,
+    matches,
+    no_match,
+    no_such_column,
+)
 from bayesieve.io.tables.table import (
     FeatureChunk,
     FeatureTable,
@@ -130,7 +137,7 @@ def check_names(
     hints: tuple[str, str] = ("", ""),
 ) -> None:
     """Raise unless names are distinct, ignored features exist, and others remain with known samples."""
-    check_distinct(path, features, "feature", hints[0])
+    check_features(path, features, options, hints[0])
     check_ignored(path, options.ignore, features)
     if len(set(options.ignore)) == len(features):
         raise FileError(f"{path}: all {len(features):,} features are ignored. Keep at least one.")

@@ -17,6 +17,7 @@ from bayesieve.utils import FileError, OptionError, Wording, did_you_mean, list_
 
 _BLOCK = 2**22
 _SUFFIXES = {".parquet", ".pq"}
+_TABLES = {".csv", ".tsv", ".txt", *_SUFFIXES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +74,20 @@ class Columns:
 
 
 def split_reference(reference: str) -> tuple[str, str | None]:
-    """Split ``file.csv:column`` into its two parts; the column may be left out."""
+    """Split ``file.csv:column`` into its two parts; the column may be left out, and its name may hold colons."""
     if Path(reference).exists():
         return reference, None
-    path, colon, column = reference.rpartition(":")
-    return (path, column) if colon and path and column else (reference, None)
+    places = [k for k, letter in enumerate(reference) if letter == ":" and 0 < k < len(reference) - 1]
+    parts: list[tuple[str, str | None]] = [(reference[:k], reference[k + 1 :]) for k in places]
+    there = [part for part in parts if Path(part[0]).is_file()]
+    named = [part for part in parts if plain_suffix(part[0]) in _TABLES]
+    return (there or named or parts[-1:] or [(reference, None)])[0]
 
 
 def is_reference(text: str) -> bool:
     """Tell whether a text names a file (with or without a column) rather than a column alone."""
     path = split_reference(text)[0]
-    return Path(path).exists() or plain_suffix(path) in {".csv", ".tsv", ".txt", *_SUFFIXES}
+    return Path(path).is_file() or plain_suffix(path) in _TABLES
 
 
 def read_columns(

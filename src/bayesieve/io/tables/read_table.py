@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,9 @@ from bayesieve.data import check_transform
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
+from bayesieve.io.tables.duplicates import DUPLICATES, averaged
+from bayesieve.io.tables.matching import IdMatch, find_match
+from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
@@ -18,7 +22,16 @@ from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import Model
-from bayesieve.utils import LabelError, OptionError, check_file, check_missing, did_you_mean, option
+from bayesieve.utils import (
+    DataWarning,
+    LabelError,
+    OptionError,
+    check_choice,
+    check_file,
+    check_missing,
+    did_you_mean,
+    option,
+)
 
 TOTAL = "total"  # as exposures: the total of each sample
 
@@ -36,13 +49,16 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     model: Model | None = None,
     transform: str = "none",
     missing: str = "raise",
+    duplicates: str = "number",
     samples_in: str | None = None,
     id_column: str | None = None,
     ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
     na_values: Sequence[str] = (),
     encoding: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     delimiter: str | None = None,
+    skip_rows: int = 0,
     layer: str | None = None,
     memory: int | None = None,
     n_threads: int | None = None,
@@ -80,6 +96,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         :func:`bayesieve.data.transform.apply_transform`.
     missing
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
+    duplicates
+        Features with the same id: ``"number"`` tells them apart (``GENE``, ``GENE.2``, ...), ``"mean"`` makes one
+        of them whose values are the means, before any transformation; ``"error"`` refuses them.
     samples_in
         ``"rows"`` or ``"columns"``; found out from the labels when not given.
     id_column
@@ -87,10 +106,17 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         columns, the table's column with the ids of the features).
     ignore
         Columns to leave out.
+    keep
+        Features that are screened although they seem to describe the samples. Without it, columns that repeat the
+        labels, number the samples or repeat a column of the label file are left out, and there is a warning if
+        others are named like a description of the samples (age, batch, bmi, ...).
     na_values
         Further spellings of a missing value.
     encoding, decimal, delimiter
-        Of text.
+        Of text. Decimal mark and delimiter are found out if not given; a point is taken for the decimal mark where
+        commas could be something else.
+    skip_rows
+        Lines of text above the header, which are skipped; found out where that is certain.
     layer
         AnnData: a layer, or ``"raw"``; X when not given.
     memory
@@ -124,30 +150,54 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     """
     check_transform(transform)
     check_missing(missing)
-    if decimal not in (".", ","):
+    check_choice("duplicates", duplicates, DUPLICATES)
+    if decimal not in (None, ".", ","):
         raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
-    if decimal == named_delimiter(delimiter):
+    if decimal is not None and decimal == named_delimiter(delimiter):
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
     model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
-    encoder = Encoder(None if wanted is None else ClassMap.parse(wanted))
+    wanted_map = None if wanted is None else ClassMap.parse(wanted)
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress, categories=_categories(model, transform),
+        duplicates=duplicates, skip_rows=skip_rows,
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
-    table, labeller, found = open_samples(path, options, encoder, extras)
-    try:
-        return summarise(
-            Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
-            missing=missing, n_threads=n_threads, model=model, by_total=by_total,
-            keep=_bytes_kept(keep_values, memory, options.memory),
-        )  # fmt: skip
-    except BaseException:
-        table.close()  # otherwise it stays open for a second look
-        raise
+
+    def read(options: ReadOptions) -> Summary:
+        table, labeller, found = open_samples(path, options, Encoder(wanted_map), extras)
+        try:
+            if duplicates == "mean":
+                table = averaged(table, model)
+            return summarise(
+                Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
+                missing=missing, n_threads=n_threads, model=model, by_total=by_total,
+                keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
+            )  # fmt: skip
+        except BaseException:
+            table.close()  # otherwise it stays open for a second look
+            raise
+
+    summary = read(options)
+    about = find_metadata(summary, keep, _label_files(options))
+    if about.certain:
+        summary.chunks.table.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
+            summary = read(replace(options, ignore=(*options.ignore, *about.names)))
+        about.tell(summary.chunks.table)
+    about.doubt(os.fspath(path))
+    return summary
+
+
+def _label_files(options: ReadOptions) -> list[Columns]:
+    """Read the label file, if there is one."""
+    if options.labels is None or not is_reference(options.labels):
+        return []
+    return [read_columns(split_reference(options.labels)[0], encoding=options.encoding)]
 
 
 def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
@@ -225,7 +275,7 @@ def open_samples(
     options = replace(options, described=inside)
     known = _read_known(options) if options.labels is not None and is_reference(options.labels) else None
     opened = options if known is None else known.options(options)
-    table = open_table(path, opened)
+    table = open_table(path, opened) if known is None else _open_known(path, opened, known)
     try:
         if known is None:
             labeller = Labeller(encoder, candidates=tuple(table.left_out.get("not numeric", ())))
@@ -257,6 +307,13 @@ class _Known:
         id_column = None if self.key else options.id_column
         return replace(options, labels=None, known_ids=self.ids, id_column=id_column)
 
+    def match(self, ids: Sequence[str], key: str | None = None) -> IdMatch | None:
+        """Find a way to bring ids of a table together with those of one column (the best one if none is named)."""
+        names = [key or self.key] if key or self.key else [n for n in self.file.names if n != self.column]
+        columns = [[text for text in self.file.column(name) if text] for name in names if name is not None]
+        found = [match for column in columns if (match := find_match(ids, column)) is not None]
+        return max(found, key=lambda match: len(match.pairs), default=None)
+
 
 def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     """Read the file that FILE:COLUMN names."""
@@ -273,6 +330,29 @@ def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     return _Known(known, column, named, ids)
 
 
+def _open_known(path: str | os.PathLike[str], options: ReadOptions, known: _Known) -> SampleTable | FeatureTable:
+    """Open a table by the ids of a label file; once more if the two write them differently."""
+    assert options.known_ids is not None
+    try:
+        table = open_table(path, options)
+        unknown = table.left_out.get("not in the label file", ())
+        candidates = [[*(getattr(table, "sample_ids", None) or ()), *unknown]] if unknown else []
+    except LabelError as error:
+        if error.message.kind != "no-match":
+            raise
+        candidates = error.message.numbers["candidates"]
+        found = [match for ids in candidates if (match := known.match(ids)) is not None]
+        if not found:
+            raise
+        best = max(found, key=lambda match: len(match.pairs))
+        return open_table(path, replace(options, known_ids=options.known_ids.union(best.pairs)))
+    match = known.match(candidates[0]) if candidates else None
+    if match is None:
+        return table
+    table.close()
+    return open_table(path, replace(options, known_ids=options.known_ids.union(match.pairs)))
+
+
 def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, options: ReadOptions) -> Labeller:
     """Look the samples of the table up in another file; an array without ids takes its lines in order."""
     file, words = known.file, options.missing_words
@@ -283,6 +363,9 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     if ids is None:
         raise no_ids(table.path, file.path)
     key, found = file.id_column((form for name in ids if name for form in spellings(name)), known.key)
+    match = known.match(ids, key if found else None)
+    if match is not None and not found:
+        key, found = file.id_column(match.pairs.values(), known.key)
     if not found:
         raise LabelError(
             f"No id of {file.path} is a sample of {table.path}.{did_you_mean(ids[0] if ids else '', known.ids)}",
@@ -291,7 +374,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     raw = file.by_key(key, known.column)
     by_id = {name: label_from_text(text, words) for name, text in raw.items()}
     ids_in = f"column {key!r} of {file.path}" if key != file.names[0] else ""
-    return Labeller(encoder, by_id, file.path, ids_in=ids_in)
+    return Labeller(encoder, by_id, file.path, ids_in=ids_in, match=match)
 
 
 def _only_column(known: Columns, role: str) -> str:
@@ -332,6 +415,10 @@ def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
         module, opener = _OPENERS[suffix]
     else:
         module, opener = _text_opener(path, options)
+    if options.skip_rows and module != "text.reader":
+        raise OptionError(
+            option("skip_rows"), f" is for delimited text; {os.fspath(path)} has another form. Leave it out."
+        )
     opened = getattr(importlib.import_module(f"bayesieve.io.{module}"), opener)  # formats load what they need
     table: SampleTable | FeatureTable = opened(path, options)
     return table

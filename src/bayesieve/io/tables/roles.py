@@ -74,7 +74,9 @@ def no_match(
     return LabelError(
         f"{count} of the label file {end} {path}. The label file has {_examples(sorted(known_ids)) or 'none'}; "
         f"the table has {' and '.join(shown) or 'none'}. "
-        "Check that the ids of the label file are written as in the table."
+        "Check that the ids of the label file are written as in the table.",
+        kind="no-match",
+        numbers={"candidates": [list(table_ids), list(columns)]},
     )
 
 
@@ -91,6 +93,12 @@ def check_distinct(path: str, ids: Sequence[str], what: str, hint: str = "") -> 
         f"{path}: {what} must be distinct, but {len(repeated):,} of them {verb} repeated: {shown}{more}. "
         f"{hint or 'Rename or remove the repetitions.'}"
     )
+
+
+def check_features(path: str, ids: Sequence[str], options: ReadOptions, hint: str = "") -> None:
+    """Raise if features have the same id and the user wants that to be an error."""
+    if options.duplicates == "error":
+        check_distinct(path, ids, "feature", hint)
 
 
 def check_ignored(path: str, ignore: Sequence[str], columns: Sequence[str]) -> None:
@@ -122,7 +130,8 @@ def sample_orientation(
         across = len(options.known_ids.intersection(columns))
         down = max((matches(options.known_ids, ids) for ids in row_ids.values()), default=0)
         if not across and not down:
-            raise no_match(path, options.known_ids, next(iter(row_ids.values()), []), columns)
+            down_ids = list(dict.fromkeys(name for ids in row_ids.values() for name in ids))
+            raise no_match(path, options.known_ids, down_ids, columns)
         if 2 * min(across, down) > max(across, down):
             raise OptionError(
                 f"Ids of the label file are found both in the columns ({across:,}) and in the rows ({down:,} of "

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, is_sparse, match_pairs
 from bayesieve.io.tables.classes import Encoder, natural_order
+from bayesieve.io.tables.matching import IdMatch
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.utils import (
@@ -70,6 +71,8 @@ class Labeller:
         Where ids were found in the label file, if not in its first column.
     unmatched, matched
         Samples of the table that the label file does not know, and those that it does.
+    match, by_match
+        How ids that the two files write differently are brought together, and those for which that was done.
     """
 
     encoder: Encoder
@@ -81,6 +84,8 @@ class Labeller:
     ids_in: str = ""
     unmatched: list[str] = field(default_factory=list)
     matched: set[str] = field(default_factory=set)
+    match: IdMatch | None = None
+    by_match: dict[str, str] = field(default_factory=dict)
 
     def codes(
         self, path: str, ids: Sequence[str] | None, labels: Sequence[str | None] | None, n_samples: int
@@ -110,11 +115,24 @@ class Labeller:
         if ids is None:
             raise no_ids(path, self.source)
         by_id = self.by_id
-        keys = [next((form for form in spellings(name) if form in by_id), None) for name in ids]
+        keys = [self._key(path, name, by_id) for name in ids]
         self.unmatched += [name for name, key in zip(ids, keys, strict=True) if key is None]
         self.matched.update(key for key in keys if key is not None)
         known = np.array([key is not None for key in keys], dtype=bool)
         return [None if key is None else by_id[key] for key in keys], known
+
+    def _key(self, path: str, name: str, by_id: Mapping[str, str | None]) -> str | None:
+        """Return the id of the label file: as it is written, or by the match of both files."""
+        key = next((form for form in spellings(name) if form in by_id), None)
+        if key is not None or self.match is None:
+            return key
+        key = self.match.key(name)
+        if key is None or key not in by_id:
+            return None
+        if key in self.matched or key in self.by_match.values():
+            raise self.match.clash(path, name, key, self.source)
+        self.by_match[name] = key
+        return key
 
     def _no_labels(self, path: str) -> LabelError:
         listing = f" Columns with text: {list_names(self.candidates)}." if self.candidates else ""
@@ -156,7 +174,9 @@ class Labeller:
 
     def restart(self) -> Labeller:
         """Return a labeller that has not counted anything yet."""
-        return Labeller(Encoder(self.encoder.wanted), self.by_id, self.source, in_order=self.in_order)
+        return Labeller(
+            Encoder(self.encoder.wanted), self.by_id, self.source, in_order=self.in_order, match=self.match
+        )
 
 
 _MOST_BLOCKS = 1000

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
+from bayesieve.io.tables.duplicates import describe, number_names, repeats
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
@@ -76,6 +77,8 @@ class ReadRecord:
         Where ids were found in the label file, if not in its first column.
     n_missing
         Number of missing values.
+    notes
+        What else was found out.
     """
 
     path: str
@@ -90,6 +93,7 @@ class ReadRecord:
     unmatched: tuple[str, ...] = ()
     ids_in: str = ""
     n_missing: int = 0
+    notes: tuple[Message, ...] = ()
 
     def messages(self) -> list[Message]:
         """Return sentences about shape, orientation and what was left out."""
@@ -110,7 +114,7 @@ class ReadRecord:
             are = "is" if self.n_missing == 1 else "are"
             text = f"{plural(self.n_missing, 'missing value')} {are} left out, feature by feature."
             sentences.append(("missing-values", (text,)))
-        return [Message(pieces, kind=kind) for kind, pieces in sentences]
+        return [*(Message(pieces, kind=kind) for kind, pieces in sentences), *self.notes]
 
     def _shape(self) -> str:
         return (
@@ -146,6 +150,8 @@ class Summary:
         All chunks with their values, if they were kept for a second look.
     profile
         What the values look like before any transformation; None if they were not read for a Gaussian model.
+    repeated
+        How often each feature id occurs that is not distinct in the table; its features have numbers at their end.
     """
 
     statistics: ClassStatistics
@@ -160,6 +166,7 @@ class Summary:
     n_pairs: int = 0
     kept: list[Chunk] | None = None
     profile: ValueProfile | None = None
+    repeated: dict[str, int] = field(default_factory=dict)
 
     @property
     def transform(self) -> str:
@@ -203,8 +210,13 @@ class Summary:
             len(self.feature_names), tuple(self._left_out()),
             labels_in_order="" if labeller.in_order is None else labeller.source, label_file=labeller.source,
             unmatched=tuple(name for name in known if name not in labeller.matched), ids_in=labeller.ids_in,
-            n_missing=self.missing.total,
+            n_missing=self.missing.total, notes=(*self._matched(), *table.notes),
         )  # fmt: skip
+
+    def _matched(self) -> Iterator[Message]:
+        for labeller in (self.samples.labeller, *self.samples.extras.values()):
+            if labeller.match is not None and labeller.by_match:
+                yield labeller.match.describe(labeller.by_match, labeller.source)
 
     def _left_out(self) -> Iterator[LeftOut]:
         table, samples = self.chunks.table, self.samples
@@ -224,7 +236,8 @@ class Summary:
             yield LeftOut(len(pairs), "incomplete pair", f" of {samples.names['pairs']!r}", pairs)
         unknown = (*labeller.unmatched, *table.left_out.get("not in the label file", ()))
         if unknown:
-            yield LeftOut(len(unknown), "sample", f" that {labeller.source} does not know", unknown)
+            what = "column" if unknown == tuple(table.left_out.get("not in the label file", ())) else "sample"
+            yield LeftOut(len(unknown), what, f" that {labeller.source} does not know", unknown)
         for reason, names in table.left_out.items():
             if reason == "rows without numbers":
                 yield LeftOut(len(names), "row", " without numbers", names=tuple(names))
@@ -293,6 +306,7 @@ def summarise(
     model: Model | None = None,
     by_total: bool = False,
     keep: int = 0,
+    duplicates: str = "number",
 ) -> Summary:
     """Read a table once and reduce it to the statistics of its classes; keep so many bytes of values at most."""
     path, absent = chunks.table.path, Missing()
@@ -306,19 +320,24 @@ def summarise(
         model.check_exposures(samples.exposures)
     order = samples.check_order(path, sums.cells)
     check_distinct(path, sums.units, "sample")
-    check_distinct(path, sums.features, "feature")
+    names, repeated = sums.features, repeats(sums.features)
+    if repeated and duplicates == "error":
+        check_distinct(path, names, "feature")
+    elif repeated:
+        names = list(number_names(names)[0])
+        chunks.table.notes.append(describe(repeated, "number"))
     if as_moments(sums.statistics):
-        _check_range(path, sums.statistics, sums.features)
+        _check_range(path, sums.statistics, names)
     elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in sums.statistics.levels):
-        _check_levels(path, sums.statistics, sums.features)
+        _check_levels(path, sums.statistics, names)
     if absent.total and missing == "raise":
         _raise_missing(absent, sums.statistics, sums.cells.size, path)
     statistics, blocked = _split(sums.statistics, order, samples.blocks())
     counts, by_block = _sample_counts(sums, samples, order)
     return Summary(
-        statistics, tuple(sums.features), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
+        statistics, tuple(names), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
         n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep else None,
-        profile=None if look.sample is None else look.sample.profile(),
+        profile=None if look.sample is None else look.sample.profile(), repeated=repeated,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.utils import IntArray, OptionError
+from bayesieve.utils import IntArray, Message, OptionError
 
 Progress = Callable[[int, int], None]  # done, total: bytes of the file, or any other measure
 
@@ -46,8 +46,12 @@ class ReadOptions:
     categories
         ``""``: values are numbers. ``"found"``: they are categories, and texts if most features are.
         ``"text"``: they are categories and texts.
+    duplicates
+        What to do about features with the same id: ``"number"``, ``"mean"`` or ``"error"``.
     encoding, decimal, delimiter
-        Of text; None: find out (decimal: a point).
+        Of text; None: find out.
+    skip_rows
+        Lines of text above the header.
     layer
         AnnData: ``None`` for X, ``"raw"``, or the name of a layer.
     memory
@@ -65,7 +69,7 @@ class ReadOptions:
     ignore: tuple[str, ...] = ()
     missing_words: tuple[str, ...] = ()
     encoding: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     delimiter: str | None = None
     layer: str | None = None
     memory: int = 2**30
@@ -73,6 +77,8 @@ class ReadOptions:
     progress: Progress | None = None
     described: Mapping[str, str] = field(default_factory=dict)
     categories: str = ""
+    duplicates: str = "number"
+    skip_rows: int = 0
 
     @property
     def columns(self) -> dict[str, str]:
@@ -130,12 +136,15 @@ class Table(abc.ABC):
         ``"rows"`` or ``"columns"`` of the file.
     left_out
         Columns that are neither id, label nor values, by reason: ``{"not numeric": ["gender"]}``.
+    notes
+        What was found out about the file and deserves to be said.
     """
 
     path: str
     form: str
     samples_in: str
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[Message] = field(default_factory=list, kw_only=True)
 
     def close(self) -> None:  # noqa: B027 - most formats keep nothing open
         """Close the file."""

@@ -12,6 +12,7 @@ import numpy as np
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     check_distinct,
+    check_features,
     check_ignored,
     ignore_option,
     no_sample_column,
@@ -28,12 +29,12 @@ _MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?"
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
-def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str) -> None:
+def doubt_texts(path: str, columns: dict[str, Sequence[str]], decimal: str | None) -> None:
     """Doubt that columns are mere text when their cells look like numbers written in another way."""
     commas, marked = [], {}
     for name, cells in columns.items():
         filled = [cell for cell in cells if cell]
-        if decimal == "." and _most(COMMA, filled):
+        if decimal != "," and _most(COMMA, filled):
             commas.append(name)
         elif _most(_MARKED, filled) or _most(THOUSANDS, filled):
             marked[name] = filled[0]
@@ -213,7 +214,6 @@ def _label_row(survey: Survey, options: ReadOptions) -> int | None:
 def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Layout:
     names = _without_nameless_end(survey.parser.names)
     text = [f for f in survey.text if f < len(names)]
-    check_distinct(survey.path, names, "column")
     check_ignored(survey.path, options.ignore, names)
     for name in options.columns.values():
         if name not in names:
@@ -221,7 +221,8 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
     columns = {role: names.index(name) for role, name in options.columns.items()}
     taken = {columns.get("labels")} if options.id_column is not None else {*columns.values()}
     ids = _id_field(survey, options, [f for f in candidates if f not in taken])
-    ignored = {names.index(name) for name in options.ignore} - {ids, columns.get("labels")}
+    left = {*options.ignore}
+    ignored = {f for f, name in enumerate(names) if name in left} - {ids, columns.get("labels")}
     apart = {ids, *columns.values(), *ignored}
     others = [f for f in text if f not in apart]
     values = [f for f in range(len(names)) if f not in {*apart, *others}]
@@ -229,6 +230,9 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
     if categories:
         values, others = sorted([*values, *others]), []
     doubt_texts(survey.path, {names[f]: survey.column(f) for f in others[:_DOUBTED]}, options.decimal)
+    check_features(survey.path, [names[f] for f in values], options)
+    roles = {"", *(names[f] for f in (*columns.values(), *([] if ids is None else [ids])))}
+    check_distinct(survey.path, [name for name in names if name in roles], "column")
     left_out = {
         "not numeric": [names[f] for f in others],
         "ignored": [names[f] for f in sorted(ignored)],

@@ -116,7 +116,13 @@ class Parser:
         begin = "The file may be cut short: fetch it again. Otherwise quote" if cut_short else "Quote"
         raise FileError(
             f"{batch.name}, line {batch.line(record)}: {what} (fields are separated by {self.delimiter!r}).",
-            hint=(f"{begin} fields that hold the delimiter, or name another one with ", option("delimiter"), "."),
+            hint=(
+                f"{begin} fields that hold the delimiter, or name another one with ",
+                option("delimiter"),
+                "; lines above the header are skipped with ",
+                option("skip_rows"),
+                ".",
+            ),
         )
 
     def _raise_not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:

@@ -22,8 +22,8 @@ from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.layout import Layout, Survey, find_layout, label_from_text
 from bayesieve.io.text.parsing import Codes, ParsedRecords, Parser
 from bayesieve.io.text.records import Batch, batches
-from bayesieve.io.text.sniffing import Form, named_delimiter, no_data, sniff
-from bayesieve.utils import DataError, FileError, IntArray, option
+from bayesieve.io.text.sniffing import Form, find_decimal, named_delimiter, no_data, sniff
+from bayesieve.utils import DataError, FileError, IntArray, Message, option, plural
 
 _HEAD = 2**20
 _LONGEST_HEAD = 2**28
@@ -54,7 +54,7 @@ class Source:
         """How fields become numbers."""
         options = self.options
         return Parser(
-            self.form.delimiter, options.decimal, self.form.names, options.missing_words, options.n_threads
+            self.form.delimiter, options.decimal or ".", self.form.names, options.missing_words, options.n_threads
         )
 
     def batches(self, group: int, block: int | None = None) -> Iterator[Batch]:
@@ -73,10 +73,35 @@ class Source:
 
 def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
     r"""Open a delimited text table and find out what it holds."""
-    name, suffix = os.fspath(path), plain_suffix(path)
-    form = sniff(name, head_lines(path, options), suffix, named_delimiter(options.delimiter), options.decimal)
+    name, suffix, skip = os.fspath(path), plain_suffix(path), options.skip_rows
+    lines = head_lines(path, options, skip + 8)
+    delimiter = named_delimiter(options.delimiter)
+    form = sniff(name, lines, suffix, delimiter, options.decimal or ".", skip)
+    notes = [_titles(name, form)] if form.titles else []
+    if options.decimal is None:
+        options = replace(options, decimal=find_decimal(lines, form))
+        notes += [_COMMAS] if options.decimal == "," else []
     kind = {"\t": "TSV", ",": "CSV"}.get(form.delimiter, f"text with {form.delimiter!r} between fields")
-    return as_table(Source(name, form, options), kind)
+    table = as_table(Source(name, form, options), kind)
+    table.notes = [*notes, *table.notes]
+    return table
+
+
+_COMMAS = Message.of(
+    "Numbers have decimal commas, which was found out.",
+    hint="If they stand between thousands, write numbers without them.",
+    kind="decimal-commas",
+)
+
+
+def _titles(name: str, form: Form) -> Message:
+    n = len(form.titles)
+    first = next((title for title in form.titles if title), "")
+    return Message.of(
+        f"{plural(n, 'line')} above the header of {name} {'is' if n == 1 else 'are'} skipped: "
+        f"{first[:60] + ('...' if len(first) > 60 else '')!r}.",
+        kind="titles",
+    )
 
 
 def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int = 8) -> list[str]:
@@ -115,6 +140,13 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     if first is None:
         raise no_data(source.path)
     layout = find_layout(Survey.of(source.path, first, source.parser), source.options)
+    n_units = _unit_rows(first, source.parser) if layout.samples_in == "rows" and not layout.categories else 0
+    if n_units:
+        line = first.line(n_units)
+        skipped = replace(source.form, skipped=line - 1)
+        table = as_table(replace(source, form=skipped), kind)
+        table.notes.insert(0, _units(first, n_units))
+        return table
     names = source.form.names
     chosen = tuple(names[f] for f in layout.values)
     if layout.samples_in == "rows":
@@ -123,6 +155,30 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
         source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.rows,
         source=source, layout=layout,
     )  # fmt: skip
+
+
+def _unit_rows(batch: Batch, parser: Parser) -> int:
+    """Count records on top with text in the columns that hold numbers from there on: units and the like."""
+    n = min(len(batch), 10)
+    parsed = parser.parse(batch, 0, n, np.arange(len(parser.names), dtype=np.int32), strict=False)
+    there, texts = np.isfinite(parsed.values), np.zeros(parsed.values.shape, dtype=bool)
+    for row, column, _ in parsed.texts_at:
+        texts[row, column] = True
+    found = 0
+    while found < min(3, n - 3):
+        numeric = there[found + 1 :].mean(axis=0) > 0.5
+        numeric[0] = False  # ids
+        hits = int(texts[found, numeric].sum())
+        if numeric.sum() < 2 or hits < 0.8 * numeric.sum() or there[found, numeric].any():
+            break
+        found += 1
+    return found
+
+
+def _units(batch: Batch, n: int) -> Message:
+    line, shown = batch.line(0), batch.record(0)[:60]
+    where = f"Line {line} below the header holds" if n == 1 else f"Lines {line} to {batch.line(n - 1)} hold"
+    return Message.of(f"{where} text where numbers follow, and is left out: {shown!r}.", kind="units")
 
 
 @dataclass(slots=True)

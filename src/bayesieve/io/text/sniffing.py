@@ -10,7 +10,9 @@ from bayesieve.utils import FileError, OptionError, option
 
 _CANDIDATES = {".tsv": "\t,;| ", ".txt": "\t,;| ", ".gct": "\t", ".csv": ",;\t| "}
 _NAMED = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|", "\\t": "\t"}
-_FEW = 6
+_FEW, _MANY, _LEAST = 6, 40, 3
+_LOOK = 2**21
+_NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]+([eE][+-]?[0-9]+)?")
 _SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'(?:^|(?<=[\t,;| ]))"(?:[^"]|"")*"')
 _OPEN = re.compile(r'(?:^|[\t,;| ])"')
@@ -27,12 +29,15 @@ class Form:
     names
         Names of the fields, from the header; a first name is added where the header lacks it.
     skipped
-        Lines before the first record of data: comments and the header.
+        Lines before the first record of data: comments, titles and the header.
+    titles
+        Lines of text above the header.
     """
 
     delimiter: str
     names: tuple[str, ...]
     skipped: int
+    titles: tuple[str, ...] = ()
 
 
 def named_delimiter(delimiter: str | None) -> str | None:
@@ -66,8 +71,11 @@ def _n_fields(record: str, delimiter: str) -> int:
     return len(split(record, delimiter))
 
 
-def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decimal: str) -> Form:
-    """Find delimiter and header from the first lines of a file."""
+def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decimal: str, skip: int = 0) -> Form:
+    """Find delimiter and header from the first lines of a file, after so many that the user wants to skip."""
+    if skip:
+        form = sniff(name, lines[skip:], suffix, delimiter, decimal)
+        return Form(form.delimiter, form.names, form.skipped + skip, form.titles)
     numbered = [(end, record) for end, record in _records(lines) if record.strip()]
     if not numbered:
         raise FileError(f"{name} holds only blank lines. Check how it was written or downloaded.")
@@ -75,6 +83,9 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
     declaration = _SAID.fullmatch(numbered[0][1].strip())
     if declaration and len(numbered) > 1:  # a first line for Excel
         delimiter, numbered = delimiter or declaration[1], numbered[1:]
+    n_titles = _n_titles([record for _, record in numbered[:_MANY]], delimiter, suffix, decimal)
+    titles = tuple(record.strip(' ,;\t|"') for _, record in numbered[:n_titles])
+    numbered = numbered[n_titles:]
     records = [record for _, record in numbered[:_FEW]]
     chosen = delimiter or _delimiter(records, suffix, decimal)
     if chosen is None or not any(chosen in record for record in records[:2]):
@@ -83,7 +94,13 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
         )
         raise FileError(
             f"{name} seems to have a single column: {asked} its first line into fields ({records[0][:60]!r}).",
-            hint=("If another character does, name it with ", option("delimiter"), "."),
+            hint=(
+                "If another character does, name it with ",
+                option("delimiter"),
+                "; if lines of text stand above the header, skip them with ",
+                option("skip_rows"),
+                ".",
+            ),
         )
     names = split(records[0], chosen)
     if len(records) < 2:
@@ -92,7 +109,56 @@ def sniff(name: str, lines: list[str], suffix: str, delimiter: str | None, decim
     if all(len(fields) == len(names) + 1 for fields in body):
         ended = all(fields[-1] == "" for fields in body)  # every line ends in a delimiter
         names = [*names, ""] if ended else ["", *names]  # else row names, as R writes them
-    return Form(chosen, tuple(names), numbered[0][0])
+    return Form(chosen, tuple(names), numbered[0][0], titles)
+
+
+def _n_titles(records: list[str], delimiter: str | None, suffix: str, decimal: str) -> int:
+    """Count lines of text above the header, where it is certain that they are no header.
+
+    Either all their cells but one are empty, or they have less than half as many cells as the lines below, of
+    which the first looks like a header: few of its cells are numbers, and many of the next line's are.
+    """
+    best, widest = 0, 2
+    for mark in [delimiter] if delimiter else [c for c in _CANDIDATES.get(suffix, "\t,;| ") if c != decimal]:
+        counts = [_n_fields(record, mark) for record in records]
+        first = len(counts) - 1
+        while first > 0 and counts[first - 1] == counts[-1]:
+            first -= 1
+        if first and counts[first - 1] == counts[-1] - 1:  # row names, as R writes them
+            first -= 1
+        if len(counts) - first < _LEAST or counts[-1] <= widest:
+            continue
+        while len(counts) - first > _LEAST and _one_cell(records[first], mark):
+            first += 1
+        above = zip(counts, records[:first], strict=False)
+        short = all(count < counts[-1] / 2 or _one_cell(record, mark) for count, record in above)
+        if not first or (short and _is_header(split(records[first], mark), split(records[first + 1], mark))):
+            best, widest = first, counts[-1]
+    return best
+
+
+def _one_cell(record: str, mark: str) -> bool:
+    """Tell whether all cells but one are empty."""
+    return mark not in record.strip(f"{mark} ")
+
+
+def _is_header(head: list[str], data: list[str]) -> bool:
+    numbers = [sum(_NUMBER.fullmatch(cell) is not None for cell in cells) for cells in (head, data)]
+    return numbers[0] <= len(head) / 5 and numbers[1] > numbers[0] and numbers[1] >= len(data) / 4
+
+
+def find_decimal(lines: list[str], form: Form) -> str:
+    """Tell the decimal mark: a comma if numbers have one and none has a point; three decimals may be thousands."""
+    if form.delimiter == ",":
+        return "."
+    mark = re.escape(form.delimiter)
+    body = "\n".join(lines[form.skipped :])[:_LOOK]
+    number = r'(?:^|%s)[ "]*[+-]?([0-9]%s)[.]([0-9]+)(?:[eE][+-]?[0-9]+)?[ "]*(?=%s|$)'
+    if re.search(number % (mark, "*", mark), body, re.MULTILINE):
+        return "."
+    found = re.findall((number % (mark, "+", mark)).replace("[.]", ","), body, re.MULTILINE)
+    certain = any(len(decimals) != 3 or len(whole) > 3 or whole.startswith("0") for whole, decimals in found)
+    return "," if certain else "."
 
 
 def _records(lines: list[str]) -> list[tuple[int, str]]:

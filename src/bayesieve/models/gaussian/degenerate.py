@@ -208,6 +208,6 @@ def _too_small(cell: Cell) -> Message:
         f"{cell.name[0].upper()}{cell.name[1:]} has {count} sample{'' if count == 1 else 's'}, but a prior with "
         f"variance_scale {prior.variance_scale}, variance_dof {prior.variance_dof} and mean_strength "
         f"{prior.mean_strength} {needs}: its updated values must be positive.",
-        hint=("Merge classes, add samples, or use a proper prior: ", PROPER, "."),
+        hint=("Leave the class out or merge it with another, add samples, or use a proper prior: ", PROPER, "."),
         kind="class-too-small",
     )

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from bayesieve.rivals.regression.descent import descend
 from bayesieve.rivals.regression.links import null_intercept
-from bayesieve.utils import BoolArray, FloatArray, MissingExtraError
+from bayesieve.utils import BoolArray, FloatArray, MissingExtraError, install_command
 
 SOLVERS = ("descent", "adelie")
 _LOOSEST = {"descent": 1e-14, "adelie": 1e-9}  # of squares: KKT conditions hold to about the root of it,
@@ -104,8 +104,8 @@ def load_adelie() -> Any:
             import adelie  # noqa: PLC0415 - optional and slow to import
         except ImportError as error:
             raise MissingExtraError(
-                'The solver "adelie" is not installed. Install it with: python -m pip install '
-                '"bayesieve[regression]"; or use our own, solver="descent".'
+                f'The solver "adelie" is not installed. Install it with: {install_command("regression")}; or use '
+                'our own, solver="descent".'
             ) from error
     own = logging.getLogger("adelie")  # it reports a path that it gives up through the root logger
     own.addHandler(logging.NullHandler())
