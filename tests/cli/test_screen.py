@@ -984,6 +984,27 @@ def test_interruption_while_a_compiled_module_loads_is_no_bug(bayesieve, monkeyp
     assert "Traceback" not in result.err
 
 
+def test_interruption_while_something_is_cleared_away_is_not_lost(bayesieve, monkeypatch):
+    def cleared():
+        try:
+            yield 1
+        finally:
+            raise KeyboardInterrupt
+
+    def interrupted(*_, **__):
+        waiting = cleared()
+        next(waiting)
+        del waiting  # raises where nothing can be raised
+        time.sleep(5.0)
+        raise AssertionError("the interruption was lost")
+
+    monkeypatch.setattr("bayesieve.cli.screen.screen", interrupted)
+    write("t.csv", GOOD)
+    result = bayesieve("screen", "t.csv", "--labels", "stage", "--out", "list.csv")
+    assert (result.code, result.out) == (130, "")
+    assert "interrupted" in result.err
+
+
 def test_killing_leaves_the_old_file_or_the_new_one(tmp_path):
     rng = np.random.default_rng(10)
     names = "\n".join(

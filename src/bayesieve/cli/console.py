@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import json
 import logging
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -36,6 +38,7 @@ class EndingError(BaseException):
 @contextlib.contextmanager
 def endings() -> Iterator[None]:
     """Turn an interruption and a closed pipe into an end of their own."""
+    before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         yield
     except KeyboardInterrupt:
@@ -46,6 +49,18 @@ def endings() -> Iterator[None]:
         if _after_interruption(error):
             raise EndingError(130, INTERRUPTED) from None
         raise
+    finally:
+        sys.unraisablehook = before
+
+
+def _interrupt_again(lost: Any) -> None:
+    """Repeat a Ctrl-C that came while something was being cleared away, where Python can raise no exception."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        again = threading.Timer(0.01, _thread.interrupt_main)  # at once it would be lost here, too
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _after_interruption(error: BaseException | None) -> bool:
