@@ -22,6 +22,7 @@ NAMED = {  # one importer in their own room, but a concept with a name of their 
     "bayesieve.simulation.variants",
     "bayesieve.study.runner",
     "bayesieve.utils.checks",
+    "bayesieve.utils.installation",
     "bayesieve.utils.messages",
 }
 
