@@ -23,6 +23,7 @@ NAMED = {  # one importer in their own room, but a concept with a name of their 
     "bayesieve.study.colon.figures",
     "bayesieve.study.runner",
     "bayesieve.utils.checks",
+    "bayesieve.utils.installation",
     "bayesieve.utils.messages",
 }
 

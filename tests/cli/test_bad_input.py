@@ -415,7 +415,7 @@ LABELS_AND_CLASSES = [
         "a class of one",
         {"t.csv": GOOD.replace(",b,", ",a,", 5)},
         screen("t.csv", *BY_STAGE, "--prior", "jeffreys"),
-        ("'b'", "--prior proper"),
+        ("class 'b' has one sample", "--classes", "leave out --prior jeffreys"),
     ),
     Case(
         "no usable label",

@@ -85,6 +85,13 @@ def test_what_is_not_one_to_one_is_not_matched(tmp_path, across):
         bs.read_table(path, labels=labels)
 
 
+def test_a_single_sample_that_could_be_another_one_is_enough_to_ask(tmp_path):
+    table_ids = [*(f"TCGA-{i}-01A" for i in range(1, N)), "TCGA-3-11A"]
+    path, labels = write(tmp_path, table_ids, numbered("TCGA-{}"), across=True)
+    with pytest.raises(bs.LabelError, match=r"None of the 12 sample ids"):
+        bs.read_table(path, labels=labels)
+
+
 def test_two_rows_that_become_one_sample_are_refused(tmp_path):
     """The second of them stands too far down to be seen when the table is opened."""
     ids = [f"S{i}" for i in range(9000)]

@@ -62,6 +62,7 @@ def test_thousands_are_no_decimals(tmp_path):
         ["Table S1. Genes, proteins, and others", "", "Measured in Oslo"],
         ["Title{0}{0}{0}{0}{0}{0}", "{0}{0}{0}{0}{0}{0}"],
         ["# comment", "Exported by Lab; 12.03.2021"],
+        ["Instrument{0}CLARIOstar", "User{0}anna", "", "Date{0}12.03.2021"],
     ],
 )
 def test_titles_above_the_header_are_skipped_and_said(tmp_path, sep, titles):
@@ -72,6 +73,11 @@ def test_titles_above_the_header_are_skipped_and_said(tmp_path, sep, titles):
     shown = next(line for line in above if not line.startswith("#")).strip(" ,;\t|")
     assert repr(shown) in said(table, "titles")
     assert_whole(read(tmp_path, [*above, *lines_of(sep)], skip_rows=len(above)))
+
+
+def test_remarks_below_the_table_do_not_hide_the_titles_above(tmp_path):
+    with pytest.raises(bs.FileError, match=r"line 16: 1 field where the header has 7"):
+        read(tmp_path, ["Instrument;A", "User;anna", *lines_of(";"), "End of export"])
 
 
 def test_lines_that_look_like_data_are_skipped_on_demand_only(tmp_path):

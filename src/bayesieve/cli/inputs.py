@@ -173,9 +173,9 @@ def _check_sizes(source: Input) -> None:
         place = labels.index(alone[0])
         near = labels[place - 1] if place else labels[1]
         both = sorted([near, alone[0]], key=labels.index)
-        raw = [each for label in both for each in members[label] or [label]]
+        joined = [each for label in both for each in members[label] or [label]]
         groups = {
-            ("+".join(both) if label == near else label): (raw if label == near else members[label])
+            ("+".join(both) if label == near else label): (joined if label == near else members[label])
             for label in labels
             if label != alone[0]
         }
@@ -186,7 +186,8 @@ def _check_sizes(source: Input) -> None:
         f"{advice[0].upper()}{advice[1:]}."
     )
     if spec.model == "gaussian" and spec.prior == "jeffreys":
-        raise LabelError(said, kind="one-sample")
+        hint = "The calibrated prior takes one sample, too: leave out --prior jeffreys."
+        raise LabelError(said, hint=hint, kind="one-sample")
     warn(DataWarning, said, kind="one-sample")
 
 

@@ -87,8 +87,11 @@ def restore_run(record: RunRecord, path: str) -> tuple[ScreenSpec, RunOptions]:
             f"{record.versions.get('bayesieve', 'of another version')}, this is {__version__}. Give the result "
             "table instead."
         )
-    named = {name: record.options.get(name) for name in ("features", "label_column")}
-    return record.spec, RunOptions(**{name: str(value) for name, value in named.items() if value is not None})
+    features, label = (
+        None if (value := record.options.get(name)) is None else str(value)
+        for name in ("features", "label_column")
+    )
+    return record.spec, RunOptions(features=features, label_column=label)
 
 
 def check_inputs(record: RunRecord, path: str) -> int:

@@ -51,7 +51,8 @@ def aligned(X: Any, values: Any, what: str = "y") -> Any:
     An index with the same entries in another order says who is who; one with other entries contradicts the table.
     Anything without an index is taken by position.
     """
-    ours, theirs = getattr(X, "index", None), getattr(values, "index", None)
+    ours: Any = getattr(X, "index", None)
+    theirs: Any = getattr(values, "index", None)
     if not all(hasattr(index, "get_indexer") for index in (ours, theirs)) or ours.equals(theirs):
         return values
     by_position = f"If their order is the same, pass {what}.to_numpy(), which is taken by position."

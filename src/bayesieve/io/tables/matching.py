@@ -17,7 +17,7 @@ _QUANTITIES = (  # of software for proteomics, the one to be compared first
     r"\b(max)?lfq\b", r"normali[sz]ed", r"\babundances?\b(?!.*\b(ratio|count|grouped|scaled))",
     r"^reporter.*corrected", r"\bintensity\b", r"\bibaq\b", r"\btpm\b", r"\bcounts?\b",
 )  # fmt: skip
-_TRIED, _MOST_AROUND, _LONGEST = 25, 40, 200_000  # ids and affixes tried, in tables of so many columns
+_TRIED, _MOST_AROUND, _LONGEST = 25, 100, 200_000  # ids and affixes tried, in tables of so many columns
 
 
 def _case(name: str) -> str:
@@ -125,13 +125,14 @@ def _by_affixes(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[IdMatch]
         ids = sorted(filter(None, folded), key=len, reverse=True)[:_TRIED]
         for name in mine:
             around.update({pair for key in ids for pair in _around(fold(name), key)})
-        common = [pair for pair, n in around.most_common(_MOST_AROUND) if n > 1 and any(pair)]
+        common = [pair for pair, n in around.most_common(_MOST_AROUND) if any(pair)]
         made = [_with_affix(mine, folded, fold, *pair) for pair in common]
         matches = [match for match in made if match is not None]
-        chosen = _preferred(matches)
+        several = any(len(match.pairs) > 1 for match in matches)  # else every id has an ending of its own
+        chosen = _preferred(matches) if several else None
         if chosen is not None:
             yield chosen
-        elif not matches:
+        elif not several:
             free = _with_any_ending(mine, folded, fold)
             if free is not None:
                 yield free

@@ -121,6 +121,9 @@ def _n_titles(records: list[str], delimiter: str | None, suffix: str, decimal: s
     best, widest = 0, 2
     for mark in [delimiter] if delimiter else [c for c in _CANDIDATES.get(suffix, "\t,;| ") if c != decimal]:
         counts = [_n_fields(record, mark) for record in records]
+        usual = max(counts, key=lambda n: (counts.count(n), n))
+        while len(counts) > 1 and counts[-1] != usual:  # remarks at the end, which are told when they are met
+            counts.pop()
         first = len(counts) - 1
         while first > 0 and counts[first - 1] == counts[-1]:
             first -= 1
