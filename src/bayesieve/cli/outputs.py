@@ -95,9 +95,14 @@ def files_read(spec: ScreenSpec, run: RunOptions) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in named.items():
         path = split_reference(value)[0] if isinstance(value, str) else ""
-        if path and os.path.isfile(path):
-            found.setdefault(path, name)
+        for file in [path] if os.path.isfile(path) else _files_in(path) if name == "table" else []:
+            found.setdefault(file, name)
     return found
+
+
+def _files_in(folder: str) -> list[str]:
+    """Return the files of a table that is a folder (10x, zarr)."""
+    return sorted(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
 
 
 def check_targets(read: Mapping[str, str], targets: Mapping[str, Any]) -> None:

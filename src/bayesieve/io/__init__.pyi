@@ -28,6 +28,7 @@ from .tables.columns import (
     read_columns as read_columns,
     split_reference as split_reference,
 )
+from .tables.places import check_table as check_table
 from .tables.read_table import read_table as read_table
 from .tables.summary import Summary as Summary
 from .tables.table import Progress as Progress

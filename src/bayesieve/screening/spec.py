@@ -42,8 +42,10 @@ class ScreenSpec:
 
     Parameters
     ----------
-    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing
+    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, modality
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
+    na_values, missing
+        Missing values, as for :func:`bayesieve.read_table`.
     transform
         What is done to every value.
     model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
@@ -70,6 +72,7 @@ class ScreenSpec:
     decimal: str = spec_field(".", read.text, to="read_table")
     delimiter: str | None = spec_field(None, read.text, to="read_table")
     layer: str | None = spec_field(None, read.text, to="read_table")
+    modality: str | None = spec_field(None, read.text, to="read_table")
     model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial"))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")

@@ -183,6 +183,11 @@ def read_stored_table(path: str | os.PathLike[str]) -> StoredTable:
     ending = plain_suffix(name)
     if ending in (".parquet", ".pq"):
         return _from_parquet(name)
+    if ending == ".xlsx":
+        raise FileError(
+            f"{name} is a workbook, which keeps 15 digits of its numbers and is not read back. Screen again with "
+            "--out ending in .csv or .parquet, or save the sheet as CSV if it is all there is."
+        )
     return _from_json(name) if ending == ".json" else _from_text(name)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
+from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
@@ -306,6 +307,7 @@ def summarise(
         model.check_exposures(samples.exposures)
     order = samples.check_order(path, sums.cells)
     check_distinct(path, sums.units, "sample")
+    warn_of_dates(path, sums.features)
     check_distinct(path, sums.features, "feature")
     if as_moments(sums.statistics):
         _check_range(path, sums.statistics, sums.features)

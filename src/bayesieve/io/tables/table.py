@@ -50,6 +50,8 @@ class ReadOptions:
         Of text; None: find out (decimal: a point).
     layer
         AnnData: ``None`` for X, ``"raw"``, or the name of a layer.
+    modality
+        MuData: the name of a modality; 10x: a type of features, or a genome; GEO SOFT: a platform.
     memory
         Bytes that may be used for data.
     n_threads
@@ -73,6 +75,7 @@ class ReadOptions:
     progress: Progress | None = None
     described: Mapping[str, str] = field(default_factory=dict)
     categories: str = ""
+    modality: str | None = None
 
     @property
     def columns(self) -> dict[str, str]:
@@ -130,12 +133,15 @@ class Table(abc.ABC):
         ``"rows"`` or ``"columns"`` of the file.
     left_out
         Columns that are neither id, label nor values, by reason: ``{"not numeric": ["gender"]}``.
+    candidates
+        Columns that could hold labels, with the number of samples by label; found out where no labels are named.
     """
 
     path: str
     form: str
     samples_in: str
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    candidates: Mapping[str, Mapping[str, int]] = field(default_factory=dict, kw_only=True)
 
     def close(self) -> None:  # noqa: B027 - most formats keep nothing open
         """Close the file."""
