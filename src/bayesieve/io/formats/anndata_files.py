@@ -82,7 +82,9 @@ def mudata_table(
             hint=("Say which one to screen: ", option("modality", names[0] if names else "NAME"), "."),
         )
     if wanted not in names:
-        raise OptionError(f"{path} has no modality {wanted!r}.{did_you_mean(wanted, names)} It has: {list_names(names)}.")
+        raise OptionError(
+            f"{path} has no modality {wanted!r}.{did_you_mean(wanted, names)} It has: {list_names(names)}."
+        )
     shared = read_elem(file["obs"]) if "obs" in file else None
     form = f"MuData, modality {wanted}"
     return annotated_table(path, file["mod"][wanted], read_elem, options, closing, form, shared)
@@ -97,7 +99,7 @@ def annotated_table(
     form: str = "AnnData",
     shared: Any = None,
 ) -> SampleTable | FeatureTable:
-    """Make a table of an AnnData group; dense values and CSR come by sample, CSC by feature, as they are stored."""
+    """Make a table of an AnnData group; dense values and CSR come by sample, CSC by feature, as stored."""
     for part in ("obs", "var"):
         if part not in file or not hasattr(file[part], "keys"):
             raise FileError(

@@ -32,9 +32,12 @@ def open_folder(path: str | os.PathLike[str], options: ReadOptions) -> SampleTab
         return open_tenx_folder(path, usual or matrices, options)
     deeper = [file.name for file in inside if file.name in _TENX or file.name.endswith("_bc_matrix.h5")]
     if deeper:
-        raise FileError(f"{path} is a folder without a matrix. Name what is in it: {os.path.join(path, deeper[0])}.")
+        raise FileError(
+            f"{path} is a folder without a matrix. Name what is in it: {os.path.join(path, deeper[0])}."
+        )
     tables = [file.name for file in inside if file.name.lower().endswith(_TABLES)]
     holds = f"Name the file in it: {list_names(tables, 4)}." if tables else "Name the file in it."
     raise FileError(
-        f"{path} is a folder, and neither of 10x (matrix.mtx, features.tsv, barcodes.tsv) nor a zarr store. {holds}"
+        f"{path} is a folder, and neither of 10x (matrix.mtx, features.tsv, barcodes.tsv) nor a zarr store. "
+        f"{holds}"
     )

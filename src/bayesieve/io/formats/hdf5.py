@@ -88,8 +88,8 @@ def _unknown(path: str, file: Any, groups: set[str]) -> FileError:
         what = "a 10x file of molecules, not of cells. Take filtered_feature_bc_matrix.h5"
     else:
         what = (
-            f"an HDF5 file that holds {list_names(sorted(file), 5) or 'nothing'}, and neither AnnData, MuData, loom nor "
-            "10x. Read it with the program that wrote it, and write the table as Parquet or CSV"
+            f"an HDF5 file that holds {list_names(sorted(file), 5) or 'nothing'}, and neither AnnData, MuData, "
+            "loom nor 10x. Read it with the program that wrote it, and write the table as Parquet or CSV"
         )
     return FileError(f"{path} is {what}.", kind="foreign")
 
@@ -106,7 +106,9 @@ def _tenx(path: str, groups: dict[str, Any], closing: Any, options: ReadOptions)
     genome = options.modality if len(groups) > 1 and options.modality else next(iter(groups))
     group = groups[genome]
     described = group.get("features", group)
-    keys, names = (_texts(described[key]) for key in (("id", "name") if "features" in group else ("genes", "gene_names")))
+    keys, names = (
+        _texts(described[key]) for key in (("id", "name") if "features" in group else ("genes", "gene_names"))
+    )
     types = _texts(described["feature_type"]) if "feature_type" in described else []
     barcodes = _texts(group["barcodes"])
     features = keys if options.id_column == "id" else distinct_names(names, keys)

@@ -1,4 +1,4 @@
-"""Matrix Market files, alone or with the files of names that stand beside them, and 10x folders; sparse throughout."""
+"""Matrix Market files, with the files of names that stand beside them, and 10x folders; sparse throughout."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _FEATURES = ("features", "genes", "rows", "peaks", "gene_names", "var", "genenam
 _SAMPLES = ("barcodes", "cells", "cols", "columns", "samples", "cell_names", "obs", "cellnames")
 _ENDINGS = (".tsv", ".txt", ".csv", "")
 _MATRIX = re.compile(r"(.*?)(?:matrix|counts)?\.mtx(\.gz|\.bz2|\.xz|\.zst)?", re.IGNORECASE)
-_HEADERS = {"gene", "genes", "gene_id", "geneid", "feature", "feature_id", "id", "ensembl_id", "barcode", "barcodes",
-            "cell", "cell_id", "cellid", "sample", "name", "index", "", "x", "v1"}  # fmt: skip
+_HEADERS = {"gene", "genes", "gene_id", "geneid", "feature", "feature_id", "id", "ensembl_id", "barcode",
+            "barcodes", "cell", "cell_id", "cellid", "sample", "name", "index", "", "x", "v1"}  # fmt: skip
 
 
 def open_matrix_market(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable:
@@ -40,8 +40,8 @@ def open_tenx_folder(path: str | os.PathLike[str], matrices: Sequence[Path], opt
     name = os.fspath(path)
     if len(matrices) > 1:
         raise OptionError(
-            f"{name} holds {len(matrices)} matrices: {list_names([file.name for file in matrices], 4)}. Name one of "
-            "them instead of the folder; the names of its features and barcodes are found beside it."
+            f"{name} holds {len(matrices)} matrices: {list_names([file.name for file in matrices], 4)}. Name one "
+            "of them instead of the folder; the names of its features and barcodes are found beside it."
         )
     return _table(name, check_file(matrices[0]), options)
 
@@ -142,8 +142,10 @@ def _read_names(path: Path) -> _Names:
     except UnicodeDecodeError:
         raise FileError(f"{path} is not UTF-8 text. Fetch it again.") from None
     rows = rows[:-1] if rows and not rows[-1].strip() else rows
-    delimiter = "," if rows and "\t" not in rows[0] and path.name.lower().partition(".gz")[0].endswith(".csv") else "\t"
-    lines = [split(row, delimiter) for row in rows]
+    delimiter = (
+        "," if rows and "\t" not in rows[0] and path.name.lower().partition(".gz")[0].endswith(".csv") else "\t"
+    )
+    lines = [split(row, delimiter) if '"' in row else row.split(delimiter) for row in rows]
     header = bool(lines) and lines[0][0].casefold() in _HEADERS
     return _Names(os.fspath(path), lines[1:] if header else lines, lines[0] if header else [])
 
@@ -171,8 +173,8 @@ def _orientation(
             if named is not None
         ]
         raise FileError(
-            f"{path}: the matrix has {shape[0]:,} rows and {shape[1]:,} columns, but {' and '.join(counted)}. They do "
-            "not belong together, or one of them is cut short: fetch them again."
+            f"{path}: the matrix has {shape[0]:,} rows and {shape[1]:,} columns, but {' and '.join(counted)}. "
+            "They do not belong together, or one of them is cut short: fetch them again."
         )
     return options.samples_in or fits[0]
 
@@ -196,7 +198,7 @@ def _read(file: Path) -> Any:
 
 
 def _by_sample(matrix: Any, samples_in: str) -> Any:
-    """Return samples x features: CSR, without sorting where the file is in that order already, as 10x writes it."""
+    """Return samples x features: CSR, without sorting where the file is in that order, as 10x writes it."""
     if not is_sparse(matrix):
         return np.ascontiguousarray(matrix.T if samples_in == "columns" else matrix, dtype=np.float64)
     from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
@@ -204,8 +206,8 @@ def _by_sample(matrix: Any, samples_in: str) -> Any:
     samples, features = (matrix.col, matrix.row) if samples_in == "columns" else (matrix.row, matrix.col)
     shape = matrix.shape[::-1] if samples_in == "columns" else matrix.shape
     data = _smaller(matrix.data)
-    ahead = np.diff(samples)
-    if (ahead >= 0).all() and ((ahead > 0) | (np.diff(features) > 0)).all():
+    next_sample, next_feature = samples[1:] > samples[:-1], features[1:] > features[:-1]
+    if ((next_feature & (samples[1:] == samples[:-1])) | next_sample).all():
         starts = np.zeros(shape[0] + 1, np.int64)
         np.cumsum(np.bincount(samples, minlength=shape[0]), out=starts[1:])
         return csr_matrix((data, features, starts), shape=shape)
@@ -216,6 +218,12 @@ def _by_sample(matrix: Any, samples_in: str) -> Any:
 
 def _smaller(data: Any) -> Any:
     """Counts fit into 32 bits."""
-    if data.dtype.kind in "iu" and data.dtype.itemsize > 4 and data.size and abs(data).max() < 2**31:
+    if (
+        data.dtype.kind in "iu"
+        and data.dtype.itemsize > 4
+        and data.size
+        and data.min() > -(2**31)
+        and data.max() < 2**31
+    ):
         return data.astype(np.int32)
     return data

@@ -43,16 +43,16 @@ def open_family(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTa
     full = [sample for sample in samples if sample.values is not None]
     if not full:
         raise FileError(
-            f"{name} describes {len(samples):,} samples but holds no values, as is usual for sequencing series. Use "
-            "the supplementary table of the series instead, with the characteristics as labels in a CSV file."
+            f"{name} describes {len(samples):,} samples but holds no values, as is usual for sequencing series. "
+            "Use the supplementary table of the series instead, with the characteristics as labels in a CSV file."
         )
     features, matrix = _together(name, samples, full[0], options)
     check_names(name, features, ids, options)
     found = _annotations(samples, options.missing_words)
     columns = {role: find_characteristic(name, key, found) for role, key in options.columns.items()}
     table = MatrixFeatures(
-        name, "GEO SOFT family", "columns", {"ignored": list(options.ignore)} if options.ignore else {}, tuple(ids),
-        len(ids), columns, feature_ids=features, read=lambda part: matrix[part], options=options,
+        name, "GEO SOFT family", "columns", {"ignored": list(options.ignore)} if options.ignore else {},
+        tuple(ids), len(ids), columns, feature_ids=features, read=lambda part: matrix[part], options=options,
         size=features_per_chunk(len(ids), options), ignored=frozenset(options.ignore),
     )  # fmt: skip
     if asks_for_labels(options):
@@ -63,8 +63,8 @@ def open_family(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTa
 def _of_one_platform(path: str, samples: list[_Sample], options: ReadOptions) -> list[_Sample]:
     if not samples:
         raise FileError(
-            f"{path} is a SOFT file of GEO without samples (a platform or a data set). Download the family file of "
-            "the series (GSE..._family.soft.gz) or its series matrix; a platform serves as --features."
+            f"{path} is a SOFT file of GEO without samples (a platform or a data set). Download the family file "
+            "of the series (GSE..._family.soft.gz) or its series matrix; a platform serves as --features."
         )
     platforms = list(dict.fromkeys(sample.platform for sample in samples))
     wanted = options.modality or (platforms[0] if len(platforms) == 1 else None)
@@ -78,48 +78,45 @@ def _of_one_platform(path: str, samples: list[_Sample], options: ReadOptions) ->
 
 
 def _samples(path: str, options: ReadOptions) -> Iterator[_Sample]:
-    """Go through the file: what is said of every sample, and its table as a block of bytes."""
+    """Go through the file: what is said of every sample, and its values."""
     sample: _Sample | None = None
-    held, size = b"", 0
-    with TextBytes(path, options.encoding) as stream:
-        while True:
-            block = bytes(stream.read(_BLOCK))
-            held += block
-            lines, rest = _whole_lines(held, ended=not block)
-            while lines:
-                line, _, after = lines.partition(b"\n")
-                if line.startswith(_BEGIN):
-                    end = after.find(_END)
-                    if end < 0 and block:
-                        break  # the table goes on in the next block
-                    if end < 0:
-                        raise FileError(f"{path} is cut short: it ends within a table. Download it again.")
-                    if sample is not None:
-                        size += end
-                        _check_memory(path, size, options)
-                        _read_values(path, sample, after[:end])
-                    lines = after[end:].partition(b"\n")[2]
-                    continue
-                lines = after
-                if line.startswith(b"^"):
-                    if sample is not None:
-                        yield sample
-                    sample = _Sample(_value(line)) if line[:7].upper() == b"^SAMPLE" else None
-                elif sample is not None and line.startswith(b"!Sample_"):
-                    key, _, value = line.decode("utf-8", "replace").partition("=")
-                    sample.lines.append((key.strip().removeprefix("!Sample_"), value.strip()))
-            held = lines + rest
-            if options.progress is not None:
-                options.progress(stream.position, stream.size)
-            if not block:
-                break
+    for line, table in _lines_and_tables(path, options):
+        if table is not None and sample is not None:
+            _read_values(path, sample, table)
+        elif line.startswith(b"^"):
+            if sample is not None:
+                yield sample
+            sample = _Sample(_value(line)) if line[:7].upper() == b"^SAMPLE" else None
+        elif sample is not None and line.startswith(b"!Sample_"):
+            key, _, value = line.decode("utf-8", "replace").partition("=")
+            sample.lines.append((key.strip().removeprefix("!Sample_"), value.strip()))
     if sample is not None:
         yield sample
 
 
-def _whole_lines(text: bytes, *, ended: bool) -> tuple[bytes, bytes]:
-    cut = len(text) if ended else text.rfind(b"\n") + 1
-    return text[:cut], text[cut:]
+def _lines_and_tables(path: str, options: ReadOptions) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield every line outside the tables of samples, and those tables whole."""
+    held, size, block = b"", 0, b" "
+    with TextBytes(path, options.encoding) as stream:
+        while block:
+            block = bytes(stream.read(_BLOCK))
+            held += block
+            while (end := held.find(b"\n")) >= 0 or (held and not block):
+                line, after = (held[:end], held[end + 1 :]) if end >= 0 else (held, b"")
+                table = None
+                if line.startswith(_BEGIN):
+                    stop = after.find(_END)
+                    if stop < 0 and block:
+                        break  # the table goes on in the next block
+                    if stop < 0:
+                        raise FileError(f"{path} is cut short: it ends within a table. Download it again.")
+                    table, after = after[:stop], after[stop:]
+                    size += stop
+                    _check_memory(path, size, options)
+                yield line, table
+                held = after
+            if options.progress is not None:
+                options.progress(stream.position, stream.size)
 
 
 def _value(line: bytes) -> str:
@@ -129,8 +126,8 @@ def _value(line: bytes) -> str:
 def _check_memory(path: str, size: int, options: ReadOptions) -> None:
     if size > 2 * options.memory:
         raise FileError(
-            f"{path}: its tables do not fit into memory. Take the series matrix of the series, which is read a piece "
-            "at a time, or allow more.",
+            f"{path}: its tables do not fit into memory. Take the series matrix of the series, which is read a "
+            "piece at a time, or allow more.",
             hint=("See ", option("memory"), "."),
         )
 
@@ -142,19 +139,20 @@ def _read_values(path: str, sample: _Sample, block: bytes) -> None:
     header = block.partition(b"\n")[0].decode("utf-8", "replace").strip("\r").split("\t")
     if len(header) < 2 or "VALUE" not in header or not block.partition(b"\n")[2].strip():
         return
+    key, place = header.index("ID_REF") if "ID_REF" in header else 0, header.index("VALUE")
     with wrap_read_errors(path, "a SOFT family"):
         frame = pl.read_csv(
-            block, separator="\t", columns=[header.index("ID_REF") if "ID_REF" in header else 0, header.index("VALUE")],
-            infer_schema=False, quote_char=None, truncate_ragged_lines=True, n_threads=1,
+            block, separator="\t", infer_schema=False, quote_char=None, truncate_ragged_lines=True,
+            columns=[key, place],
         )  # fmt: skip
-        ids, texts = frame.get_columns() if header.index("VALUE") else frame.get_columns()[::-1]
+        ids, texts = frame.get_columns() if key < place else frame.get_columns()[::-1]
         texts = texts.str.strip_chars()
         values = texts.cast(pl.Float64, strict=False)
         odd = texts.filter(values.is_null() & texts.is_not_null() & ~texts.str.to_lowercase().is_in(_MISSING))
         if len(odd):
             raise FileError(
-                f"{path}: {len(odd):,} values of sample {sample.name} are no numbers, for example {odd[0]!r}. Take the "
-                "series matrix of the series instead."
+                f"{path}: {len(odd):,} values of sample {sample.name} are no numbers, for example {odd[0]!r}. "
+                "Take the series matrix of the series instead."
             )
         sample.features, sample.values = ids.str.strip_chars().to_list(), values.to_numpy().astype(np.float64)
 
@@ -201,4 +199,3 @@ def _annotations(samples: list[_Sample], words: tuple[str, ...]) -> Annotations:
             if column[i] is None:
                 column[i] = label_from_text(cell, words)
     return found
-

@@ -20,7 +20,7 @@ from bayesieve.utils import FileError, wrap_read_errors
 
 def reading(path: str) -> AbstractContextManager[None]:
     """Turn whatever the reading library raises into words."""
-    return wrap_read_errors(path, "a file of its kind", "write it anew")
+    return wrap_read_errors(path, "an HDF5 file or zarr store (AnnData, MuData, loom, 10x)")
 
 
 def distinct_names(names: Sequence[str], ids: Sequence[str]) -> list[str]:
@@ -46,7 +46,7 @@ def matrix_table(
     samples_in: str = "rows",
     chosen: Sequence[int] | None = None,
 ) -> SampleTable | FeatureTable:
-    """Make a table of a matrix in an open file, with ``chosen`` features (stored by sample only) or all of them."""
+    """Make a table of a matrix in an open file, with ``chosen`` features (stored by sample) or all of them."""
     left_out = {"ignored": list(options.ignore)} if options.ignore else {}
     if stored.shape != (len(ids), len(features)):
         raise FileError(
@@ -61,12 +61,13 @@ def matrix_table(
             read=stored.block, size=sparse_features_per_chunk(stored.n_entries, len(features), options),
             ignored=frozenset(options.ignore), options=options, closing=closing,
         )  # fmt: skip
+    size = SPARSE_ROWS if isinstance(stored, Compressed) else samples_per_chunk(len(features))
     places = range(len(features)) if chosen is None else chosen
     kept = [place for place in places if features[place] not in options.ignore]
     return MatrixSamples(
         path, form, samples_in, left_out, tuple(features[place] for place in kept), read=stored.rows,
-        n_samples=len(ids), size=SPARSE_ROWS if isinstance(stored, Compressed) else samples_per_chunk(len(features)),
-        ids=ids, columns=columns, kept=np.array(kept) if len(kept) < len(features) else None, options=options, closing=closing,
+        n_samples=len(ids), size=size, ids=ids, columns=columns, options=options, closing=closing,
+        kept=np.array(kept) if len(kept) < len(features) else None,
     )  # fmt: skip
 
 

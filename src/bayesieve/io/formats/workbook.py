@@ -83,7 +83,9 @@ class _Sheet:
     @property
     def numeric(self) -> list[int]:
         """Columns that hold numbers below the header."""
-        return [j for j in range(self.n_columns) if _mostly_numbers([row[j] for row in self.rows[self.begin + 1 :]])]
+        return [
+            j for j in range(self.n_columns) if _mostly_numbers([row[j] for row in self.rows[self.begin + 1 :]])
+        ]
 
     @property
     def first_values(self) -> int:
@@ -130,7 +132,8 @@ class Workbook:
         found = name if name in self.names else folded.get(name.strip().casefold())
         if found is None:
             raise OptionError(
-                f"{self.path} has no sheet {name!r}.{did_you_mean(name, self.names)} It has: {self._list(self.names)}."
+                f"{self.path} has no sheet {name!r}.{did_you_mean(name, self.names)} It has: "
+                f"{self._list(self.names)}."
             )
         return found
 
@@ -144,7 +147,9 @@ class Workbook:
         if len(tables) == 1:
             return tables[0].name
         shown = ", ".join(map(str, (tables or seen)[:_MOST_LISTED]))
-        which = "several sheets that could be the table" if tables else "no sheet that looks like a table of numbers"
+        which = (
+            "several sheets that could be the table" if tables else "no sheet that looks like a table of numbers"
+        )
         raise OptionError(f"{self.path} has {which}: {shown}. Say which one: {what.format(self.path)}.")
 
     def look(self, name: str) -> _Sheet:
@@ -208,7 +213,9 @@ def _plain(body: pl.DataFrame) -> pl.DataFrame:
 
     changed = []
     for column in body.get_columns():
-        if column.dtype.is_float() and ((column == column.round()) & (column.abs() < _EXACT)).all(ignore_nulls=True):
+        if column.dtype.is_float() and ((column == column.round()) & (column.abs() < _EXACT)).all(
+            ignore_nulls=True
+        ):
             changed.append(column.cast(pl.Int64))
         elif column.dtype.is_temporal():
             changed.append(column.cast(pl.String).str.replace(_MIDNIGHT, "$1"))
@@ -265,7 +272,11 @@ def _reading(path: str) -> Iterator[Any]:
     level = log.level
     log.setLevel(logging.CRITICAL)
     try:
-        with wrap_read_errors(path, "a workbook", "save it anew, or save the sheet as CSV"):
+        with wrap_read_errors(
+            path,
+            "an Excel workbook" if not path.lower().endswith(".ods") else "an OpenDocument workbook",
+            "save it anew, or save the sheet as CSV",
+        ):
             yield fastexcel
     finally:
         log.setLevel(level)
@@ -285,7 +296,7 @@ def open_workbook(path: str | os.PathLike[str], options: ReadOptions) -> SampleT
 
 
 def sheet_text(path: str, rest: str | None) -> tuple[str, bytes, str | None]:
-    """Return the sheet that ``SHEET``, ``COLUMN`` or ``SHEET:COLUMN`` means, its text, and the column if one is named.
+    """Return the sheet that ``SHEET``, ``COLUMN`` or ``SHEET:COLUMN`` means, its text, and the column if any.
 
     One name is a column; if no sheet has such a column, it is a sheet.
     """

@@ -32,8 +32,8 @@ def write_workbook(path: str, file: IO[bytes], columns: Mapping[str, Any], about
     n_rows = max((len(column) for column in columns.values()), default=0)
     if n_rows > _MOST_ROWS or len(columns) > _MOST_COLUMNS:
         raise FileError(
-            f"{path}: {n_rows:,} rows x {len(columns):,} columns do not fit a sheet of Excel, which has {_MOST_ROWS + 1:,} "
-            f"x {_MOST_COLUMNS:,} cells. Let the name end in .csv or .parquet."
+            f"{path}: {n_rows:,} rows x {len(columns):,} columns do not fit a sheet of Excel, which has "
+            f"{_MOST_ROWS + 1:,} x {_MOST_COLUMNS:,} cells. Let the name end in .csv or .parquet."
         )
     book = check_writer(path).Workbook(file, {"in_memory": True, **_SAFE})
     bold = book.add_format({"bold": True})

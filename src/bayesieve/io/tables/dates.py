@@ -30,8 +30,8 @@ def warn_of_dates(path: str, features: Sequence[str]) -> None:
     warn(
         DataWarning,
         f"{path}: {plural(len(found), 'feature name')} of {len(features):,} look like dates: "
-        f"{list_names(list(found), 5)}. Excel turns names of genes into dates when a table is opened or pasted; they "
-        f"were probably {list_names(list(dict.fromkeys(old)), 5, quote=False)}{today}.",
+        f"{list_names(list(found), 5)}. Excel turns names of genes into dates when a table is opened or pasted; "
+        f"they were probably {list_names(list(dict.fromkeys(old)), 5, quote=False)}{today}.",
         hint="Values and ranks are right, the names are not: restore them from the original file.",
         kind="dates",
         n=len(found),

@@ -149,7 +149,7 @@ class TextBytes:
     def position(self) -> int:
         """How many bytes of the file itself have been read, out of ``size``."""
         try:
-            return self._raw.tell()
+            return int(self._raw.tell())
         except (OSError, ValueError):
             return 0
 

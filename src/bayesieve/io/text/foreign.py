@@ -141,27 +141,30 @@ def _r_file(name: str, start: bytes) -> tuple[str, str] | None:
 
 
 def _by_bytes(start: bytes) -> tuple[str, str] | None:
-    known = next(((what, advice) for magic, what, advice in _BYTES if start.startswith(magic)), None)
-    if known is not None:
-        return known
-    if start.startswith(ZIP):
-        return "a ZIP archive", _UNPACK
-    if start[257:262] == b"ustar":
-        advice = "Unpack it (tar -xf). A tar file of GEO holds raw files; the series matrix holds the table."
-        return "a tar archive", advice
-    if start.startswith(_SAS):
-        return "a SAS file", "In SAS: PROC EXPORT with DBMS=CSV."
-    tests: tuple[tuple[Callable[[bytes], object], str, str], ...] = (
-        (_PICKLE.match, "a pickle of Python", _NOT_RUN),
-        (_HTML.match, "a web page", _PAGE),
-        (_FASTQ.match, "a file of reads (FASTQ)", _READS),
-        (_FASTA.match, "a file of sequences (FASTA)", _READS),
-    )
-    if next((True for test, _, _ in tests if test(start)), False):
-        return next((what, advice) for test, what, advice in tests if test(start))
-    if start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml"):
-        return "an XML file", "Export the table as CSV; of a GEO series, download the series matrix (not MINiML)."
-    return None
+    known = ((what, advice) for magic, what, advice in _BYTES if start.startswith(magic))
+    looks = ((what, advice) for test, what, advice in _LOOKS if test(start))
+    return next(known, None) or next(looks, None)
+
+
+_Looks = tuple[Callable[[bytes], object], str, str]
+_LOOKS: tuple[_Looks, ...] = (
+    (lambda start: start.startswith(ZIP), "a ZIP archive", _UNPACK),
+    (
+        lambda start: start[257:262] == b"ustar",
+        "a tar archive",
+        "Unpack it (tar -xf). A tar file of GEO holds raw files; the series matrix holds the table.",
+    ),
+    (lambda start: start.startswith(_SAS), "a SAS file", "In SAS: PROC EXPORT with DBMS=CSV."),
+    (_PICKLE.match, "a pickle of Python", _NOT_RUN),
+    (_HTML.match, "a web page", _PAGE),
+    (_FASTQ.match, "a file of reads (FASTQ)", _READS),
+    (_FASTA.match, "a file of sequences (FASTA)", _READS),
+    (
+        lambda start: start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml"),
+        "an XML file",
+        "Export the table as CSV; of a GEO series, download the series matrix (not MINiML).",
+    ),
+)
 
 
 def _by_name(name: str) -> tuple[str, str] | None:

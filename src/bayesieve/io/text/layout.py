@@ -250,12 +250,12 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
             ),
         )
     left_out = {reason: found for reason, found in left_out.items() if found}
-    candidates = (*others, *_few_levels(survey, values)) if asks_for_labels(options) else ()
-    return Layout("rows", ids, values, left_out, columns, categories=categories, candidates=candidates)
+    could_be = [*others, *_few_levels(survey, values)] if asks_for_labels(options) else []
+    return Layout("rows", ids, values, left_out, columns, categories=categories, candidates=tuple(could_be))
 
 
 def _few_levels(survey: Survey, values: list[int]) -> list[int]:
-    """Fields of numbers that look like codes of classes: whole, and few of them; none if many fields are like that."""
+    """Fields of numbers that look like codes of classes: whole and few; none if many fields are like that."""
     codes: Codes = np.full(len(survey.parser.names), SKIP, dtype=np.int32)
     codes[values] = np.arange(len(values))
     parsed = survey.parser.parse(survey.batch, 0, min(len(survey.batch), _PEEK), codes, strict=False)
