@@ -57,7 +57,7 @@ def describe_candidates(columns: Mapping[str, Levels]) -> str:
 def _describe_levels(levels: Levels) -> str:
     if len(levels) > _MOST_LEVELS:
         return f"{len(levels):,} values"
-    return ", ".join(f"{label} {count:,}" for label, count in levels.items())
+    return ", ".join(f"{label} {count:,}" for label, count in sorted(levels.items()))
 
 
 def no_such_column(
