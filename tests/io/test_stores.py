@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
+from made_files import CELLS, COUNTS, FORMS, GENES, annotated, loom
 from tables import whole
 
 import bayesieve as bs
@@ -18,23 +18,14 @@ from bayesieve.io.tables.read_table import open_table
 from bayesieve.io.tables.table import ReadOptions
 
 RNG = np.random.default_rng(9)
-COUNTS = RNG.poisson(1.0, size=(20, 6))
-CELLS = [f"c{i}" for i in range(20)]
-GENES = [f"g{j}" for j in range(6)]
-STATE = ["well", "sick"] * 10
-FORMS = {"dense": np.asarray, "csr": sp.csr_matrix, "csc": sp.csc_matrix}
-
-
-def cells(form="csr", counts=COUNTS, genes=GENES):
-    obs = pd.DataFrame({"state": STATE, "donor": [f"d{i // 5}" for i in range(20)]}, index=CELLS)
-    values = FORMS[form](counts.astype("f4"))
-    return anndata.AnnData(values, obs=obs, var=pd.DataFrame(index=genes), layers={"twice": FORMS[form](counts * 2)})
 
 
 def expect(path, values=COUNTS, genes=GENES, **options):
     table = bs.read_table(path, **{"labels": "state", **options})
     assert table.feature_names == tuple(genes)
-    np.testing.assert_allclose(table.moments.mean, [values[1::2].mean(axis=0), values[::2].mean(axis=0)], rtol=1e-6)
+    np.testing.assert_allclose(
+        table.moments.mean, [values[1::2].mean(axis=0), values[::2].mean(axis=0)], rtol=1e-6
+    )
     return table
 
 
@@ -43,7 +34,7 @@ def test_zarr(tmp_path, form):
     path = tmp_path / "a.zarr"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cells(form).write_zarr(path)
+        annotated(form).write_zarr(path)
     assert expect(path).record.form == "AnnData, zarr"
     expect(path, COUNTS * 2, layer="twice")
     with contextlib.closing(open_table(path, ReadOptions(labels="state"))) as table:
@@ -72,8 +63,8 @@ def mudata_file(tmp_path):
         warnings.simplefilter("ignore")
         write_elem = anndata.io.write_elem
         file.attrs["encoding-type"], file.attrs["encoding-version"] = "MuData", "0.1.0"
-        write_elem(file, "mod/rna", cells("csr"))
-        write_elem(file, "mod/protein", cells("dense", COUNTS[:, :3] + 4, ["p0", "p1", "p2"]))
+        write_elem(file, "mod/rna", annotated("csr"))
+        write_elem(file, "mod/protein", annotated("dense", COUNTS[:, :3] + 4, ["p0", "p1", "p2"]))
         order = RNG.permutation(20)
         shared = pd.DataFrame({"arm": [["a", "b"][i % 2] for i in order]}, index=[CELLS[i] for i in order])
         write_elem(file, "obs", shared)
@@ -90,23 +81,6 @@ def test_modalities(mudata_file):
         bs.read_table(mudata_file, labels="state")
     with pytest.raises(bs.OptionError, match=r"no modality 'rnaa'. Did you mean 'rna'"):
         bs.read_table(mudata_file, labels="state", modality="rnaa")
-
-
-def loom(path, names=("Gene", "CellID"), genes=GENES, **more):
-    """Write a file after the public description of loom: genes in rows, attributes of rows and columns."""
-    with h5py.File(path, "w") as file:
-        file.create_dataset("matrix", data=COUNTS.T.astype("f4"), chunks=(3, 10), compression="gzip")
-        file.create_dataset("layers/spliced", data=COUNTS.T * 3)
-        file[f"row_attrs/{names[0]}"] = np.array(genes, dtype="S")
-        file["row_attrs/Accession"] = np.array([f"ENSG{j}" for j in range(6)], dtype=h5py.string_dtype())
-        file[f"col_attrs/{names[1]}"] = np.array(CELLS, dtype="S")
-        file["col_attrs/state"] = np.array(STATE, dtype=h5py.string_dtype())
-        file["col_attrs/batch"] = np.arange(20) % 3
-        file["col_attrs/umap"] = np.zeros((20, 2))
-        file.create_group("row_graphs")
-        file.create_group("col_graphs")
-        file.attrs["LOOM_SPEC_VERSION"] = "3.0.0"
-    return path
 
 
 @pytest.mark.parametrize("names", [("Gene", "CellID"), ("var_names", "obs_names")])
@@ -155,5 +129,5 @@ def test_an_anndata_file_by_another_name(tmp_path):
     path = tmp_path / "a.h5"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cells().write_h5ad(path)
+        annotated().write_h5ad(path)
     expect(path)

@@ -6,53 +6,24 @@ import bz2
 import contextlib
 import gzip
 
-import h5py
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from made_files import BARCODES, GENE_IDS, NAMES, TENX_COUNTS, tenx_file, tenx_folder
 from tables import whole
 
 import bayesieve as bs
 from bayesieve.io.tables.read_table import open_table
 from bayesieve.io.tables.table import ReadOptions
 
-RNG = np.random.default_rng(8)
-COUNTS = RNG.poisson(0.7, size=(30, 12))  # cells x genes
-COUNTS[15:, 0] += 9
-CELLS = [f"ACGT{i:03d}-1" for i in range(30)]
-IDS = [f"ENSG{j:05d}" for j in range(12)]
-SYMBOLS = [f"SYM{j}" for j in range(12)]
-SYMBOLS[7] = "SYM3"
-NAMES = [f"{s} ({k})" if s == "SYM3" else s for s, k in zip(SYMBOLS, IDS, strict=True)]
-TYPES = ["Gene Expression"] * 10 + ["Antibody Capture"] * 2
 CLUSTER = ["1"] * 15 + ["2"] * 15
-
-
-def put(path, text, packed):
-    path = path.with_name(path.name + (".gz" if packed else ""))
-    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
-
-
-def folder(path, *, packed=True, names="features", prefix="", order=None):
-    """Write a folder as Cell Ranger does: version 3 with features.tsv.gz, version 2 with genes.tsv."""
-    path.mkdir(exist_ok=True)
-    matrix = sp.csc_matrix(COUNTS.T).tocoo()
-    if order is not None:
-        matrix = sp.coo_matrix((matrix.data[order], (matrix.row[order], matrix.col[order])), matrix.shape)
-    name = path / f"{prefix}matrix.mtx{'.gz' if packed else ''}"
-    with (gzip.open if packed else open)(name, "wb") as file:
-        scipy.io.mmwrite(file, matrix, field="integer")
-    lines = zip(IDS, SYMBOLS, TYPES, strict=True) if names == "features" else zip(IDS, SYMBOLS, strict=True)
-    put(path / f"{prefix}{names}.tsv", "".join("\t".join(line) + "\n" for line in lines), packed)
-    put(path / f"{prefix}barcodes.tsv", "".join(f"{cell}\n" for cell in CELLS), packed)
-    return path
 
 
 @pytest.fixture
 def clusters(tmp_path):
     path = tmp_path / "clusters.csv"
-    path.write_text("Barcode,Cluster\n" + "".join(f"{a},{b}\n" for a, b in zip(CELLS, CLUSTER, strict=True)))
+    path.write_text("Barcode,Cluster\n" + "".join(f"{a},{b}\n" for a, b in zip(BARCODES, CLUSTER, strict=True)))
     return f"{path}:Cluster"
 
 
@@ -61,47 +32,49 @@ def check(path, clusters):
     table = bs.read_table(path, labels=clusters)
     assert table.feature_names == tuple(NAMES)
     assert table.class_counts == {"1": 15, "2": 15}
-    np.testing.assert_allclose(table.moments.mean, [COUNTS[:15].mean(axis=0), COUNTS[15:].mean(axis=0)], rtol=1e-14)
+    np.testing.assert_allclose(
+        table.moments.mean, [TENX_COUNTS[:15].mean(axis=0), TENX_COUNTS[15:].mean(axis=0)], rtol=1e-14
+    )
     return table
 
 
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("names", ["features", "genes"])
 def test_folders_of_both_versions(tmp_path, clusters, packed, names):
-    table = check(folder(tmp_path / "outs", packed=packed, names=names), clusters)
+    table = check(tenx_folder(tmp_path / "outs", packed=packed, names=names), clusters)
     assert (table.record.form, table.record.samples_in) == ("10x", "columns")
 
 
 def test_values_stay_sparse(tmp_path):
-    table = open_table(folder(tmp_path / "outs"), ReadOptions(known_ids=frozenset(CELLS)))
+    table = open_table(tenx_folder(tmp_path / "outs"), ReadOptions(known_ids=frozenset(BARCODES)))
     for chunk in table.chunks():
         assert sp.issparse(chunk.values)
         assert chunk.values.dtype == np.int32
         assert chunk.values.has_canonical_format
-    np.testing.assert_array_equal(whole(table), COUNTS)
+    np.testing.assert_array_equal(whole(table), TENX_COUNTS)
 
 
 def test_entries_in_any_order(tmp_path):
-    order = RNG.permutation(np.count_nonzero(COUNTS))
-    table = open_table(folder(tmp_path / "outs", order=order), ReadOptions(known_ids=frozenset(CELLS)))
-    np.testing.assert_array_equal(whole(table), COUNTS)
+    order = np.random.default_rng(8).permutation(np.count_nonzero(TENX_COUNTS))
+    table = open_table(tenx_folder(tmp_path / "outs", order=order), ReadOptions(known_ids=frozenset(BARCODES)))
+    np.testing.assert_array_equal(whole(table), TENX_COUNTS)
 
 
 def test_the_matrix_itself_and_files_with_a_beginning(tmp_path, clusters):
-    check(folder(tmp_path / "plain") / "matrix.mtx.gz", clusters)
-    both = folder(tmp_path / "geo", prefix="GSM1_")
-    folder(both, prefix="GSM2_")
+    check(tenx_folder(tmp_path / "plain") / "matrix.mtx.gz", clusters)
+    both = tenx_folder(tmp_path / "geo", prefix="GSM1_")
+    tenx_folder(both, prefix="GSM2_")
     check(both / "GSM2_matrix.mtx.gz", clusters)
     with pytest.raises(bs.OptionError, match=r"2 matrices: 'GSM1_matrix.mtx.gz'.*Name one of them"):
         bs.read_table(both, labels=clusters)
 
 
 def test_feature_types_and_ids(tmp_path, clusters):
-    path = folder(tmp_path / "outs")
+    path = tenx_folder(tmp_path / "outs")
     table = bs.read_table(path, labels=clusters, modality="Antibody Capture")
     assert table.feature_names == tuple(NAMES[10:])
-    np.testing.assert_allclose(table.moments.mean[0], COUNTS[:15, 10:].mean(axis=0), rtol=1e-14)
-    assert bs.read_table(path, labels=clusters, id_column="id").feature_names == tuple(IDS)
+    np.testing.assert_allclose(table.moments.mean[0], TENX_COUNTS[:15, 10:].mean(axis=0), rtol=1e-14)
+    assert bs.read_table(path, labels=clusters, id_column="id").feature_names == tuple(GENE_IDS)
     left = bs.read_table(path, labels=clusters, modality="Antibody Capture", ignore=["SYM11"])
     assert left.feature_names == ("SYM10",)
     with pytest.raises(bs.OptionError, match=r"no features of type 'Antibody'. Did you mean 'Antibody Capture'"):
@@ -109,21 +82,26 @@ def test_feature_types_and_ids(tmp_path, clusters):
 
 
 def test_names_that_do_not_fit_are_said(tmp_path, clusters):
-    path = folder(tmp_path / "outs", packed=False)
-    (path / "barcodes.tsv").write_text("".join(f"{cell}\n" for cell in CELLS[:-1]))
-    with pytest.raises(bs.FileError, match=r"12 rows and 30 columns, but features.tsv names 12 .*barcodes.tsv names 29"):
+    path = tenx_folder(tmp_path / "outs", packed=False)
+    (path / "barcodes.tsv").write_text("".join(f"{cell}\n" for cell in BARCODES[:-1]))
+    with pytest.raises(
+        bs.FileError, match=r"12 rows and 30 columns, but features.tsv names 12 .*barcodes.tsv names 29"
+    ):
         bs.read_table(path, labels=clusters)
 
 
 def test_samples_in_rows_are_told_by_the_numbers_of_names(tmp_path, clusters):
-    path = folder(tmp_path / "outs", packed=False)
-    scipy.io.mmwrite(path / "matrix.mtx", sp.coo_matrix(COUNTS))
+    path = tenx_folder(tmp_path / "outs", packed=False)
+    scipy.io.mmwrite(path / "matrix.mtx", sp.coo_matrix(TENX_COUNTS))
     assert check(path, clusters).record.samples_in == "rows"
 
 
 def test_columns_beside_the_barcodes_are_labels(tmp_path):
-    path = folder(tmp_path / "outs", packed=False)
-    lines = ["barcode\tcluster\tdonor", *(f"{a}\t{b}\td{i % 2}" for i, (a, b) in enumerate(zip(CELLS, CLUSTER, strict=True)))]
+    path = tenx_folder(tmp_path / "outs", packed=False)
+    lines = [
+        "barcode\tcluster\tdonor",
+        *(f"{a}\t{b}\td{i % 2}" for i, (a, b) in enumerate(zip(BARCODES, CLUSTER, strict=True))),
+    ]
     (path / "barcodes.tsv").write_text("\n".join(lines) + "\n")
     check(path, "cluster")
     with pytest.raises(bs.LabelError, match=r"'cluster' \(1 15, 2 15\), 'donor' \(d0 15, d1 15\)"):
@@ -134,25 +112,30 @@ def test_columns_beside_the_barcodes_are_labels(tmp_path):
 def test_a_matrix_alone(tmp_path, suffix):
     path = tmp_path / f"counts{suffix}"
     plain = tmp_path / "plain.mtx"
-    scipy.io.mmwrite(plain, sp.coo_matrix(COUNTS), field="integer")
+    scipy.io.mmwrite(plain, sp.coo_matrix(TENX_COUNTS), field="integer")
     packing = {".mtx.gz": gzip.compress, ".mtx.bz2": bz2.compress}.get(suffix, bytes)
     path.write_bytes(packing(plain.read_bytes()))
     plain.unlink()
     with pytest.raises(bs.OptionError, match=r"matrix of 30 x 12 without names.*samples_in='rows' or 'columns'"):
         open_table(path, ReadOptions())
     table = open_table(path, ReadOptions(samples_in="rows"))
-    np.testing.assert_array_equal(whole(table), COUNTS)
+    np.testing.assert_array_equal(whole(table), TENX_COUNTS)
     assert table.feature_ids[:2] == ("x0", "x1")
     if suffix == ".mtx":
         (tmp_path / "l.csv").write_text("line,cluster\n" + "".join(f"{i},{c}\n" for i, c in enumerate(CLUSTER)))
         found = bs.read_table(path, labels=f"{tmp_path / 'l.csv'}:cluster", samples_in="rows")
-        np.testing.assert_allclose(found.moments.mean[1], COUNTS[15:].mean(axis=0), rtol=1e-14)
+        np.testing.assert_allclose(found.moments.mean[1], TENX_COUNTS[15:].mean(axis=0), rtol=1e-14)
 
 
 @pytest.mark.parametrize("field", ["real", "pattern", "symmetric", "array"])
 def test_kinds_of_matrices(tmp_path, field):
-    square = COUNTS[:12] + COUNTS[:12].T
-    values = {"real": COUNTS * 0.5, "pattern": (COUNTS > 0), "symmetric": square, "array": COUNTS * 1.0}[field]
+    square = TENX_COUNTS[:12] + TENX_COUNTS[:12].T
+    values = {
+        "real": TENX_COUNTS * 0.5,
+        "pattern": (TENX_COUNTS > 0),
+        "symmetric": square,
+        "array": TENX_COUNTS * 1.0,
+    }[field]
     path = tmp_path / "m.mtx"
     if field == "array":
         scipy.io.mmwrite(path, values)
@@ -164,38 +147,19 @@ def test_kinds_of_matrices(tmp_path, field):
     np.testing.assert_array_equal(whole(table), values)
 
 
-def h5_file(path, version=3, genomes=("GRCh38",)):
-    """Write a file after 10x's description: CSC of features x barcodes."""
-    matrix = sp.csc_matrix(COUNTS.T)
-    with h5py.File(path, "w") as file:
-        for genome in genomes:
-            group = file.create_group("matrix" if version == 3 else genome)
-            group["barcodes"] = np.array(CELLS, dtype="S18")
-            for part in ("data", "indices", "indptr"):
-                group[part] = getattr(matrix, part)
-            group["shape"] = np.array(matrix.shape, dtype="i4")
-            if version == 3:
-                features = group.create_group("features")
-                features["id"], features["name"] = np.array(IDS, "S16"), np.array(SYMBOLS, "S16")
-                features["feature_type"] = np.array(TYPES, "S20")
-            else:
-                group["genes"], group["gene_names"] = np.array(IDS, "S16"), np.array(SYMBOLS, "S16")
-    return path
-
-
 @pytest.mark.parametrize("version", [2, 3])
 def test_h5_files_of_both_versions(tmp_path, clusters, version):
-    path = h5_file(tmp_path / "filtered_feature_bc_matrix.h5", version)
+    path = tenx_file(tmp_path / "filtered_feature_bc_matrix.h5", version)
     assert check(path, clusters).record.form == "10x"
-    with contextlib.closing(open_table(path, ReadOptions(known_ids=frozenset(CELLS)))) as table:
+    with contextlib.closing(open_table(path, ReadOptions(known_ids=frozenset(BARCODES)))) as table:
         assert all(sp.issparse(chunk.values) for chunk in table.chunks())
-        np.testing.assert_array_equal(whole(table), COUNTS)
+        np.testing.assert_array_equal(whole(table), TENX_COUNTS)
 
 
 def test_feature_types_and_genomes_of_h5_files(tmp_path, clusters):
-    table = bs.read_table(h5_file(tmp_path / "a.h5"), labels=clusters, modality="Antibody Capture")
+    table = bs.read_table(tenx_file(tmp_path / "a.h5"), labels=clusters, modality="Antibody Capture")
     assert table.feature_names == tuple(NAMES[10:])
-    two = h5_file(tmp_path / "b.h5", 2, ("GRCh38", "mm10"))
+    two = tenx_file(tmp_path / "b.h5", 2, ("GRCh38", "mm10"))
     with pytest.raises(bs.OptionError, match=r"2 genomes: 'GRCh38', 'mm10'.*modality='GRCh38'"):
         bs.read_table(two, labels=clusters)
     assert bs.read_table(two, labels=clusters, modality="mm10").feature_names == tuple(NAMES)
@@ -203,7 +167,7 @@ def test_feature_types_and_genomes_of_h5_files(tmp_path, clusters):
 
 def test_a_folder_above_the_right_one(tmp_path, clusters):
     (tmp_path / "run").mkdir()
-    folder(tmp_path / "run" / "filtered_feature_bc_matrix")
+    tenx_folder(tmp_path / "run" / "filtered_feature_bc_matrix")
     with pytest.raises(bs.FileError, match=r"Name what is in it: .*run.filtered_feature_bc_matrix\."):
         bs.read_table(tmp_path / "run", labels=clusters)
 
@@ -212,9 +176,8 @@ def test_the_manifest_holds_the_files_of_a_folder(tmp_path, clusters):
     from bayesieve.cli.outputs import RunOptions, files_read  # noqa: PLC0415
     from bayesieve.screening import ScreenSpec  # noqa: PLC0415
 
-    path = folder(tmp_path / "outs")
+    path = tenx_folder(tmp_path / "outs")
     found = files_read(ScreenSpec(table=str(path), labels=clusters), RunOptions())
     assert {name.rpartition("/")[2] for name in found} == {
         "matrix.mtx.gz", "features.tsv.gz", "barcodes.tsv.gz", "clusters.csv",
     }  # fmt: skip
-

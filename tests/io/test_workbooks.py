@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime
 import logging
 import sys
-import zipfile
 
 import numpy as np
 import polars as pl
 import pytest
-import xlsxwriter
+from made_files import ods, workbook
 from tables import whole
 
 import bayesieve as bs
@@ -27,19 +26,10 @@ GENES = [f"g{j}" for j in range(7)]
 STAGE = ["early"] * 8 + ["late"] * 8
 ROWS = [["id", "stage", *GENES], *([a, b, *row] for a, b, row in zip(IDS, STAGE, VALUES.tolist(), strict=True))]
 ACROSS = [["gene", *IDS], *([gene, *row] for gene, row in zip(GENES, VALUES.T.tolist(), strict=True))]
-PATIENTS = [["patient", "stage", "age"], *([a, b, 40 + i] for i, (a, b) in enumerate(zip(IDS, STAGE, strict=True)))]
-
-
-def write(path, **sheets):
-    """Write sheets, each a list of rows."""
-    with xlsxwriter.Workbook(str(path), {"default_date_format": "d-mmm"}) as book:
-        for name, rows in sheets.items():
-            sheet = book.add_worksheet(name)
-            for i, row in enumerate(rows):
-                for j, cell in enumerate(row):
-                    if cell is not None:
-                        sheet.write(i, j, cell)
-    return path
+PATIENTS = [
+    ["patient", "stage", "age"],
+    *([a, b, 40 + i] for i, (a, b) in enumerate(zip(IDS, STAGE, strict=True))),
+]
 
 
 def means(table, order=("early", "late")):
@@ -55,14 +45,14 @@ def read(path, **options):
 
 
 def test_samples_in_rows(tmp_path):
-    table = read(write(tmp_path / "t.xlsx", data=ROWS), labels="stage")
+    table = read(workbook(tmp_path / "t.xlsx", data=ROWS), labels="stage")
     np.testing.assert_allclose(means(table), EXPECTED, rtol=1e-14)
     assert table.feature_names == tuple(GENES)
     assert table.record.form == "Excel, sheet 'data'"
 
 
 def test_values_are_exact(tmp_path):
-    path = write(tmp_path / "t.xlsx", data=[[f"c{j}" for j in range(7)], *VALUES.tolist()])
+    path = workbook(tmp_path / "t.xlsx", data=[[f"c{j}" for j in range(7)], *VALUES.tolist()])
     written = np.array([[float(f"{x:.16G}") for x in row] for row in VALUES.tolist()])  # as xlsxwriter writes them
     np.testing.assert_array_equal(whole(open_workbook(path, ReadOptions(labels="c0"))), written[:, 1:])
 
@@ -72,7 +62,7 @@ def test_numbers_among_texts_are_exact(tmp_path, word):
     rows = [list(row) for row in ROWS]
     rows[5][3] = word
     options = {"labels": "stage", "missing": "omit", "na_values": [word]}
-    table = read(write(tmp_path / "t.xlsx", data=rows), **options)
+    table = read(workbook(tmp_path / "t.xlsx", data=rows), **options)
     early = np.delete(VALUES[:8, 1], 4)
     assert early.min() < 1e-12  # nine decimals would lose it
     assert table.moments.mean[0, 1] == pytest.approx(early.mean(), rel=1e-14)
@@ -80,20 +70,20 @@ def test_numbers_among_texts_are_exact(tmp_path, word):
 
 def test_samples_in_columns_and_a_label_row(tmp_path):
     rows = [ACROSS[0], ["stage", *STAGE], *ACROSS[1:]]
-    table = read(write(tmp_path / "t.xlsx", data=rows), labels="stage")
+    table = read(workbook(tmp_path / "t.xlsx", data=rows), labels="stage")
     np.testing.assert_allclose(means(table), EXPECTED, rtol=1e-14)
 
 
 def test_titles_and_empty_rows_and_columns(tmp_path):
     rows = [["Table S1. Expression"], [], *([*row, None, None] for row in ROWS[:9]), [], *ROWS[9:], [], []]
-    table = read(write(tmp_path / "t.xlsx", data=rows), labels="stage")
+    table = read(workbook(tmp_path / "t.xlsx", data=rows), labels="stage")
     np.testing.assert_allclose(means(table), EXPECTED, rtol=1e-14)
     assert table.record.form == "Excel, sheet 'data', from row 3"
 
 
 def test_the_only_sheet_that_looks_like_a_table_is_taken(tmp_path):
     remarks = [["Written by Anna"], ["Units: log2"]]
-    path = write(tmp_path / "t.xlsx", remarks=remarks, values=ACROSS, patients=PATIENTS)
+    path = workbook(tmp_path / "t.xlsx", remarks=remarks, values=ACROSS, patients=PATIENTS)
     for labels in (f"{path}:patients:stage", f"{path}:stage"):
         table = read(path, labels=labels)
         np.testing.assert_allclose(means(table), EXPECTED, rtol=1e-14)
@@ -102,17 +92,19 @@ def test_the_only_sheet_that_looks_like_a_table_is_taken(tmp_path):
 
 def test_sheets_by_name(tmp_path):
     other = [[*row[:2], *(0.0 if isinstance(cell, float) else cell for cell in row[2:])] for row in ROWS]
-    path = write(tmp_path / "t.xlsx", first=ROWS, second=other)
+    path = workbook(tmp_path / "t.xlsx", first=ROWS, second=other)
     np.testing.assert_allclose(means(read(f"{path}:first", labels="stage")), EXPECTED, rtol=1e-14)
     assert (means(read(f"{path}:SECOND", labels="stage")) == 0).all()
-    with pytest.raises(bs.OptionError, match=r"several sheets.*'first' \(17 rows x 9 columns\), 'second'.*t.xlsx:SHEET"):
+    with pytest.raises(
+        bs.OptionError, match=r"several sheets.*'first' \(17 rows x 9 columns\), 'second'.*t.xlsx:SHEET"
+    ):
         read(path, labels="stage")
     with pytest.raises(bs.OptionError, match=r"no sheet 'frist'. Did you mean 'first'.*'first', 'second'"):
         read(f"{path}:frist", labels="stage")
 
 
 def test_one_name_is_a_column_two_are_a_sheet_and_a_column(tmp_path):
-    path = str(write(tmp_path / "p.xlsx", stage=[["patient", "code"], ["P1", "x"]], more=PATIENTS))
+    path = str(workbook(tmp_path / "p.xlsx", stage=[["patient", "code"], ["P1", "x"]], more=PATIENTS))
     assert split_reference(f"{path}:more:stage") == (path, "more:stage")
     for reference, sheet, column in (
         (f"{path}:more:stage", "more", "stage"),
@@ -125,12 +117,11 @@ def test_one_name_is_a_column_two_are_a_sheet_and_a_column(tmp_path):
         assert (found.path, named) == (f"{path}:{sheet}", column)
     assert read_columns(f"{path}:more").column("age")[:2] == ["40", "41"]
     with pytest.raises(bs.FileError, match=r"p.xlsx:more has no column 'sage'. Did you mean"):
-        found, named = read_reference(f"{path}:more:sage")
-        found.column(named)
+        read_reference(f"{path}:more:sage")[0].column("sage")
 
 
 def test_labels_that_stand_on_several_sheets_are_asked_about(tmp_path):
-    path = write(tmp_path / "p.xlsx", one=PATIENTS, two=PATIENTS)
+    path = workbook(tmp_path / "p.xlsx", one=PATIENTS, two=PATIENTS)
     with pytest.raises(bs.OptionError, match=r"'one' .*'two' .*p.xlsx:SHEET:stage"):
         read_reference(f"{path}:stage")
 
@@ -138,10 +129,10 @@ def test_labels_that_stand_on_several_sheets_are_asked_about(tmp_path):
 def test_whole_numbers_and_ids_stay_what_they_are(tmp_path):
     rows = [["Entrez", *IDS], *([1000 + j, *row] for j, row in enumerate(VALUES.T.tolist()))]
     (tmp_path / "p.csv").write_text("id,stage\n" + "".join(f"{a},{b}\n" for a, b in zip(IDS, STAGE, strict=True)))
-    table = read(write(tmp_path / "t.xlsx", data=rows), labels=f"{tmp_path / 'p.csv'}:stage")
+    table = read(workbook(tmp_path / "t.xlsx", data=rows), labels=f"{tmp_path / 'p.csv'}:stage")
     assert table.feature_names[:2] == ("1000", "1001")
     ids = [["id", "x"], ["007", 1.0], ["7", 2.0], ["0010", 3.5]]
-    assert read_columns(write(tmp_path / "i.xlsx", data=ids)).columns == {
+    assert read_columns(workbook(tmp_path / "i.xlsx", data=ids)).columns == {
         "id": ["007", "7", "0010"],
         "x": ["1.0", "2.0", "3.5"],
     }
@@ -150,8 +141,10 @@ def test_whole_numbers_and_ids_stay_what_they_are(tmp_path):
 def test_names_that_became_dates_are_warned_of(tmp_path):
     genes = [datetime.date(2024, 3, 1), "2-Sep", "Sep-07", *GENES[3:]]
     rows = [["gene", *IDS], *([gene, *row] for gene, row in zip(genes, VALUES.T.tolist(), strict=True))]
-    path = write(tmp_path / "t.xlsx", data=rows, patients=PATIENTS)
-    with pytest.warns(bs.DataWarning, match=r"3 feature names of 7.*'2024-03-01', '2-Sep', 'Sep-07'.*MARCH1, SEPT2"):
+    path = workbook(tmp_path / "t.xlsx", data=rows, patients=PATIENTS)
+    with pytest.warns(
+        bs.DataWarning, match=r"3 feature names of 7.*'2024-03-01', '2-Sep', 'Sep-07'.*MARCH1, SEPT2"
+    ):
         table = read(f"{path}:data", labels=f"{path}:stage")
     np.testing.assert_allclose(means(table), EXPECTED, rtol=1e-14)
     text = "\n".join("\t".join(map(str, row)) for row in rows).replace("2024-03-01", "1-Mar")
@@ -164,27 +157,7 @@ def test_names_that_became_dates_are_warned_of(tmp_path):
 def test_names_that_are_no_dates_or_all_dates_are_not_warned_of(tmp_path, genes):
     genes = genes or [f"2024-03-{day:02d}" for day in range(1, 8)]
     rows = [["id", "stage", *genes], *ROWS[1:]]
-    assert read(write(tmp_path / "t.xlsx", data=rows), labels="stage").feature_names == tuple(genes)
-
-
-def ods(path, rows):
-    """Write a sheet after the public description of OpenDocument."""
-    def cell(value):
-        if isinstance(value, str):
-            return f'<table:table-cell office:value-type="string"><text:p>{value}</text:p></table:table-cell>'
-        return f'<table:table-cell office:value-type="float" office:value="{value!r}"/>'
-
-    body = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
-    names = " ".join(f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"' for n in ("office", "table", "text"))
-    content = (
-        f'<?xml version="1.0"?><office:document-content {names}><office:body><office:spreadsheet><table:table '
-        f'table:name="data">{body}</table:table></office:spreadsheet></office:body></office:document-content>'
-    )
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        archive.writestr("content.xml", content)
-        archive.writestr("META-INF/manifest.xml", "<manifest/>")
-    return path
+    assert read(workbook(tmp_path / "t.xlsx", data=rows), labels="stage").feature_names == tuple(genes)
 
 
 def test_opendocument(tmp_path):
@@ -194,7 +167,7 @@ def test_opendocument(tmp_path):
 
 
 def test_bytes_count_more_than_names(tmp_path):
-    path = write(tmp_path / "t.xlsx", data=ROWS).rename(tmp_path / "t.csv")
+    path = workbook(tmp_path / "t.xlsx", data=ROWS).rename(tmp_path / "t.csv")
     np.testing.assert_allclose(means(read(path, labels="stage")), EXPECTED, rtol=1e-14)
     text = tmp_path / "t.xls"  # as many programs call what they write with tabs
     text.write_text("\n".join("\t".join(map(str, row)) for row in ROWS) + "\n")
@@ -207,12 +180,12 @@ def test_bytes_count_more_than_names(tmp_path):
 def test_nothing_is_logged_by_the_reader(tmp_path, caplog):
     rows = [[*row, None, cell] for row, cell in zip(ROWS, ["odd", *(None for _ in IDS)], strict=True)]
     with caplog.at_level(logging.DEBUG):
-        read(write(tmp_path / "t.xlsx", data=rows), labels="stage", missing="omit", ignore=["odd"])
+        read(workbook(tmp_path / "t.xlsx", data=rows), labels="stage", missing="omit", ignore=["odd"])
     assert not [record for record in caplog.records if record.name.startswith("fastexcel")]
 
 
 def test_without_the_packages(tmp_path, monkeypatch):
-    path = write(tmp_path / "t.xlsx", data=ROWS)
+    path = workbook(tmp_path / "t.xlsx", data=ROWS)
     selection = bs.FixedSize(1).select(bs.screen(VALUES, STAGE))
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
@@ -247,4 +220,4 @@ def test_a_password_is_said(tmp_path):
 @pytest.mark.parametrize("rows", [[["only"]], [["a", "b"]], [["a", "b"], ["x", "y"]]])
 def test_sheets_without_a_table(tmp_path, rows):
     with pytest.raises((bs.FileError, bs.LabelError), match=r"t\.xlsx"):
-        read(write(tmp_path / "t.xlsx", data=rows), labels="a")
+        read(workbook(tmp_path / "t.xlsx", data=rows), labels="a")

@@ -47,12 +47,13 @@ _BYTES: tuple[tuple[bytes, str, str], ...] = (
     (b"\x93NUMPY", "a NumPy file", "Let its name end in .npy."),
     (b"%PDF", "a PDF document", "Export the table as CSV, or ask its authors for it."),
     (b"{\\rtf", "a text document (RTF)", _EXPORT),
-    (b"IDAT", "an Illumina intensity file (.idat)", _RAW),
+    (b"IDAT\x03\x00", "an Illumina intensity file (.idat)", _RAW),
     (b"[CEL]", "an Affymetrix CEL file", _RAW),
     (b"\x40\x00\x00\x00\x04\x00\x00\x00", "an Affymetrix CEL file", _RAW),
     (b"\x3b\x01\x00\x00", "an Affymetrix CEL or CHP file", _RAW),
     (b"BAM\x01", "a file of aligned reads (BAM)", _READS),
-    (b"CRAM", "a file of aligned reads (CRAM)", _READS),
+    (b"CRAM\x02", "a file of aligned reads (CRAM)", _READS),
+    (b"CRAM\x03", "a file of aligned reads (CRAM)", _READS),
     (b"@HD\t", "a file of aligned reads (SAM)", _READS),
     (b"@SQ\t", "a file of aligned reads (SAM)", _READS),
     (b"NCBI.sra", "an archive of reads (SRA)", _READS),
@@ -73,10 +74,10 @@ _BYTES: tuple[tuple[bytes, str, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     (b"\x89PNG", "a picture (PNG)", _EXPORT),
     (b"\xff\xd8\xff", "a picture (JPEG)", _EXPORT),
-    (b"GIF8", "a picture (GIF)", _EXPORT),
+    (b"GIF87a", "a picture (GIF)", _EXPORT),
+    (b"GIF89a", "a picture (GIF)", _EXPORT),
     (b"II*\x00", "a picture (TIFF)", _EXPORT),
     (b"MM\x00*", "a picture (TIFF)", _EXPORT),
-    (b"ORC", "an ORC file", "Write it anew as Parquet."),
     (b"Obj\x01", "an Avro file", "Write it anew as Parquet."),
     (HDF5, "an HDF5 file", "Tables are read from AnnData (.h5ad), MuData (.h5mu), loom and 10x files."),
     (OLE, "an old document of Microsoft Office (Word, PowerPoint)", _EXPORT),
@@ -88,6 +89,7 @@ _PICKLE = re.compile(rb"\x80[\x02-\x05](?:\x95.{8})?[c}\]\x8c(K]", re.DOTALL)
 _HTML = re.compile(rb"\s*(<!doctype html|<html|<head)", re.IGNORECASE)
 _FASTQ = re.compile(rb"@[^\n]+\n[A-Za-z.*-]+\r?\n\+")
 _FASTA = re.compile(rb">[^\n]+\n[A-Za-z*\r\n-]{20,}")
+_FCS = re.compile(rb"FCS[23]\.\d    ")
 _NAMES: dict[tuple[str, ...], tuple[str, str]] = {
     (".cel", ".chp", ".cdf"): ("an Affymetrix file", _RAW),
     (".idat",): ("an Illumina intensity file (.idat)", _RAW),
@@ -110,11 +112,20 @@ _NAMES: dict[tuple[str, ...], tuple[str, str]] = {
 }  # fmt: skip
 
 
+_READABLE = {
+    "workbook": "a workbook; let its name end in .xlsx or .ods",
+    "numpy": "an archive of NumPy; let its name end in .npz",
+}
+
+
 def check_foreign(name: str, start: bytes, *, by_name: bool = False) -> None:
     """Raise if a file with these first bytes (after decompression) is no table, and say what it is.
 
     ``by_name``: the bytes are no text either, so that the name may tell.
     """
+    if start.startswith(ZIP) and os.path.isfile(name):
+        kind = zip_kind(name)
+        raise FileError(f"{name} is not text but {_READABLE[kind]}.", kind="foreign")
     found = _r_file(name, start) or _by_bytes(start) or (_by_name(name) if by_name else None)
     if found is not None:
         raise FileError(f"{name} is not a table but {found[0]}. {found[1]}", kind="foreign")
@@ -158,6 +169,7 @@ _LOOKS: tuple[_Looks, ...] = (
     (_PICKLE.match, "a pickle of Python", _NOT_RUN),
     (_HTML.match, "a web page", _PAGE),
     (_FASTQ.match, "a file of reads (FASTQ)", _READS),
+    (_FCS.match, "a flow cytometry file (FCS)", _RAW),
     (_FASTA.match, "a file of sequences (FASTA)", _READS),
     (
         lambda start: start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml"),
