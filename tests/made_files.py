@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 import zipfile
 
 import anndata
@@ -166,4 +167,56 @@ _SOFT_HEAD = (
 def soft_family(path, *samples):
     text = (_SOFT_HEAD + "".join(samples)).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return path
+
+
+def old_workbook(path, rows):
+    """Write a sheet as Excel 97 did, after the public descriptions of BIFF8 and of compound files."""
+
+    def record(kind, content):
+        return struct.pack("<HH", kind, len(content)) + content
+
+    def cell(i, j, value):
+        where = struct.pack("<HHH", i, j, 0)
+        if isinstance(value, str):
+            return record(0x204, where + struct.pack("<HB", len(value), 0) + value.encode("latin-1"))
+        return record(0x203, where + struct.pack("<d", value))
+
+    begin, end = struct.Struct("<HHHHII"), record(0x0A, b"")
+    sheet = record(0x809, begin.pack(0x600, 0x10, 0, 1997, 0, 6))
+    sheet += b"".join(cell(i, j, value) for i, row in enumerate(rows) for j, value in enumerate(row)) + end
+    head = record(0x809, begin.pack(0x600, 5, 0, 1997, 0, 6))
+    place = len(head) + 4 + 8 + len("data") + len(end)
+    head += record(0x85, struct.pack("<IBBBB", place, 0, 0, len("data"), 0) + b"data") + end
+    stream = head + sheet
+    stream += bytes(-len(stream) % 512) if len(stream) > 4096 else bytes(4096 - len(stream))
+    n_sectors = len(stream) // 512
+    table = [
+        0xFFFFFFFD,
+        0xFFFFFFFE,
+        *range(3, n_sectors + 2),
+        0xFFFFFFFE,
+    ]  # the table itself, the folder, the stream
+    assert len(table) <= 128
+    table += [0xFFFFFFFF] * (128 - len(table))
+    header = (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
+    )
+    header += struct.pack("<IIIIIIIIII", 0, 1, 1, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0, 0)
+    header += b"\xff" * (512 - len(header))
+
+    def entry(name, kind, child, start, size):
+        text = (name + "\0").encode("utf-16-le") if name else b""
+        links = struct.pack("<BBIII", kind, 1, 0xFFFFFFFF, 0xFFFFFFFF, child)
+        return (
+            text.ljust(64, b"\0")
+            + struct.pack("<H", len(text))
+            + links
+            + bytes(36)
+            + struct.pack("<IQ", start, size)
+        )
+
+    folder = entry("Root Entry", 5, 1, 0xFFFFFFFE, 0) + entry("Workbook", 2, 0xFFFFFFFF, 2, len(stream))
+    folder += entry("", 0, 0xFFFFFFFF, 0, 0) * 2
+    path.write_bytes(header + struct.pack("<128I", *table) + folder + stream)
     return path

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import json
 import logging
 import sys
 
 import numpy as np
 import polars as pl
 import pytest
-from made_files import ods, workbook
+from commands import inside
+from made_files import ods, old_workbook, workbook
 from tables import whole
 
 import bayesieve as bs
@@ -166,6 +168,19 @@ def test_opendocument(tmp_path):
     assert table.record.form == "OpenDocument, sheet 'data'"
 
 
+def test_the_excel_of_long_ago(tmp_path):
+    table = read(old_workbook(tmp_path / "t.xls", ROWS), labels="stage")
+    np.testing.assert_allclose(means(table), EXPECTED, rtol=1e-14)
+    assert table.record.form == "Excel, sheet 'data'"
+
+
+def test_lines_are_counted_as_the_sheet_counts_them(tmp_path):
+    rows = [["Title"], [], *(list(row) for row in ROWS)]
+    rows[8][4] = "n.d."
+    with pytest.raises(bs.FileError, match=r"t.xlsx, line 9, column 'g2' \(field 5\): 'n.d.'"):
+        read(workbook(tmp_path / "t.xlsx", data=rows), labels="stage")
+
+
 def test_bytes_count_more_than_names(tmp_path):
     path = workbook(tmp_path / "t.xlsx", data=ROWS).rename(tmp_path / "t.csv")
     np.testing.assert_allclose(means(read(path, labels="stage")), EXPECTED, rtol=1e-14)
@@ -215,6 +230,27 @@ def test_a_password_is_said(tmp_path):
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
     with pytest.raises(bs.FileError, match="protected by a password"):
         read(path, labels="stage")
+
+
+def test_annotations_and_probabilities_from_workbooks(tmp_path, capfd, monkeypatch):
+    table = workbook(tmp_path / "t.xlsx", data=ROWS)
+    notes = [["gene", "symbol", "prior"], *([gene, f"S-{gene}", 0.1 + 0.1 * j] for j, gene in enumerate(GENES))]
+    book = workbook(tmp_path / "genes.xlsx", cover=[["Genes"]], notes=notes)
+    out = tmp_path / "list.csv"
+    prior = f"{book}:notes:prior"
+    for features in (f"{book}:notes", book):
+        found = inside(
+            capfd, monkeypatch, "screen", table, "-l", "stage", "--features", features, "-p", prior,
+            "--shuffles", "0", "--out", out, "--manifest", tmp_path / "m.json",
+        )  # fmt: skip
+        assert found.code == 0, found.err
+        ranked = pl.read_csv(out)
+        assert ranked["symbol"].to_list() == [f"S-{gene}" for gene in ranked["feature"]]
+    paths = [each["path"] for each in json.loads((tmp_path / "m.json").read_text())["inputs"]]
+    assert sorted(paths) == sorted(map(str, (table, book)))
+    found = inside(capfd, monkeypatch, "screen", table, "-l", "stage", "--features", f"{book}:note")
+    assert found.code == 2
+    assert "no sheet 'note'. Did you mean 'notes'?" in found.said
 
 
 @pytest.mark.parametrize("rows", [[["only"]], [["a", "b"]], [["a", "b"], ["x", "y"]]])

@@ -138,7 +138,7 @@ def check_outputs(spec: ScreenSpec, run: RunOptions) -> None:
 
 def check_exists(name: str, path: str | None) -> None:
     """Raise if the file of an option is not there."""
-    if path is not None and not Path(path).exists():
+    if path is not None and not Path(split_reference(path)[0]).exists():
         raise FileError(f"There is no file {path} (--{name}). Check the name and the folder.")
 
 

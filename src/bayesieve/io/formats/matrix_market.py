@@ -1,4 +1,4 @@
-"""Matrix Market files, with the files of names that stand beside them, and 10x folders; sparse throughout."""
+"""Matrix Market files with the files of names beside them, sparse throughout; folders of 10x and zarr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayesieve.io.formats.hdf5 import of_type
 from bayesieve.io.formats.numpy_files import SPARSE_ROWS, MatrixSamples, check_names
 from bayesieve.io.formats.stored_matrix import distinct_names
 from bayesieve.io.tables.roles import asks_for_labels, count_levels, no_such_column
-from bayesieve.io.tables.table import ReadOptions, SampleTable, label_text, samples_per_chunk
+from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, label_text, samples_per_chunk
 from bayesieve.io.text.files import ENDINGS, TextBytes, decompress
 from bayesieve.io.text.sniffing import split
 from bayesieve.utils import FileError, OptionError, Wording, check_file, list_names, option, wrap_read_errors
@@ -28,6 +28,38 @@ _MATRIX = re.compile(r"(.*?)(?:matrix|counts)?\.mtx(\.gz|\.bz2|\.xz|\.zst)?", re
 _HEADERS = {"gene", "genes", "gene_id", "geneid", "feature", "feature_id", "id", "ensembl_id", "barcode",
             "barcodes", "cell", "cell_id", "cellid", "sample", "name", "index", "", "x", "v1"}  # fmt: skip
 
+_ZARR = ("zarr.json", ".zgroup", ".zattrs", ".zmetadata")
+_TENX = ("filtered_feature_bc_matrix", "filtered_gene_bc_matrices", "outs")
+_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".h5ad", ".h5mu", ".h5", ".loom", ".xlsx", ".gct", ".gz")
+
+
+def open_folder(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
+    """Open a folder that holds one table."""
+    folder = Path(path)
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError as error:
+        raise FileError(f"{path} is a folder that cannot be looked into: {error.strerror or error}.") from None
+    if any(file.name in _ZARR for file in inside):
+        from bayesieve.io.formats.anndata_files import open_zarr  # noqa: PLC0415 - imports anndata's readers
+
+        return open_zarr(path, options)
+    matrices = [file for file in inside if file.name.lower().endswith((".mtx", ".mtx.gz", ".mtx.bz2"))]
+    if matrices:
+        usual = [file for file in matrices if file.name.lower().startswith("matrix.mtx")]
+        return _from_folder(path, usual or matrices, options)
+    deeper = [file.name for file in inside if file.name in _TENX or file.name.endswith("_bc_matrix.h5")]
+    if deeper:
+        raise FileError(
+            f"{path} is a folder without a matrix. Name what is in it: {os.path.join(path, deeper[0])}."
+        )
+    tables = [file.name for file in inside if file.name.lower().endswith(_TABLES)]
+    holds = f"Name the file in it: {list_names(tables, 4)}." if tables else "Name the file in it."
+    raise FileError(
+        f"{path} is a folder, and neither of 10x (matrix.mtx, features.tsv, barcodes.tsv) nor a zarr store. "
+        f"{holds}"
+    )
+
 
 def open_matrix_market(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable:
     """Open a Matrix Market file; names of features and samples stand in files beside it, if there are any."""
@@ -35,7 +67,7 @@ def open_matrix_market(path: str | os.PathLike[str], options: ReadOptions) -> Sa
     return _table(os.fspath(path), file, options)
 
 
-def open_tenx_folder(path: str | os.PathLike[str], matrices: Sequence[Path], options: ReadOptions) -> SampleTable:
+def _from_folder(path: str | os.PathLike[str], matrices: Sequence[Path], options: ReadOptions) -> SampleTable:
     """Open a folder with a matrix and the names of its features and barcodes."""
     name = os.fspath(path)
     if len(matrices) > 1:
@@ -64,7 +96,7 @@ def _table(path: str, file: Path, options: ReadOptions) -> SampleTable:
     chosen = of_type(path, [] if features is None else features.cells(2), options) or range(n_features)
     kept = [j for j in chosen if names[j] not in options.ignore]
     table = MatrixSamples(
-        path, "10x" if features is not None and samples is not None else "Matrix Market", samples_in,
+        path, _form(features, samples), samples_in,
         {"ignored": list(options.ignore)} if options.ignore else {}, tuple(names[j] for j in kept),
         read=lambda rows, which: X[rows, which], n_samples=n_samples, ids=ids,
         size=SPARSE_ROWS if is_sparse(X) else samples_per_chunk(n_features), options=options,
@@ -77,6 +109,11 @@ def _table(path: str, file: Path, options: ReadOptions) -> SampleTable:
     if asks_for_labels(options):
         table.candidates = {name: count_levels(cells, options.missing_words) for name, cells in columns.items()}
     return table
+
+
+def _form(features: _Names | None, samples: _Names | None) -> str:
+    tenx = features is not None and samples is not None and "barcodes" in os.path.basename(samples.path).lower()
+    return "10x" if tenx else "Matrix Market"
 
 
 @dataclass(frozen=True, slots=True)

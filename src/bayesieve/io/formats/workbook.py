@@ -27,6 +27,7 @@ from bayesieve.utils import (
 if TYPE_CHECKING:
     import polars as pl
 
+_LOGS = ("fastexcel", "_fastexcel", "calamine")
 _HEAD = 30  # rows that are looked at to tell headers from values
 _MOST_LISTED = 8
 _LOOK = 2**18
@@ -96,6 +97,11 @@ class _Sheet:
         return max(above, default=self.begin) + 1
 
     @property
+    def has_rows(self) -> bool:
+        """Whether it could be a table of anything."""
+        return self.n_rows > 1 and self.n_columns > 1
+
+    @property
     def is_table(self) -> bool:
         """Whether it could be a table of values."""
         return self.n_rows > 2 and len(self.numeric) >= min(2, self.n_columns - 1) > 0
@@ -137,19 +143,17 @@ class Workbook:
             )
         return found
 
-    def choose(self, column: str | None = None, what: str = "{}:SHEET") -> str:
-        """Return the only sheet that looks like a table, or the only one with that column; else ask."""
+    def choose(self, column: str | None = None, what: str = "{}:SHEET", *, numbers: bool = True) -> str:
+        """Return the only sheet that looks like a table (of numbers), or that has the column; else ask."""
         if len(self.names) == 1:
             return self.names[0]
         seen = [self.look(name) for name in self.names]
         having = [sheet for sheet in seen if column is not None and column in sheet.header]
-        tables = [sheet for sheet in having or seen if sheet.is_table or sheet in having]
+        tables = having or [sheet for sheet in seen if (sheet.is_table if numbers else sheet.has_rows)]
         if len(tables) == 1:
             return tables[0].name
         shown = ", ".join(map(str, (tables or seen)[:_MOST_LISTED]))
-        which = (
-            "several sheets that could be the table" if tables else "no sheet that looks like a table of numbers"
-        )
+        which = "several sheets that could be the table" if tables else "no sheet that looks like a table"
         raise OptionError(f"{self.path} has {which}: {shown}. Say which one: {what.format(self.path)}.")
 
     def look(self, name: str) -> _Sheet:
@@ -171,7 +175,8 @@ class Workbook:
             filled = [
                 c for c in body.columns if head[c].null_count() < head.height or body[c].null_count() < body.height
             ]
-            return _write(head[filled], decimal) + _write(body[filled], decimal), begin + 1
+            above = b"\n" * begin  # so that messages count lines as the sheet does
+            return above + _write(head[filled], decimal) + _write(body[filled], decimal), begin + 1
 
     def _values(self, name: str, first: int, decimal: str) -> pl.DataFrame:
         """Rows from the first one with values; numbers are exact, also among texts."""
@@ -268,9 +273,10 @@ def _reading(path: str) -> Iterator[Any]:
             f"{path} is a workbook, and reading it needs the package fastexcel: run python -m pip install "
             f'"bayesieve[excel]" ({error}). Or save the sheet as CSV.'
         ) from error
-    log = logging.getLogger("fastexcel")
-    level = log.level
-    log.setLevel(logging.CRITICAL)
+    logs = [logging.getLogger(name) for name in _LOGS]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
     try:
         with wrap_read_errors(
             path,
@@ -279,7 +285,8 @@ def _reading(path: str) -> Iterator[Any]:
         ):
             yield fastexcel
     finally:
-        log.setLevel(level)
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
 
 
 def open_workbook(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
@@ -303,11 +310,11 @@ def sheet_text(path: str, rest: str | None) -> tuple[str, bytes, str | None]:
     book = Workbook(path)
     before, colon, after = (rest or "").partition(":")
     if rest is None:
-        sheet, column = book.choose(what="{}:SHEET:COLUMN"), None
-    elif colon and before in book.names:
-        sheet, column = before, after or None
+        sheet, column = book.choose(what="{}:SHEET:COLUMN", numbers=False), None
+    elif colon and (before in book.names or not after):
+        sheet, column = book.sheet(before), after or None
     elif rest in book.names and not any(rest in book.look(name).header for name in book.names):
         sheet, column = rest, None
     else:
-        sheet, column = book.choose(rest, f"{{}}:SHEET:{rest}"), rest
+        sheet, column = book.choose(rest, f"{{}}:SHEET:{rest}", numbers=False), rest
     return sheet, book.text(sheet)[0], column

@@ -16,6 +16,14 @@ _SAFE = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_num
 _WIDE = ("feature", "degenerate_reason")
 
 
+def not_read_back(path: str) -> FileError:
+    """Say that a workbook is no store of results."""
+    return FileError(
+        f"{path} is a workbook, which keeps 15 digits of its numbers and is not read back. Screen again with "
+        "--out ending in .csv or .parquet, or save the sheet as CSV if it is all there is."
+    )
+
+
 def check_writer(path: str | os.PathLike[str]) -> Any:
     """Return the package that writes workbooks, or say how to get it."""
     try:

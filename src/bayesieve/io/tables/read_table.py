@@ -357,7 +357,7 @@ def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
 def _opener(path: str | os.PathLike[str], options: ReadOptions) -> tuple[str, str]:
     file = check_table(path)
     if file.is_dir():
-        return "formats.folders", "open_folder"
+        return "formats.matrix_market", "open_folder"
     suffix = plain_suffix(file)
     if suffix in _COLUMNAR:
         return "formats.columnar", "open_columnar"
