@@ -1,7 +1,7 @@
 """Workbooks and 10x folders against bare reading by polars and SciPy.
 
-Run with ``python benchmarks/formats.py`` (about two minutes, 500 MB of disk). Times are the best of several runs in
-turn; compare them within one run only.
+Run with ``python benchmarks/formats.py`` (about two minutes, 500 MB of disk). Times are the best of several
+runs in turn; compare them within one run only.
 """
 
 from __future__ import annotations

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesieve.io.tables.places import split_sheet
 from bayesieve.io.tables.table import MISSING_WORDS, FeatureTable, ReadOptions, SampleTable
@@ -32,6 +35,7 @@ _HEAD = 30  # rows that are looked at to tell headers from values
 _MOST_LISTED = 8
 _LOOK = 2**18
 _EXACT = 2.0**53
+_COPY = re.compile(r"(.*)_\d+", re.DOTALL)
 _MIDNIGHT = r"^(\d{4}-\d\d-\d\d)[T ]00:00:00(?:\.0+)?$"
 
 Cells = list[str | None]
@@ -84,17 +88,16 @@ class _Sheet:
     @property
     def numeric(self) -> list[int]:
         """Columns that hold numbers below the header."""
-        return [
-            j for j in range(self.n_columns) if _mostly_numbers([row[j] for row in self.rows[self.begin + 1 :]])
-        ]
+        below = self.rows[self.begin + 1 :]
+        return [j for j in range(self.n_columns) if _mostly_numbers([row[j] for row in below])]
 
     @property
     def first_values(self) -> int:
         """The first row that is not a header, a row of units or a row of labels."""
-        numeric = self.numeric
+        numeric, begin = self.numeric, self.begin
         texts = [sum(_is_text(row[j]) for j in numeric) for row in self.rows]
-        above = (k for k, n in enumerate(texts) if k > self.begin and n > len(numeric) / 2)
-        return max(above, default=self.begin) + 1
+        above = (k for k, n in enumerate(texts) if k > begin and n > len(numeric) / 2)
+        return max(above, default=begin) + 1
 
     @property
     def has_rows(self) -> bool:
@@ -165,6 +168,9 @@ class Workbook:
 
     def text(self, name: str, decimal: str = ".") -> tuple[bytes, int]:
         """Return a sheet as text with tabs between its cells, and the row its header stands in."""
+        plain = self._plain_text(name, decimal)
+        if plain is not None:
+            return plain, 1
         seen = self.look(name)
         if not seen.rows or not seen.header:
             raise FileError(f"{self.path}, sheet {name!r} is empty. Name another sheet: {self._list(self.names)}.")
@@ -178,9 +184,27 @@ class Workbook:
             above = b"\n" * begin  # so that messages count lines as the sheet does
             return above + _write(head[filled], decimal) + _write(body[filled], decimal), begin + 1
 
+    def _plain_text(self, name: str, decimal: str) -> bytes | None:
+        """Return a sheet as text from one reading, if it has a header in its first row and columns of one kind."""
+        with _reading(self.path):
+            sheet = self._reader.load_sheet(name, header_row=0, schema_sample_rows=None)
+            body = sheet.to_polars()
+            known = [(str(each.name), each.column_name_from) for each in sheet.selected_columns]
+        names = [text for text, _ in known]
+        twice = _COPY.fullmatch  # the reader writes name_1 for a name that is there before
+        if (
+            body.height == 0
+            or any(source != "looked_up" for _, source in known)
+            or any((found := twice(text)) and found[1] in names for text in names)
+            or _mixed(body)
+        ):
+            return None
+        head = _frame([[_clean(text) for text in names]], len(names))
+        with _reading(self.path):
+            return _write(head, decimal) + _write(_plain(body), decimal)
+
     def _values(self, name: str, first: int, decimal: str) -> pl.DataFrame:
         """Rows from the first one with values; numbers are exact, also among texts."""
-        import polars as pl  # noqa: PLC0415 - slow to import
 
         def load(dtypes: dict[int, str] | None = None) -> pl.DataFrame:
             sheet = self._reader.load_sheet(
@@ -190,8 +214,7 @@ class Workbook:
             return frame.rename({old: f"c{j}" for j, old in enumerate(frame.columns)})
 
         body = load()
-        texts = [j for j, dtype in enumerate(body.dtypes) if dtype == pl.String]
-        mixed = [j for j in texts if body[f"c{j}"].cast(pl.Float64, strict=False).is_not_null().any()]
+        mixed = _mixed(body)
         if mixed:  # calamine writes numbers among texts with nine decimals
             exact = load(dict.fromkeys(mixed, "float"))
             body = body.with_columns(_exact(body[f"c{j}"], exact[f"c{j}"], decimal) for j in mixed)
@@ -200,6 +223,14 @@ class Workbook:
     def _list(self, names: Sequence[str]) -> str:
         more = ", ..." if len(names) > _MOST_LISTED else ""
         return ", ".join(map(repr, names[:_MOST_LISTED])) + more
+
+
+def _mixed(body: pl.DataFrame) -> list[int]:
+    """Columns of texts, some of which are numbers."""
+    import polars as pl  # noqa: PLC0415 - slow to import
+
+    texts = [j for j, dtype in enumerate(body.dtypes) if dtype == pl.String]
+    return [j for j in texts if body.to_series(j).cast(pl.Float64, strict=False).is_not_null().any()]
 
 
 def _exact(texts: pl.Series, numbers: pl.Series, decimal: str) -> pl.Series:
@@ -216,13 +247,12 @@ def _plain(body: pl.DataFrame) -> pl.DataFrame:
     """Whole numbers without a point, dates without midnight, no empty rows."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    changed = []
+    numbers = [column for column in body.get_columns() if column.dtype.is_float()]
+    values = pl.DataFrame(numbers).to_numpy() if numbers else np.empty((0, 0))
+    whole = (np.isnan(values) | ((values == np.round(values)) & (np.abs(values) < _EXACT))).all(axis=0)
+    changed = [column.cast(pl.Int64) for column, is_whole in zip(numbers, whole.tolist(), strict=True) if is_whole]
     for column in body.get_columns():
-        if column.dtype.is_float() and ((column == column.round()) & (column.abs() < _EXACT)).all(
-            ignore_nulls=True
-        ):
-            changed.append(column.cast(pl.Int64))
-        elif column.dtype.is_temporal():
+        if column.dtype.is_temporal():
             changed.append(column.cast(pl.String).str.replace(_MIDNIGHT, "$1"))
         elif column.dtype == pl.String:
             changed.append(column.str.strip_chars().str.replace(_MIDNIGHT, "$1"))
