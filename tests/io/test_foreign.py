@@ -104,6 +104,16 @@ def test_foreign_files_are_named_for_what_they_are(tmp_path, name, content, word
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"), [("s.gmt", "gene sets"), ("g.gtf.gz", "genome"), ("a.fam", "variants")]
+)
+def test_texts_that_are_no_tables_are_told_by_their_name(tmp_path, name, words):
+    text = b"A\tB\tC\n1\t2\t3\n"
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    with pytest.raises(bs.FileError, match=f"not a table but .*{words}"):
+        bs.read_table(tmp_path / name, labels="A")
+
+
 def test_tables_are_not_taken_for_something_else(tmp_path):
     for k, first in enumerate(("A", ">x", "@id", "PK", "RDX", "id", "^a", "X", "IDATA")):
         path = tmp_path / f"{k}.csv"

@@ -98,7 +98,7 @@ def _table(path: str, file: Path, options: ReadOptions) -> SampleTable:
     table = MatrixSamples(
         path, _form(features, samples), samples_in,
         {"ignored": list(options.ignore)} if options.ignore else {}, tuple(names[j] for j in kept),
-        read=lambda rows, which: X[rows, which], n_samples=n_samples, ids=ids,
+        read=lambda rows, which: _block(X, rows, which), n_samples=n_samples, ids=ids,
         size=SPARSE_ROWS if is_sparse(X) else samples_per_chunk(n_features), options=options,
         columns={
             role: [label_text(cell, options.missing_words) for cell in columns[name]]
@@ -251,6 +251,15 @@ def _by_sample(matrix: Any, samples_in: str) -> Any:
     X = csr_matrix((data, (samples, features)), shape=shape)
     X.sum_duplicates()
     return X
+
+
+def _block(X: Any, part: slice, features: slice) -> Any:
+    """Return some samples with a range of the features; all features without a copy."""
+    if not is_sparse(X) or features != slice(None):
+        return X[part, features]
+    starts = X.indptr[part.start : part.stop + 1]
+    entries = slice(int(starts[0]), int(starts[-1]))
+    return type(X)((X.data[entries], X.indices[entries], starts - starts[0]), shape=(len(starts) - 1, X.shape[1]))
 
 
 def _smaller(data: Any) -> Any:

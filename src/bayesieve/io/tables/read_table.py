@@ -18,7 +18,7 @@ from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import TextBytes, first_bytes, plain_suffix
-from bayesieve.io.text.foreign import HDF5, OLE, ZIP, check_foreign
+from bayesieve.io.text.foreign import HDF5, OLE, TEXTS, ZIP, check_foreign
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import Model
@@ -366,6 +366,8 @@ def _opener(path: str | os.PathLike[str], options: ReadOptions) -> tuple[str, st
         known = start.startswith((HDF5, ZIP, b"PAR1", b"\x93NUMPY"))
         check_foreign(os.fspath(path), b"" if known else start)
         return ("formats.hdf5", "open_hdf5") if start.startswith(HDF5) else _OPENERS[suffix]
+    if suffix in TEXTS:
+        check_foreign(os.fspath(path), first_bytes(file), by_name=True)
     try:
         return _text_opener(file, options)
     except FileError as error:

@@ -100,6 +100,7 @@ _NAMES: dict[tuple[str, ...], tuple[str, str]] = {
     (".bam", ".cram", ".sam", ".sra"): ("a file of reads", _READS),
     (".vcf", ".bcf", ".bgen", ".bim", ".fam"): ("a file of variants", _VARIANTS),
     (".gtf", ".gff", ".gff3", ".bw", ".bigwig"): ("an annotation or a track of a genome", _GENOME),
+    (".gmt", ".gmx", ".grp"): ("a file of gene sets", "It names genes, not samples with values."),
     (".dta",): ("a Stata file", "In Stata: export delimited using table.csv."),
     (".sav", ".zsav"): ("an SPSS file", "In SPSS: SAVE TRANSLATE OUTFILE='table.csv' /TYPE=CSV /FIELDNAMES."),
     (".sas7bdat", ".xpt"): ("a SAS file", "In SAS: PROC EXPORT with DBMS=CSV."),
@@ -112,6 +113,7 @@ _NAMES: dict[tuple[str, ...], tuple[str, str]] = {
 }  # fmt: skip
 
 
+TEXTS = frozenset({".gmt", ".gmx", ".grp", ".gtf", ".gff", ".gff3", ".bim", ".fam", ".sam"})  # but no tables
 _READABLE = {
     "workbook": "a workbook; let its name end in .xlsx or .ods",
     "numpy": "an archive of NumPy; let its name end in .npz",
