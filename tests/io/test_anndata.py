@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from tables import dense, whole
 
 import bayesieve as bs
-from bayesieve.io.formats.anndata_files import open_annotated
+from bayesieve.io.formats.hdf5 import open_hdf5
 from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, samples_per_chunk
 
 anndata = pytest.importorskip("anndata")
@@ -54,7 +54,7 @@ def test_values(tmp_path, form, dtype, layer):
     path = write(cells(form, dtype), tmp_path / "a.h5ad")
     expected = {None: COUNTS[:, :4], "raw": COUNTS, "counts": COUNTS[:, :4] * 2}[layer]
     for memory in (1, 2**30):
-        with contextlib.closing(open_annotated(path, ReadOptions(layer=layer, memory=memory))) as table:
+        with contextlib.closing(open_hdf5(path, ReadOptions(layer=layer, memory=memory))) as table:
             assert isinstance(table, FeatureTable if form == "csc" else SampleTable)
             np.testing.assert_array_equal(whole(table), expected)
             assert table.form == ("AnnData" if layer is None else f"AnnData, layer {layer}")
@@ -64,7 +64,7 @@ def test_by_sample(tmp_path):
     path = write(cells("csr"), tmp_path / "a.h5ad")
     seen = []
     options = ReadOptions(labels="state", ignore=("g1",), progress=lambda done, total: seen.append((done, total)))
-    with contextlib.closing(open_annotated(path, options)) as table:
+    with contextlib.closing(open_hdf5(path, options)) as table:
         assert table.feature_ids == ("g0", "g2", "g3")
         (chunk,) = table.chunks(slice(1, 3))
         assert sp.issparse(chunk.values)
@@ -77,7 +77,7 @@ def test_by_sample(tmp_path):
 
 def test_by_feature(tmp_path):
     path = write(cells("csc"), tmp_path / "a.h5ad")
-    with contextlib.closing(open_annotated(path, ReadOptions(labels="state", ignore=("g1",), memory=1))) as table:
+    with contextlib.closing(open_hdf5(path, ReadOptions(labels="state", ignore=("g1",), memory=1))) as table:
         assert table.sample_ids == tuple(f"c{i}" for i in range(9))
         assert table.columns["labels"] == ["well", "sick", None] * 3
         chunks = list(table.chunks(np.array([8, 0, 3])))
@@ -88,7 +88,7 @@ def test_by_feature(tmp_path):
 def test_pieces_of_dense_values(tmp_path):
     values = np.random.default_rng(0).normal(size=(40, 60_000)).astype("f4")
     path = write(anndata.AnnData(values), tmp_path / "a.h5ad")
-    with contextlib.closing(open_annotated(path, ReadOptions(memory=1))) as table:
+    with contextlib.closing(open_hdf5(path, ReadOptions(memory=1))) as table:
         chunks = list(table.chunks(slice(7, 9)))
     assert [len(chunk.values) for chunk in chunks] == [samples_per_chunk(60_000)] * 2 + [8]
     np.testing.assert_array_equal(np.vstack([chunk.values for chunk in chunks]), values[:, 7:9])
@@ -106,7 +106,7 @@ def test_pieces_of_dense_values(tmp_path):
 )
 def test_labels(tmp_path, name, labels):
     path = write(cells(), tmp_path / "a.h5ad")
-    with contextlib.closing(open_annotated(path, ReadOptions(labels=name, id_column="donor"))) as table:
+    with contextlib.closing(open_hdf5(path, ReadOptions(labels=name, id_column="donor"))) as table:
         (chunk,) = table.chunks()
     assert chunk.columns["labels"][:3] == labels
     assert chunk.ids == [f"d{i}" for i in range(9)]
@@ -127,13 +127,13 @@ def test_labels(tmp_path, name, labels):
 def test_errors_say_what_to_do(tmp_path, options, kind, words):
     path = write(cells(), tmp_path / "a.h5ad")
     with pytest.raises(kind, match=words) as caught:
-        open_annotated(path, ReadOptions(**options))
+        open_hdf5(path, ReadOptions(**options))
     assert "a.h5ad" in str(caught.value)
 
 
 def test_known_ids(tmp_path):
     path = write(cells(), tmp_path / "a.h5ad")
-    with contextlib.closing(open_annotated(path, ReadOptions(known_ids=frozenset({"c3", "z"})))) as table:
+    with contextlib.closing(open_hdf5(path, ReadOptions(known_ids=frozenset({"c3", "z"})))) as table:
         (chunk,) = table.chunks()
     assert "labels" not in chunk.columns
 
@@ -142,21 +142,21 @@ def test_repeated_features(tmp_path):
     adata = cells()
     adata.var_names = ["g", "g", "h", "i"]
     with pytest.raises(bs.FileError, match=r"var_names_make_unique\(\)"):
-        open_annotated(write(adata, tmp_path / "a.h5ad"), ReadOptions(duplicates="error"))
+        open_hdf5(write(adata, tmp_path / "a.h5ad"), ReadOptions(duplicates="error"))
 
 
 def test_without_x_or_values(tmp_path):
     adata = cells()
     adata.X = None
     with pytest.raises(bs.FileError, match=r"no X\. Choose one of its layers: 'counts'"):
-        open_annotated(write(adata, tmp_path / "a.h5ad"), ReadOptions())
+        open_hdf5(write(adata, tmp_path / "a.h5ad"), ReadOptions())
     with pytest.raises(bs.FileError, match="no values"):
-        open_annotated(write(anndata.AnnData(np.zeros((0, 3))), tmp_path / "b.h5ad"), ReadOptions())
+        open_hdf5(write(anndata.AnnData(np.zeros((0, 3))), tmp_path / "b.h5ad"), ReadOptions())
 
 
 def test_numbers_that_mean_missing(tmp_path):
     path = write(cells("csr"), tmp_path / "a.h5ad")
-    with contextlib.closing(open_annotated(path, ReadOptions(missing_words=("2",)))) as table:
+    with contextlib.closing(open_hdf5(path, ReadOptions(missing_words=("2",)))) as table:
         np.testing.assert_array_equal(whole(table), np.where(COUNTS == 2, np.nan, COUNTS)[:, :4])
 
 
@@ -165,25 +165,25 @@ def test_foreign_files(tmp_path):
     with h5py.File(path, "w") as file:
         file["table"] = np.zeros((2, 2))
     with pytest.raises(bs.FileError, match="not an AnnData file"):
-        open_annotated(path, ReadOptions())
+        open_hdf5(path, ReadOptions())
     path.write_bytes(b"<html>not found</html>")
     with pytest.raises(bs.FileError, match="damaged"):
-        open_annotated(path, ReadOptions())
+        open_hdf5(path, ReadOptions())
     with pytest.raises(bs.FileError, match="no file"):
-        open_annotated(tmp_path / "b.h5ad", ReadOptions())
+        open_hdf5(tmp_path / "b.h5ad", ReadOptions())
 
 
 def test_without_the_package(tmp_path, monkeypatch):
     path = write(cells(), tmp_path / "a.h5ad")
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(bs.MissingExtraError, match=r'python -m pip install "bayesieve\[anndata\]"'):
-        open_annotated(path, ReadOptions())
+        open_hdf5(path, ReadOptions())
 
 
 @pytest.fixture
 def in_this_process(monkeypatch):
     """Do without the look from another process, which tests/io/test_crashes.py is about; it takes time."""
-    monkeypatch.setattr("bayesieve.io.formats.anndata_files._survive_crash", lambda path: contextlib.nullcontext())
+    monkeypatch.setattr("bayesieve.io.formats.hdf5._survive_crash", lambda path: contextlib.nullcontext())
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -194,7 +194,7 @@ def test_files_cut_short_raise(tmp_path, form):
         path = tmp_path / f"{number}.h5ad"
         path.write_bytes(good[:end])
         with pytest.raises(bs.FileError, match=path.name):
-            open_annotated(path, ReadOptions(labels="state"))
+            open_hdf5(path, ReadOptions(labels="state"))
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -210,7 +210,7 @@ def test_changed_numbers_read_or_raise(tmp_path, form, part):
             values[rng.integers(len(values))] = rng.integers(-(2**20), 2**20)
             file["X"][part][:] = values
         try:
-            with contextlib.closing(open_annotated(path, ReadOptions())) as table:
+            with contextlib.closing(open_hdf5(path, ReadOptions())) as table:
                 assert whole(table).shape == cells(form).shape
         except bs.FileError as error:
             assert path.name in str(error)  # noqa: PT017 - either is fine, but nothing else

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import bayesieve as bs
-from bayesieve.io.formats import anndata_files
+from bayesieve.io.formats import hdf5
 
 anndata = pytest.importorskip("anndata")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere a process does not die of a signal")
@@ -22,9 +22,9 @@ KILLED = "import os, signal\nos.kill(os.getpid(), signal.{})\n"
 COMMAND = """
 import sys
 from bayesieve.cli import command
-from bayesieve.io.formats import anndata_files
+from bayesieve.io.formats import hdf5
 look, *sys.argv[1:] = sys.argv[1:]
-anndata_files._LOOK_THROUGH = look or anndata_files._LOOK_THROUGH
+hdf5._LOOK_THROUGH = look or hdf5._LOOK_THROUGH
 command()
 """
 
@@ -48,7 +48,7 @@ def start(table, look="", labels="y", **options):
 
 @pytest.mark.parametrize("death", ["SIGABRT", "SIGSEGV"])
 def test_a_crash_of_the_reading_library_is_an_error(table, monkeypatch, death):
-    monkeypatch.setattr(anndata_files, "_LOOK_THROUGH", KILLED.format(death))
+    monkeypatch.setattr(hdf5, "_LOOK_THROUGH", KILLED.format(death))
     with pytest.raises(bs.FileError, match=death) as caught:
         bs.read_table(table, labels="y")
     assert caught.value.message.kind == "crash"
@@ -57,13 +57,13 @@ def test_a_crash_of_the_reading_library_is_an_error(table, monkeypatch, death):
 
 @pytest.mark.parametrize("look", ["raise SystemExit(3)", "import no_such_module"])
 def test_only_a_crash_counts(table, monkeypatch, look):
-    monkeypatch.setattr(anndata_files, "_LOOK_THROUGH", look)
+    monkeypatch.setattr(hdf5, "_LOOK_THROUGH", look)
     assert bs.read_table(table, labels="y").class_counts == {"a": 6, "b": 6}
 
 
 def test_the_look_goes_through_the_whole_file_and_stops_at_damage(table):
     def look():
-        command = [sys.executable, "-c", anndata_files._LOOK_THROUGH, str(table)]
+        command = [sys.executable, "-c", hdf5._LOOK_THROUGH, str(table)]
         return subprocess.run(command, capture_output=True, check=False).returncode
 
     assert look() == 0

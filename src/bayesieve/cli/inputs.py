@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.cli.console import Talk
-from bayesieve.io import ClassMap, is_statistics_file, read_statistics, read_table
+from bayesieve.io import ClassMap, check_table, is_statistics_file, read_statistics, read_table
 from bayesieve.screening import RunRecord, ScreenSpec, SiteView, view_genes
-from bayesieve.utils import DataWarning, LabelError, Message, OptionError, check_file, option, plural, warn
+from bayesieve.utils import DataWarning, LabelError, Message, OptionError, option, plural, warn
 
 if TYPE_CHECKING:
     from bayesieve.data import GeneMap
@@ -104,7 +104,7 @@ def read_input(
     keep_values: bool = False,
 ) -> Input:
     """Read the table or statistics file of a command, and reduce it to what the model needs."""
-    check_file(spec.table)
+    check_table(spec.table)
     if spec.table.lower().endswith((".parquet", ".pq")) and is_statistics_file(spec.table):
         return _read_statistics(spec)
     model = None if spec.model == "gaussian" else spec.make_model()

@@ -31,12 +31,14 @@ JsonLog = Annotated[bool, typer.Option("--json-log", help="Messages on standard 
 TALKING = tuple(Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kind)
                 for name, kind in (("quiet", Quiet), ("verbose", Verbose), ("json_log", JsonLog)))
 
-TABLE = argument("table", Path, "CSV, TSV or TXT (also .gz .bz2 .xz .zst), Parquet, Arrow/Feather, .h5ad, GEO "
-                 "series matrix, GCT, .npy/.npz, or a statistics file.")
+TABLE = argument("table", Path, "CSV, TSV or TXT (also .gz .bz2 .xz .zst), Excel or OpenDocument (FILE.xlsx:SHEET "
+                 "names a sheet), Parquet, Arrow/Feather, .h5ad, .h5mu, zarr, .loom, 10x folder or .h5, .mtx, GEO "
+                 "series matrix or SOFT family, GCT, .npy/.npz, or a statistics file.")
 CLASSES = option("classes", str | None, None, INPUT, 'Merge, pick, name and order: "early=1,adenoma; late=2,3,4".',
                  "-c", metavar="CLASSES")
 SOURCE = (
-    option("labels", str | None, None, INPUT, "Class of each sample: a column of the table, or FILE:COLUMN.", "-l",
+    option("labels", str | None, None, INPUT, "Class of each sample: a column of the table, or FILE:COLUMN; of a "
+           "workbook also FILE.xlsx:SHEET:COLUMN.", "-l",
            metavar="COLUMN"),
     CLASSES,
     option("samples_in", words("rows", "columns") | None, None, INPUT, "Found out from the labels if not given."),
@@ -58,7 +60,9 @@ SOURCE = (
     option("delimiter", str | None, None, INPUT, "Between fields; found out if not given.", metavar="MARK"),
     option("skip_rows", int, 0, INPUT, "Lines of text above the header; found out where certain.", metavar="N",
            min=0),
-    option("layer", str | None, None, INPUT, "AnnData: a layer, or raw; X if not given.", metavar="NAME"),
+    option("layer", str | None, None, INPUT, "AnnData, loom: a layer, or raw; X if not given.", metavar="NAME"),
+    option("modality", str | None, None, INPUT, "MuData: a modality; 10x: a feature type; GEO SOFT: a platform.",
+           metavar="NAME"),
     option("memory", int | None, None, INPUT, "For data, e.g. 300MB; half of what is free if not given.",
            parser=parse_memory, metavar="SIZE"),
     option("threads", int | None, None, INPUT, "All cores if not given.", metavar="N", min=1),
@@ -130,8 +134,8 @@ FINDINGS = (
     option("seed", int | None, None, OUTPUT, "Of shuffles and permutations; 0 by default.", metavar="N",
            min=0),
 )
-OUT = option("out", Path | None, None, OUTPUT, ".csv, .tsv, .parquet or .json; standard output (CSV) if not "
-             "given.", "-o", metavar="FILE")
+OUT = option("out", Path | None, None, OUTPUT, ".csv, .tsv, .xlsx, .parquet or .json; standard output (CSV) if "
+             "not given.", "-o", metavar="FILE")
 REPORT_VALUES = option(
     "report_values", int | None, None, OUTPUT,
     "Features whose values go into the report, 500 if not given; 0 leaves out all about single samples.",

@@ -114,9 +114,14 @@ def files_read(spec: ScreenSpec, run: RunOptions) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in named.items():
         path = split_reference(value)[0] if isinstance(value, str) else ""
-        if path and os.path.isfile(path):
-            found.setdefault(path, name)
+        for file in [path] if os.path.isfile(path) else _files_in(path) if name == "table" else []:
+            found.setdefault(file, name)
     return found
+
+
+def _files_in(folder: str) -> list[str]:
+    """Return the files of a table that is a folder (10x, zarr)."""
+    return sorted(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
 
 
 def check_targets(read: Mapping[str, str], targets: Mapping[str, Any]) -> None:
@@ -158,7 +163,7 @@ def check_outputs(spec: ScreenSpec, run: RunOptions) -> None:
 
 def check_exists(name: str, path: str | None) -> None:
     """Raise if the file of an option is not there."""
-    if path is not None and not Path(path).exists():
+    if path is not None and not Path(split_reference(path)[0]).exists():
         raise FileError(f"There is no file {path} (--{name}). Check the name and the folder.")
 
 

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from bayesieve.cli.inputs import read_input
 from bayesieve.cli.outputs import RunOptions, check_targets, files_read, write_config
 from bayesieve.data import NEEDS_ALL_SAMPLES
-from bayesieve.io import is_statistics_file, read_statistics, unstable_numbers, write_statistics
+from bayesieve.io import check_table, is_statistics_file, read_statistics, unstable_numbers, write_statistics
 from bayesieve.screening import ScreenSpec
 from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
-from bayesieve.utils import DataWarning, OptionError, check_file, check_writable, warn
+from bayesieve.utils import DataWarning, OptionError, check_writable, warn
 
 
 def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> None:
@@ -24,8 +24,7 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
             f"--transform {spec.transform} looks at all samples of a feature at once, so that its statistics "
             "could not be merged with those of another site. Use none, log2, log1p or logit."
         )
-    check_file(spec.table)
-    if is_statistics_file(spec.table):
+    if check_table(spec.table).is_file() and is_statistics_file(spec.table):
         raise OptionError(f"{spec.table} is a statistics file already; merge such files with bayesieve merge.")
     _check_ending(out)
     run.check_targets(files_read(spec, run))

@@ -43,9 +43,11 @@ class ScreenSpec:
 
     Parameters
     ----------
-    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, na_values, missing,
+    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, modality,
     duplicates, skip_rows, keep
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
+    na_values, missing
+        Missing values, as for :func:`bayesieve.read_table`.
     transform
         What is done to every value.
     model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
@@ -78,6 +80,7 @@ class ScreenSpec:
     delimiter: str | None = spec_field(None, read.text, to="read_table")
     skip_rows: int = spec_field(0, read.whole(0), to="read_table")
     layer: str | None = spec_field(None, read.text, to="read_table")
+    modality: str | None = spec_field(None, read.text, to="read_table")
     model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial"))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")

@@ -19,9 +19,11 @@ import numpy.typing as npt
 
 from bayesieve.io.tables.roles import (
     ID_NAMES,
+    asks_for_labels,
     check_distinct,
     check_features,
     check_ignored,
+    count_levels,
     matches,
     no_match,
     no_sample_column,
@@ -44,6 +46,7 @@ from bayesieve.utils import FileError, IntArray, check_file, wrap_read_errors
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}
+_MOST_CODED = 20
 _PANDAS_INDEX = "__index_level_0__"
 
 
@@ -90,6 +93,12 @@ class ColumnarFile:
     def numeric(self, names: Sequence[str]) -> list[str]:
         """Return those columns that hold numbers or truth values."""
         return [name for name in names if _is_number(self.dtypes[name])]
+
+    def few_levels(self, names: Sequence[str]) -> list[str]:
+        """Return those columns that hold texts, truth values or a few whole numbers; no numbers if many do."""
+        coded = [name for name in names if self.dtypes[name].is_integer() or str(self.dtypes[name]) == "Boolean"]
+        coded = coded if len(coded) <= _MOST_CODED else []
+        return [*(name for name in names if name in self.text), *coded]
 
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, empty where it is missing."""
@@ -217,6 +226,7 @@ def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list
     if not features:
         raise FileError(f"{file.path} has no column with numbers besides ids, labels and ignored columns.")
     words = options.missing_words
+    could_be = [name for name in other if name not in file.index] if asks_for_labels(options) else []
     return (_CategoriesInRows if categories else _SamplesInRows)(
         path=file.path,
         form=file.form,
@@ -230,6 +240,7 @@ def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list
         file=file,
         options=options,
         features=features,
+        candidates={name: count_levels(file.column(name), words) for name in file.few_levels(could_be)},
     )
 
 

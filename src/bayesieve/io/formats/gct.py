@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from bayesieve.io.tables.roles import check_distinct, no_match, no_such_column
+from bayesieve.io.tables.roles import asks_for_labels, check_distinct, count_levels, no_match, no_such_column
 from bayesieve.io.tables.table import FeatureTable, ReadOptions
 from bayesieve.io.text.layout import Layout, label_from_text
 from bayesieve.io.text.reader import Source, TextFeatures, head_lines
@@ -42,12 +42,14 @@ def open_gct(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTable
     for role, annotation in options.columns.items():
         every = _annotation(name, lines[3:skipped], first, shape.n_samples, annotation, options.missing_words)
         columns[role] = [every[f - first] for f in values]
+    rows = _annotations(lines[3:skipped], first) if asks_for_labels(options) else {}
     source = Source(name, Form("\t", tuple(names), skipped), replace(options, decimal="."))
     chosen = tuple(names[f] for f in values)
     form = f"GCT {lines[0].strip()[1:]}"
     return TextFeatures(
         name, form, "columns", left_out, chosen, len(chosen), columns,
         source=source, layout=Layout("columns", 0, values), n_declared=shape.n_features,
+        candidates={key: count_levels(cells, options.missing_words) for key, cells in rows.items()},
     )  # fmt: skip
 
 
@@ -77,10 +79,14 @@ def _shape(name: str, lines: list[str]) -> _Shape:
     return _Shape(*sizes) if needed == 4 else _Shape(sizes[0], sizes[1], 1, 0)
 
 
+def _annotations(lines: list[str], first: int) -> dict[str, list[str]]:
+    return {cells[0]: cells[first:] for cells in (split(line, "\t") for line in lines) if cells}
+
+
 def _annotation(
     name: str, lines: list[str], first: int, n_samples: int, key: str, words: tuple[str, ...]
 ) -> list[str | None]:
-    rows = {cells[0]: cells[first:] for cells in (split(line, "\t") for line in lines) if cells}
+    rows = _annotations(lines, first)
     if key not in rows:
         raise no_such_column(name, key, list(rows), "sample annotation")
     cells = rows[key]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+from bayesieve.io.tables.roles import asks_for_labels, count_levels, describe_candidates
 from bayesieve.io.tables.table import FeatureTable, ReadOptions
 from bayesieve.io.text.files import TextBytes
 from bayesieve.io.text.layout import label_from_text
@@ -40,9 +41,12 @@ def open_series(path: str | os.PathLike[str], options: ReadOptions) -> FeatureTa
         ) from None
     assert isinstance(table, FeatureTable)
     assert table.sample_ids is not None
-    found = sample_lines(lines, names[1:], options.missing_words) if options.columns else {}
+    asked = asks_for_labels(options)
+    found = sample_lines(lines, names[1:], options.missing_words) if options.columns or asked else {}
+    if asked:
+        table.candidates = {key: count_levels(column) for key, column in found.items()}
     for role, key in options.columns.items():
-        column = dict(zip(names[1:], _characteristic(name, key, found), strict=True))
+        column = dict(zip(names[1:], find_characteristic(name, key, found), strict=True))
         table.columns = {**table.columns, role: [column[sample] for sample in table.sample_ids]}
     return table
 
@@ -101,13 +105,14 @@ def sample_lines(lines: list[str], samples: list[str], words: tuple[str, ...] = 
     return found
 
 
-def _characteristic(path: str, name: str, found: Annotations) -> list[str | None]:
+def find_characteristic(path: str, name: str, found: Annotations) -> list[str | None]:
+    """Return what is said of the samples under a name, whatever its case; or say which names there are."""
     folded = {key.casefold(): key for key in found}
     key = name if name in found else folded.get(name.casefold())
     if key is not None:
         return found[key]
-    useful = [key for key, column in found.items() if 1 < len({*column} - {None}) <= len(column) / 2]
+    useful = describe_candidates({key: count_levels(column) for key, column in found.items()})
     raise LabelError(
         f"{path} has no sample characteristic {name!r}.{did_you_mean(name, found)} Those that take several "
-        f"values: {', '.join(repr(key) for key in useful[:12]) or 'none'}."
+        f"values: {useful or 'none'}."
     )

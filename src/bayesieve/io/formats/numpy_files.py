@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,11 @@ import numpy as np
 
 from bayesieve.data import is_sparse
 from bayesieve.io.tables.roles import (
+    asks_for_labels,
     check_distinct,
     check_features,
     check_ignored,
+    count_levels,
     matches,
     no_match,
     no_such_column,
@@ -229,13 +231,30 @@ def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable
             roles = _roles(path, names, options)
             roles = roles if "X" in roles else {"X": _only_table(path, archive, set(roles.values())), **roles}
             parts = {role: archive[name] for role, name in roles.items()}
+            asked = [name for name in names if name not in roles.values()] if asks_for_labels(options) else []
+            others = _plain_arrays(archive, asked)
     if sparse is not None:
         return _alone(path, "SciPy sparse matrix", sparse, options)
     table = _table(path, "NumPy archive", parts["X"], parts, options)
+    n_samples = parts["X"].shape[1 if table.samples_in == "columns" else 0]
+    table.candidates = {
+        name: count_levels(values, options.missing_words)
+        for name, values in others.items()
+        if values.shape == (n_samples,)
+    }
     other = [name for name in names if name not in roles.values()]
     if other:
         table.left_out["other arrays"] = other
     return table
+
+
+def _plain_arrays(archive: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Those arrays that hold no Python objects."""
+    found = {}
+    for name in names:
+        with suppress(ValueError):
+            found[name] = archive[name]
+    return found
 
 
 def _roles(path: str, names: Sequence[str], options: ReadOptions) -> dict[str, str]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from bayesieve.data import Label
 from bayesieve.io.formats.columnar import ColumnarFile
+from bayesieve.io.results.workbook import not_read_back
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.stats import Moments
@@ -183,9 +184,10 @@ def read_stored_table(path: str | os.PathLike[str]) -> StoredTable:
     """Read the columns of a result file: delimited text, Parquet or JSON."""
     name = os.fspath(check_file(path))
     ending = plain_suffix(name)
-    if ending in (".parquet", ".pq"):
-        return _from_parquet(name)
-    return _from_json(name) if ending == ".json" else _from_text(name)
+    if ending == ".xlsx":
+        raise not_read_back(name)
+    readers = {".parquet": _from_parquet, ".pq": _from_parquet, ".json": _from_json}
+    return readers.get(ending, _from_text)(name)
 
 
 def _from_text(path: str) -> StoredTable:

@@ -1,4 +1,4 @@
-"""write_result(): the ranked table of a screen with its record, as CSV, TSV, Parquet or JSON."""
+"""write_result(): the ranked table of a screen with its record, as CSV, TSV, Excel, Parquet or JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Part = Callable[[IntArray], Columns]
 About = Mapping[str, Any]
 _CHUNK = 2**15  # rows
 _FEW = 10_000  # rows that are written before polars could be imported
-_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".json")
+_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".json")
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
@@ -35,6 +35,10 @@ def check_ending(path: str | os.PathLike[str]) -> str:
         raise OptionError(
             f"Cannot tell the format of {os.fspath(path)} by its ending {ending!r}. Use {', '.join(_ENDINGS)}."
         )
+    if ending == ".xlsx":
+        from bayesieve.io.results.workbook import check_writer  # noqa: PLC0415 - an extra
+
+        check_writer(path)
     return ending
 
 
@@ -64,13 +68,14 @@ def write_result(
     """Write a result so that :func:`bayesieve.read_result` gives the same again, to the last bit of its log-odds.
 
     The record of the run (model, prior, rule, findings) goes into a Parquet or JSON file; a text table gets it as
-    a file beside it, ``ranked.csv.json`` for ``ranked.csv``. The record names no sample; the table does so only in
+    a file beside it, ``ranked.csv.json`` for ``ranked.csv``. A workbook is for people to look at: Excel keeps 15
+    digits, so that it is not read back. The record names no sample; the table does so only in
     the column ``culprit`` of a fragility.
 
     Parameters
     ----------
     path
-        The file to write or replace: .csv, .tsv, .txt, .parquet or .json.
+        The file to write or replace: .csv, .tsv, .txt, .xlsx, .parquet or .json.
     selection
         The list of a rule.
     record
@@ -200,6 +205,10 @@ def write_results(
     with replacing(path) as file:
         if ending == ".parquet":
             _parquet(file, _take(columns, order), about())
+        elif ending == ".xlsx":
+            from bayesieve.io.results.workbook import write_workbook  # noqa: PLC0415 - an extra
+
+            write_workbook(os.fspath(path), file, _take(columns, order), about())
         elif ending == ".json":
             file.write(_json(_take(columns, order), about()).encode("utf-8", "surrogatepass"))
         else:

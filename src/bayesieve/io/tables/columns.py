@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bayesieve.io.tables.places import WORKBOOKS, split_sheet
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.parsing import COMMA
@@ -74,9 +75,15 @@ class Columns:
 
 
 def split_reference(reference: str) -> tuple[str, str | None]:
-    """Split ``file.csv:column`` into its two parts; the column may be left out, and its name may hold colons."""
+    """Split ``file.csv:column`` into its two parts; the column may be left out, and its name may hold colons.
+
+    The second part of ``book.xlsx:sheet:column`` is ``sheet:column``.
+    """
     if Path(reference).exists():
         return reference, None
+    book, rest = split_sheet(reference)
+    if rest is not None:
+        return book, rest
     places = [k for k, letter in enumerate(reference) if letter == ":" and 0 < k < len(reference) - 1]
     parts: list[tuple[str, str | None]] = [(reference[:k], reference[k + 1 :]) for k in places]
     there = [part for part in parts if Path(part[0]).is_file()]
@@ -87,7 +94,15 @@ def split_reference(reference: str) -> tuple[str, str | None]:
 def is_reference(text: str) -> bool:
     """Tell whether a text names a file (with or without a column) rather than a column alone."""
     path = split_reference(text)[0]
-    return Path(path).is_file() or plain_suffix(path) in _TABLES
+    return Path(path).exists() or plain_suffix(path) in {*_TABLES, *WORKBOOKS}
+
+
+def read_reference(reference: str, *, encoding: str | None = None) -> tuple[Columns, str | None]:
+    r"""Read the small table that ``FILE:COLUMN`` names; return it and the column, if one is named."""
+    path, column = split_reference(reference)
+    if _is_workbook(path):
+        return _from_workbook(path, column)
+    return read_columns(path, encoding=encoding), column
 
 
 def read_columns(
@@ -96,6 +111,9 @@ def read_columns(
     r"""Read a small table: delimited text, compressed or not, or Parquet."""
     if plain_suffix(path) in _SUFFIXES:
         return _from_parquet(os.fspath(path))
+    book, sheet = split_sheet(path)
+    if _is_workbook(book):
+        return _from_workbook(book, None if sheet is None else f"{sheet}:")[0]
     with TextBytes(path, encoding) as stream:
         data = b"".join(iter(lambda: stream.read(_BLOCK), b""))
         name = stream.name
@@ -106,11 +124,30 @@ def read_columns(
             f"{name} is not UTF-8 text.",
             hint=("Name its encoding, for example ", option("encoding", "latin-1"), "."),
         ) from None
+    return _from_text(name, text, plain_suffix(path), named_delimiter(delimiter))
+
+
+def _from_text(name: str, text: str, suffix: str, delimiter: str | None) -> Columns:
     lines = text.split("\n")
     head = [line.rstrip("\r") for line in lines[:50]]
-    form = sniff(name, head, plain_suffix(path), named_delimiter(delimiter), ".")
+    form = sniff(name, head, suffix, delimiter, ".")
     body = "\n".join(lines[form.skipped :])
     return Columns(name, _table(name, form.names, body, form.delimiter, form.skipped))
+
+
+def _is_workbook(path: str) -> bool:
+    if plain_suffix(path) not in WORKBOOKS:
+        return False
+    from bayesieve.io.formats.workbook import is_workbook  # noqa: PLC0415 - rarely wanted
+
+    return is_workbook(path)
+
+
+def _from_workbook(path: str, rest: str | None) -> tuple[Columns, str | None]:
+    from bayesieve.io.formats.workbook import sheet_text  # noqa: PLC0415 - rarely wanted
+
+    sheet, content, column = sheet_text(path, rest)
+    return _from_text(f"{path}:{sheet}", content.decode(), ".tsv", "\t"), column
 
 
 def _table(
@@ -150,8 +187,8 @@ def numbers_by_feature(
     reference: str, feature_ids: Sequence[str], what: str, *, encoding: str | None = None
 ) -> list[float]:
     r"""Read one number per feature from ``file.csv:column``, matched by feature id."""
-    path, column = split_reference(reference)
-    table = read_columns(path, encoding=encoding)
+    table, column = read_reference(reference, encoding=encoding)
+    path = table.path
     key, known = table.id_column(feature_ids)
     if not known:
         raise FileError(

@@ -7,29 +7,34 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from bayesieve.data import check_transform
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
-from bayesieve.io.tables.columns import Columns, is_reference, read_columns, split_reference
+from bayesieve.io.tables.columns import Columns, is_reference, read_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, find_match
 from bayesieve.io.tables.metadata import find_metadata
+from bayesieve.io.tables.places import check_table
+from bayesieve.io.tables.roles import asks_for_labels, describe_candidates
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
-from bayesieve.io.text.files import TextBytes, plain_suffix
+from bayesieve.io.text.files import TextBytes, first_bytes, plain_suffix
+from bayesieve.io.text.foreign import HDF5, OLE, TEXTS, ZIP, check_foreign
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
 from bayesieve.models import Model
 from bayesieve.utils import (
     DataWarning,
+    FileError,
     LabelError,
     OptionError,
     check_choice,
-    check_file,
     check_missing,
     did_you_mean,
+    list_names,
     option,
 )
 
@@ -60,6 +65,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     delimiter: str | None = None,
     skip_rows: int = 0,
     layer: str | None = None,
+    modality: str | None = None,
     memory: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -67,16 +73,19 @@ def read_table(  # noqa: PLR0913 - every option of the command line
 ) -> Summary:
     r"""Read a file once and reduce it to the sufficient statistics that a screen needs.
 
-    Text (CSV, TSV, TXT; gzip, bzip2, xz, zstd), Parquet, Arrow/Feather, AnnData, GEO series matrix,
-    GCT and NumPy files. The file may be larger than memory.
+    Text (CSV, TSV, TXT; gzip, bzip2, xz, zstd), Excel and OpenDocument, Parquet, Arrow/Feather, AnnData (h5ad,
+    zarr), MuData, loom, 10x (folder, h5), Matrix Market, GEO (series matrix, SOFT family), GCT and NumPy files.
+    The file may be larger than memory, unless it is a workbook, Matrix Market or SOFT.
 
     Parameters
     ----------
     path
-        The file.
+        The file, or the folder of 10x or zarr. ``"table.xlsx:Sheet2"`` names a sheet; without it the only sheet
+        that looks like a table is taken.
     labels
         The class of each sample: a column of the table (obs column, GEO characteristic, label row), or
-        a column of another file, ``"pheno.csv:stage"``, matched by sample id.
+        a column of another file, ``"pheno.csv:stage"``, matched by sample id. Of a workbook ``"pheno.xlsx:stage"``
+        names a column, ``"pheno.xlsx:Sheet2:stage"`` a sheet and a column.
     classes
         Which labels make up which class, ``"early=1,adenoma; late=2,3,4"``, or just their order,
         ``"control, case"``. Other samples are left out. By default every label is a class, sorted.
@@ -118,7 +127,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     skip_rows
         Lines of text above the header, which are skipped; found out where that is certain.
     layer
-        AnnData: a layer, or ``"raw"``; X when not given.
+        AnnData and loom: a layer, or ``"raw"``; X when not given.
+    modality
+        MuData: the modality to read. 10x: features of one type only, ``"Gene Expression"``. GEO SOFT: a platform.
     memory
         Bytes that may be used for data; half of what is free by default.
     n_threads
@@ -161,7 +172,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress, categories=_categories(model, transform),
-        duplicates=duplicates, skip_rows=skip_rows,
+        duplicates=duplicates, skip_rows=skip_rows, modality=modality,
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
@@ -197,7 +208,7 @@ def _label_files(options: ReadOptions) -> list[Columns]:
     """Read the label file, if there is one."""
     if options.labels is None or not is_reference(options.labels):
         return []
-    return [read_columns(split_reference(options.labels)[0], encoding=options.encoding)]
+    return [read_reference(options.labels, encoding=options.encoding)[0]]
 
 
 def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
@@ -270,7 +281,7 @@ def open_samples(
                 f" both name {column!r}. Classes and {role} are two things.",
                 hint="Change one.",
             )
-    check_file(path)
+    check_table(path)
     inside = {role: column for role, column in extras.items() if not is_reference(column)}
     options = replace(options, described=inside)
     known = _read_known(options) if options.labels is not None and is_reference(options.labels) else None
@@ -278,7 +289,9 @@ def open_samples(
     table = open_table(path, opened) if known is None else _open_known(path, opened, known)
     try:
         if known is None:
-            labeller = Labeller(encoder, candidates=tuple(table.left_out.get("not numeric", ())))
+            labeller = Labeller(encoder, candidates=_candidates(table))
+            if asks_for_labels(opened) and "labels" not in getattr(table, "columns", {}):
+                raise labeller.no_labels(table.path)
         else:
             labeller = _by_id(table, known, encoder, options)
         found = {
@@ -291,6 +304,15 @@ def open_samples(
         table.close()
         raise
     return table, labeller, found
+
+
+def _candidates(table: SampleTable | FeatureTable) -> str:
+    """Say which columns could hold labels, for a user who did not name one."""
+    found = describe_candidates(table.candidates)
+    if found:
+        return f"Columns that take several values: {found}."
+    texts = table.left_out.get("not numeric", ())
+    return f"Columns with text: {list_names(texts)}." if texts else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,8 +340,7 @@ class _Known:
 def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     """Read the file that FILE:COLUMN names."""
     assert options.labels is not None
-    path, column = split_reference(options.labels)
-    known = read_columns(path, encoding=options.encoding)
+    known, column = read_reference(options.labels, encoding=options.encoding)
     column = column or _only_column(known, role)
     known.column(column)  # is it there?
     named = options.id_column if options.id_column in known.names else None  # else it is one of the table
@@ -357,7 +378,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     """Look the samples of the table up in another file; an array without ids takes its lines in order."""
     file, words = known.file, options.missing_words
     ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
-    if ids is None and plain_suffix(table.path) in (".npy", ".npz"):
+    if ids is None and plain_suffix(table.path) in (".npy", ".npz", ".mtx"):
         in_order = [label_from_text(text, words) for text in file.column(known.column)]
         return Labeller(encoder, source=file.path, in_order=in_order)
     if ids is None:
@@ -398,23 +419,19 @@ _COLUMNAR = {".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"}
 
 
 _OPENERS = {
-    ".h5ad": ("formats.anndata_files", "open_annotated"),
+    ".h5ad": ("formats.hdf5", "open_hdf5"),
+    ".h5mu": ("formats.hdf5", "open_hdf5"),
+    ".loom": ("formats.hdf5", "open_hdf5"),
     ".npy": ("formats.numpy_files", "open_numpy"),
     ".npz": ("formats.numpy_files", "open_numpy"),
     ".gct": ("formats.gct", "open_gct"),
+    ".mtx": ("formats.matrix_market", "open_matrix_market"),
 }
 
 
 def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    r"""Open a table by what its name says it is."""
-    check_file(path)
-    suffix = plain_suffix(path)
-    if suffix in _COLUMNAR:
-        module, opener = "formats.columnar", "open_columnar"
-    elif suffix in _OPENERS:
-        module, opener = _OPENERS[suffix]
-    else:
-        module, opener = _text_opener(path, options)
+    r"""Open a table by what its bytes say it is, else by what its name says."""
+    module, opener = _opener(path, options)
     if options.skip_rows and module != "text.reader":
         raise OptionError(
             option("skip_rows"), f" is for delimited text; {os.fspath(path)} has another form. Leave it out."
@@ -424,12 +441,53 @@ def open_table(path: str | os.PathLike[str], options: ReadOptions) -> SampleTabl
     return table
 
 
+def _opener(path: str | os.PathLike[str], options: ReadOptions) -> tuple[str, str]:
+    file = check_table(path)
+    if file.is_dir():
+        return "formats.matrix_market", "open_folder"
+    suffix = plain_suffix(file)
+    if suffix in _COLUMNAR:
+        return "formats.columnar", "open_columnar"
+    if suffix in _OPENERS:
+        start = first_bytes(file)
+        known = start.startswith((HDF5, ZIP, b"PAR1", b"\x93NUMPY"))
+        check_foreign(os.fspath(path), b"" if known else start)
+        return ("formats.hdf5", "open_hdf5") if start.startswith(HDF5) else _OPENERS[suffix]
+    if suffix in TEXTS:
+        check_foreign(os.fspath(path), first_bytes(file), by_name=True)
+    try:
+        return _text_opener(file, options)
+    except FileError as error:
+        if error.message.kind != "foreign":
+            raise
+        return _binary_opener(file, error)
+
+
+def _binary_opener(file: Path, error: FileError) -> tuple[str, str]:
+    """Tell HDF5 files and workbooks, whatever they are called, from files that are no tables."""
+    start = first_bytes(file)
+    if start.startswith(HDF5):
+        return "formats.hdf5", "open_hdf5"
+    if start.startswith((ZIP, OLE)):
+        from bayesieve.io.formats.workbook import is_workbook  # noqa: PLC0415 - rarely wanted
+
+        if is_workbook(file):
+            return "formats.workbook", "open_workbook"
+        if start.startswith(ZIP):
+            return "formats.numpy_files", "open_numpy"
+    raise error
+
+
 def _text_opener(path: str | os.PathLike[str], options: ReadOptions) -> tuple[str, str]:
-    """Tell GEO and GCT files, whatever they are called, from other text by their first line."""
+    """Tell GEO, GCT and Matrix Market files, whatever they are called, from other text by their first line."""
     with TextBytes(path, options.encoding) as stream:
         start = stream.read(16)
     if start.startswith((b"!Series_", b"!Sample_")):
         return "formats.geo", "open_series"
     if start.startswith((b"#1.2\n", b"#1.3\n", b"#1.2\r\n", b"#1.3\r\n")):
         return "formats.gct", "open_gct"
+    if start.startswith(b"%%MatrixMarket"):
+        return "formats.matrix_market", "open_matrix_market"
+    if start.startswith((b"^DATABASE", b"^SERIES", b"^SAMPLE", b"^PLATFORM", b"^DATASET", b"^Annotation")):
+        return "formats.soft", "open_family"
     return "text.reader", "open_text"

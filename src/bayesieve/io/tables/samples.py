@@ -64,7 +64,7 @@ class Labeller:
     source
         The label file, for messages.
     candidates
-        Columns that could hold labels, for messages.
+        Sentence about the columns that could hold labels, for messages.
     in_order, n_seen
         Labels by position, for tables without sample ids, and how many have been used.
     ids_in
@@ -78,7 +78,7 @@ class Labeller:
     encoder: Encoder
     by_id: Mapping[str, str | None] | None = None
     source: str = ""
-    candidates: tuple[str, ...] = ()
+    candidates: str = ""
     in_order: Sequence[str | None] | None = None
     n_seen: int = 0
     ids_in: str = ""
@@ -110,7 +110,7 @@ class Labeller:
             return labels, None
         if self.by_id is None:
             if labels is None:
-                raise self._no_labels(path)
+                raise self.no_labels(path)
             return labels, None
         if ids is None:
             raise no_ids(path, self.source)
@@ -134,8 +134,9 @@ class Labeller:
         self.by_match[name] = key
         return key
 
-    def _no_labels(self, path: str) -> LabelError:
-        listing = f" Columns with text: {list_names(self.candidates)}." if self.candidates else ""
+    def no_labels(self, path: str) -> LabelError:
+        """Ask for the column that holds the labels."""
+        listing = f" {self.candidates}" if self.candidates else ""
         return LabelError(
             f"Which class each sample of {path} belongs to was not said.",
             hint=(

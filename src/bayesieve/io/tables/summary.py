@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
+from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
@@ -320,6 +321,7 @@ def summarise(
         model.check_exposures(samples.exposures)
     order = samples.check_order(path, sums.cells)
     check_distinct(path, sums.units, "sample")
+    warn_of_dates(path, sums.features)
     names, repeated = sums.features, repeats(sums.features)
     if repeated and duplicates == "error":
         check_distinct(path, names, "feature")

@@ -54,6 +54,8 @@ class ReadOptions:
         Lines of text above the header.
     layer
         AnnData: ``None`` for X, ``"raw"``, or the name of a layer.
+    modality
+        MuData: the name of a modality; 10x: a type of features, or a genome; GEO SOFT: a platform.
     memory
         Bytes that may be used for data.
     n_threads
@@ -79,6 +81,7 @@ class ReadOptions:
     categories: str = ""
     duplicates: str = "number"
     skip_rows: int = 0
+    modality: str | None = None
 
     @property
     def columns(self) -> dict[str, str]:
@@ -138,6 +141,8 @@ class Table(abc.ABC):
         Columns that are neither id, label nor values, by reason: ``{"not numeric": ["gender"]}``.
     notes
         What was found out about the file and deserves to be said.
+    candidates
+        Columns that could hold labels, with the number of samples by label; found out where no labels are named.
     """
 
     path: str
@@ -145,6 +150,7 @@ class Table(abc.ABC):
     samples_in: str
     left_out: dict[str, list[str]] = field(default_factory=dict)
     notes: list[Message] = field(default_factory=list, kw_only=True)
+    candidates: Mapping[str, Mapping[str, int]] = field(default_factory=dict, kw_only=True)
 
     def close(self) -> None:  # noqa: B027 - most formats keep nothing open
         """Close the file."""

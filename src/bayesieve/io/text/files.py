@@ -5,12 +5,14 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import io
 import lzma
 import os
 import zlib
 from pathlib import Path
 from typing import Any, Self
 
+from bayesieve.io.text.foreign import check_foreign
 from bayesieve.utils import FileError, check_file, option
 
 _MAGIC = {
@@ -68,16 +70,6 @@ class _Zstd:
         return b"".join(parts)
 
 
-_FOREIGN = {
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook; unpack it, or save the sheet as CSV",
-    b"\x89HDF": "an HDF5 file; if it is an AnnData file let its name end in .h5ad",
-    b"PAR1": "a Parquet file; let its name end in .parquet",
-    b"ARROW1": "an Arrow file; let its name end in .arrow or .feather",
-    b"\x93NUMPY": "a NumPy file; let its name end in .npy",
-    b"%PDF": "a PDF document; export the table as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
-    b"RDX": "an R data file; write the table with write.csv in R",
-}
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -96,6 +88,15 @@ def plain_suffix(path: str | os.PathLike[str]) -> str:
     return (name.with_suffix("") if name.suffix.lower() in ENDINGS else name).suffix.lower()
 
 
+def first_bytes(path: Path) -> bytes:
+    """Return the first bytes of a file as they are."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(_LOOK)
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
 class TextBytes:
     r"""A text file as a stream of UTF-8 bytes.
 
@@ -105,11 +106,20 @@ class TextBytes:
         The file; gzip, bzip2, xz and zstd are recognised by their first bytes.
     encoding
         Encoding of the text; None for UTF-8, or what a byte-order mark says.
+    content
+        The text itself, in UTF-8, if it was taken out of the file already; then the file is not opened.
     """
 
-    def __init__(self, path: str | os.PathLike[str], encoding: str | None = None) -> None:
-        self.path = check_file(path)
+    def __init__(
+        self, path: str | os.PathLike[str], encoding: str | None = None, content: bytes | None = None
+    ) -> None:
         self.name = os.fspath(path)
+        if content is not None:
+            self.path, self.size, self.encoding = Path(path), len(content), "utf-8"
+            self._raw: Any = io.BytesIO(content)
+            self._file, self._ahead, self._returns, self._decoder = self._raw, b"", False, None
+            return
+        self.path = check_file(path)
         try:
             self.size = self.path.stat().st_size
             self._raw = self.path.open("rb")
@@ -139,7 +149,7 @@ class TextBytes:
     def position(self) -> int:
         """How many bytes of the file itself have been read, out of ``size``."""
         try:
-            return self._raw.tell()
+            return int(self._raw.tell())
         except (OSError, ValueError):
             return 0
 
@@ -207,9 +217,7 @@ class TextBytes:
             start += more
         if not start:
             raise FileError(f"{self.name} holds no data. Check how it was written or downloaded.")
-        foreign = next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
-        if foreign:
-            raise FileError(f"{self.name} is not a text table but {foreign}.")
+        check_foreign(self.name, start)
         mark = next((mark for mark in _MARKS if start.startswith(mark)), b"")
         start = start[len(mark) :]
         self.encoding = encoding or _MARKS.get(mark) or _without_mark(start)
@@ -222,6 +230,7 @@ class TextBytes:
         if self._returns:
             self._ahead = self._ahead.replace(b"\r", b"\n")
         if b"\0" in self._ahead:
+            check_foreign(self.name, start, by_name=True)
             raise FileError(
                 f"{self.name} is not a text table: it holds zero bytes.",
                 hint=(

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesieve.io.tables.roles import (
     ID_NAMES,
+    asks_for_labels,
     check_distinct,
     check_features,
     check_ignored,
@@ -91,6 +92,7 @@ def doubt_rows(path: str, names: Sequence[str], label: str) -> None:
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _PEEK = 500  # records looked at
+_MOST_CODES = 8  # levels of a field of codes, and such fields
 _DOUBTED = 200  # text columns looked at closely
 
 
@@ -116,6 +118,8 @@ class Layout:
         Records, by position, that hold no values (samples in columns).
     categories
         Whether values are texts.
+    candidates
+        Fields that could hold labels (samples in rows), where nobody said which.
     """
 
     samples_in: str
@@ -126,6 +130,7 @@ class Layout:
     rows: dict[str, list[str | None]] = field(default_factory=dict)
     skipped: frozenset[int] = frozenset()
     categories: bool = False
+    candidates: tuple[int, ...] = ()
 
 
 def label_from_text(text: str | None, words: tuple[str, ...] = ()) -> str | None:
@@ -249,7 +254,18 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
             ),
         )
     left_out = {reason: found for reason, found in left_out.items() if found}
-    return Layout("rows", ids, values, left_out, columns, categories=categories)
+    could_be = [*others, *_few_levels(survey, values)] if asks_for_labels(options) else []
+    return Layout("rows", ids, values, left_out, columns, categories=categories, candidates=tuple(could_be))
+
+
+def _few_levels(survey: Survey, values: list[int]) -> list[int]:
+    """Fields of numbers that look like codes of classes: whole and few; none if many fields are like that."""
+    codes: Codes = np.full(len(survey.parser.names), SKIP, dtype=np.int32)
+    codes[values] = np.arange(len(values))
+    parsed = survey.parser.parse(survey.batch, 0, min(len(survey.batch), _PEEK), codes, strict=False)
+    whole = np.flatnonzero((np.isnan(parsed.values) | (parsed.values == np.round(parsed.values))).all(axis=0))
+    coded = [values[j] for j in whole.tolist() if len(np.unique(parsed.values[:, j])) <= _MOST_CODES]
+    return coded if len(coded) <= _MOST_CODES else []
 
 
 def _id_field(survey: Survey, options: ReadOptions, candidates: list[int]) -> int | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from bayesieve.io.tables.roles import Levels
 from bayesieve.io.tables.table import (
     FeatureChunk,
     FeatureTable,
@@ -42,12 +44,15 @@ class Source:
         The file, how its records are written, and what the user said.
     stop
         Begin of the line that ends the table, if there is one.
+    content
+        The text, if it was taken out of the file already.
     """
 
     path: str
     form: Form
     options: ReadOptions
     stop: bytes | None = None
+    content: bytes | None = None
 
     @property
     def parser(self) -> Parser:
@@ -60,7 +65,7 @@ class Source:
     def batches(self, group: int, block: int | None = None) -> Iterator[Batch]:
         """Read the records from the first to the last."""
         block = block or int(np.clip(self.options.memory // 40, 2**20, 2**24))
-        with TextBytes(self.path, self.options.encoding) as stream:
+        with TextBytes(self.path, self.options.encoding, self.content) as stream:
             stream.skip_lines(self.form.skipped)
             for batch in batches(
                 stream, self.form.delimiter, group=group, block=block,
@@ -104,9 +109,11 @@ def _titles(name: str, form: Form) -> Message:
     )
 
 
-def head_lines(path: str | os.PathLike[str], options: ReadOptions, n_lines: int = 8) -> list[str]:
+def head_lines(
+    path: str | os.PathLike[str], options: ReadOptions, n_lines: int = 8, content: bytes | None = None
+) -> list[str]:
     r"""Return the first lines of a text file, all of them whole."""
-    with TextBytes(path, options.encoding) as stream:
+    with TextBytes(path, options.encoding, content) as stream:
         head, ended = b"", False
         while not ended and len(head) < _LONGEST_HEAD and _n_lines(head) <= n_lines:
             block = stream.read(max(_HEAD, len(head)))
@@ -150,7 +157,9 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     names = source.form.names
     chosen = tuple(names[f] for f in layout.values)
     if layout.samples_in == "rows":
-        return TextSamples(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
+        table = TextSamples(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
+        table.candidates = _candidates(table)
+        return table
     return TextFeatures(
         source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.rows,
         source=source, layout=layout,
@@ -179,6 +188,19 @@ def _units(batch: Batch, n: int) -> Message:
     line, shown = batch.line(0), batch.record(0)[:60]
     where = f"Line {line} below the header holds" if n == 1 else f"Lines {line} to {batch.line(n - 1)} hold"
     return Message.of(f"{where} text where numbers follow, and is left out: {shown!r}.", kind="units")
+
+
+def _candidates(table: TextSamples) -> dict[str, Levels]:
+    """Count the levels of all columns that could hold labels, in one pass over the file."""
+    layout, names = table.layout, table.source.form.names
+    if not layout.candidates:
+        return {}
+    described = {names[f]: f for f in layout.candidates}
+    found: dict[str, Counter[str]] = {name: Counter() for name in described}
+    for chunk in replace(table, layout=replace(layout, columns=described)).chunks(slice(0, 1)):
+        for name, labels in chunk.columns.items():
+            found[name].update(label for label in labels if label is not None)
+    return dict(found)
 
 
 @dataclass(slots=True)

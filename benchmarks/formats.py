@@ -1,0 +1,106 @@
+"""Workbooks and 10x folders against bare reading by polars and SciPy.
+
+Run with ``python benchmarks/formats.py`` (about two minutes, 500 MB of disk). Times are the best of several
+runs in turn; compare them within one run only.
+"""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.io
+import xlsxwriter
+
+import bayesieve as bs
+from bayesieve.io.tables.read_table import open_table
+from bayesieve.io.tables.table import ReadOptions
+
+CELLS, GENES, PER_CELL, RUNS = 20_000, 20_000, 1_000, 3
+
+
+def write_workbook(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["id", "stage", *(f"g{j}" for j in range(5_000))])
+        for i in range(200):
+            sheet.write_row(i + 1, 0, [f"s{i}", "ab"[i % 2], *rng.normal(size=5_000).tolist()])
+
+
+def write_folder(folder: Path) -> None:
+    """Write a folder as Cell Ranger does, once plain and once compressed."""
+    rng = np.random.default_rng(0)
+    plain, packed = folder / "plain", folder / "packed"
+    plain.mkdir()
+    packed.mkdir()
+    with (plain / "matrix.mtx").open("wb") as file:
+        file.write(b"%%MatrixMarket matrix coordinate integer general\n")
+        file.write(f"{GENES} {CELLS} {CELLS * PER_CELL}\n".encode())
+        for lo in range(0, CELLS, 2_000):
+            genes = np.concatenate([np.sort(rng.choice(GENES, PER_CELL, replace=False)) for _ in range(2_000)]) + 1
+            cells = np.repeat(np.arange(lo, lo + 2_000), PER_CELL) + 1
+            frame = pl.DataFrame({"gene": genes, "cell": cells, "count": rng.geometric(0.5, size=genes.size)})
+            file.write(frame.write_csv(include_header=False, separator=" ").encode())
+    features = "".join(f"ENSG{j:011d}\tSYM{j}\tGene Expression\n" for j in range(GENES))
+    (plain / "features.tsv").write_text(features)
+    (plain / "barcodes.tsv").write_text("".join(f"B{i:015d}-1\n" for i in range(CELLS)))
+    labels = "".join(f"B{i:015d}-1,{i % 3}\n" for i in range(CELLS))
+    (folder / "labels.csv").write_text(f"barcode,cluster\n{labels}")
+    for file_name in ("matrix.mtx", "features.tsv", "barcodes.tsv"):
+        with (
+            (plain / file_name).open("rb") as source,
+            gzip.open(packed / f"{file_name}.gz", "wb", compresslevel=3) as target,
+        ):
+            shutil.copyfileobj(source, target, 2**20)
+
+
+def compare(calls: dict[str, Callable[[], Any]]) -> None:
+    """Run calls in turn, and print the best time of each and its ratio to the first."""
+    best = dict.fromkeys(calls, np.inf)
+    for _ in range(RUNS):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            best[name] = min(best[name], time.perf_counter() - start)
+    first = next(iter(best.values()))
+    for name, seconds in best.items():
+        print(f"{name:52} {seconds:6.2f} s  {seconds / first:5.2f}")
+    print()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        book, labels = folder / "t.xlsx", f"{folder / 'labels.csv'}:cluster"
+        write_workbook(book)
+        compare(
+            {
+                "xlsx 200 x 5,000: polars.read_excel": lambda: pl.read_excel(book, engine="calamine"),
+                "bs.read_table": lambda: bs.read_table(book, labels="stage"),
+            }
+        )
+        write_folder(folder)
+        for kind, matrix in (("plain", "matrix.mtx"), ("packed", "matrix.mtx.gz")):
+            place = folder / kind
+            compare(
+                {
+                    f"10x 20,000 x 20,000, {kind}: scipy.io.mmread": lambda p=place / matrix: scipy.io.mmread(p),
+                    "mmread, tocsr": lambda p=place / matrix: scipy.io.mmread(p).tocsr(),
+                    "opened by bayesieve": lambda p=place: open_table(p, ReadOptions()),
+                    "bs.read_table (opened and summed)": lambda p=place: bs.read_table(
+                        p, labels=labels, keep_values=False
+                    ),
+                }
+            )
+
+
+if __name__ == "__main__":
+    main()
