@@ -410,7 +410,7 @@ def test_figures_without_matplotlib_say_how_to_get_it(screened, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     result = screened("figures", "r.csv", "--out", "pictures", code=2)
     assert "pip install" in result.said
-    assert "[figures]\"" in result.said
+    assert '[figures]"' in result.said
     assert not Path("pictures").exists()
 
 

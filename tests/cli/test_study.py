@@ -149,7 +149,7 @@ def test_without_matplotlib_the_table_is_written_and_the_way_to_figures_told(tmp
     done = outside("study", "small.toml", "--workers", "1", folder=tmp_path, PYTHONPATH=paths)
     assert done.code == 0, done.err
     assert "figures" in done.said
-    assert "[figures]\"" in done.said
+    assert '[figures]"' in done.said
     assert pl.read_csv(tmp_path / "small" / "results.csv").height == 6
 
 
