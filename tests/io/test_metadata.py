@@ -89,6 +89,12 @@ def test_rows_of_a_table_with_samples_in_columns(tmp_path):
         bs.read_table(tmp_path / "t.csv", labels=f"{tmp_path / 'ph.csv'}:grp")
 
 
+def test_categories_about_the_samples_are_what_is_compared(tmp_path):
+    path = write(tmp_path, smoker=[0, 1] * 10, age=AGES)
+    table = bs.read_table(path, labels="grp", model=bs.CategoricalModel(), ignore=GENES)
+    assert table.feature_names == ("smoker", "age")
+
+
 def test_the_command_names_its_options(tmp_path, capfd, monkeypatch):
     path = write(tmp_path, age=AGES, bmi=AGES, code=[0] * 10 + [1] * 10)
     result = inside(capfd, monkeypatch, "screen", path, "-l", "grp", "--shuffles", "0")

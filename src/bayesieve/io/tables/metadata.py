@@ -103,6 +103,8 @@ def _option(name: str, values: Collection[str]) -> Wording:
 
 def find_metadata(summary: Summary, keep: Collection[str], files: Collection[Any]) -> Metadata:
     """Look for features that describe the samples; ``files`` are the label files, ``keep`` names features."""
+    if hasattr(summary.statistics, "levels"):  # of categories, answers about the samples are what is compared
+        return Metadata()
     numbered = {name for name in summary.feature_names if name.rpartition(".")[0] in summary.repeated}
     names = {n: k for k, n in enumerate(summary.feature_names) if n not in keep and n not in numbered}
     telling = list(names) if _MAYBE.search("\n".join(names)) else []
