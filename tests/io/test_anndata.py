@@ -176,7 +176,7 @@ def test_foreign_files(tmp_path):
 def test_without_the_package(tmp_path, monkeypatch):
     path = write(cells(), tmp_path / "a.h5ad")
     monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(bs.MissingExtraError, match=r'python -m pip install "bayesieve\[anndata\]"'):
+    with pytest.raises(bs.MissingExtraError, match=r"python -m pip install .*\[anndata\]"):
         open_hdf5(path, ReadOptions())
 
 

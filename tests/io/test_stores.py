@@ -14,7 +14,7 @@ from made_files import CELLS, COUNTS, FORMS, GENES, annotated, loom
 from tables import whole
 
 import bayesieve as bs
-from bayesieve.io.tables.read_table import open_table
+from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.table import ReadOptions
 
 RNG = np.random.default_rng(9)

@@ -14,7 +14,7 @@ from made_files import BARCODES, GENE_IDS, NAMES, TENX_COUNTS, tenx_file, tenx_f
 from tables import whole
 
 import bayesieve as bs
-from bayesieve.io.tables.read_table import open_table
+from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.table import ReadOptions
 
 CLUSTER = ["1"] * 15 + ["2"] * 15

@@ -123,6 +123,7 @@ def test_terms_add_up_to_the_log_odds(values, options):
         np.testing.assert_allclose(found.terms[1], jeffreys_constant(30, 30))
 
 
+@pytest.mark.filterwarnings("ignore:The median mean")
 @pytest.mark.filterwarnings("ignore::bayesieve.DegenerateFeatureWarning")
 def test_other_screens_are_taken_apart_as_far_as_they_go(values):
     own = screen(values, Y, blocks=BLOCKS)

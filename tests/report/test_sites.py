@@ -18,6 +18,8 @@ from bayesieve.stats import merge_statistics
 SITES = {"Oslo": 24, "Bonn": 16, "Lyon": 30}
 NAMES = tuple(f"g{j}" for j in range(70))
 
+pytestmark = pytest.mark.filterwarnings("ignore:The median mean")  # far from the location of the proper prior
+
 
 @pytest.fixture(scope="module")
 def tables():

@@ -333,6 +333,7 @@ def test_files_that_cannot_be_used_beside_known_markers(rng, tmp_path):
         bs.screen_with_known(bs.read_table(path, labels="stage", missing="omit"), None, ["g0"], model=PAPER)
 
 
+@pytest.mark.filterwarnings("ignore:The median mean")
 def test_the_default_prior_has_the_units_of_every_feature(rng):
     """Shifted and scaled features give the same answer; with one location for all, all would be markers."""
     X, y = rng.normal(size=(40, 60)), [0] * 20 + [1] * 20

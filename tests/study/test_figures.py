@@ -167,7 +167,7 @@ def test_formats_are_names_without_dots():
 
 def test_without_matplotlib_the_extra_is_named(specified, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"bayesieve\[figures\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[figures\]"):
         accuracy(specified)
 
 

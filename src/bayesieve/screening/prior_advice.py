@@ -25,8 +25,8 @@ def advise(posterior: FeaturePosterior) -> None:
     moments, sizes = posterior.moments, largest_counts(posterior.statistics)
     smallest = min(sizes)
     if model.is_proper:
-        _warn_about_scale(model, moments)
-        _warn_about_location(model, moments)
+        if not _warn_about_scale(model, moments):
+            _warn_about_location(model, moments)
         return
     blocks = posterior.block_evidence
     if blocks is not None and blocks.block_model == "own" and len(sizes) > 1:
@@ -94,15 +94,17 @@ def _warn_about_location(model: GaussianModel, moments: Moments) -> None:
         )
 
 
-def _warn_about_scale(model: GaussianModel, moments: Moments) -> None:
+def _warn_about_scale(model: GaussianModel, moments: Moments) -> bool:
+    """Compare variances with those of the prior; whether there was something to say."""
     prior = model.pooled_prior
     if np.ndim(prior.variance_scale) or np.ndim(prior.variance_dof):
-        return
+        return False
     dof = float(np.asarray(prior.variance_dof))
     typical = float(np.asarray(prior.variance_scale)) / (dof - 2.0 if dof > 2.0 else dof)
     variance = moments.pool().variance[0]
     median = float(np.nanmedian(variance)) if np.isfinite(variance).any() else typical
-    if not _FITTING_SCALE[0] * typical <= median <= _FITTING_SCALE[1] * typical:
+    misfit = not _FITTING_SCALE[0] * typical <= median <= _FITTING_SCALE[1] * typical
+    if misfit:
         warn(
             PriorWarning,
             f"The median variance of the features is {median:.3g}, but this proper prior expects about "
@@ -113,3 +115,4 @@ def _warn_about_scale(model: GaussianModel, moments: Moments) -> None:
             ", which has no scale.",
             kind="prior-scale",
         )
+    return misfit

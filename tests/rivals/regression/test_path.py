@@ -342,7 +342,7 @@ def test_a_missing_adelie_is_told(monkeypatch):
     solver.load_adelie.cache_clear()
     X, y = table(20, 5)
     try:
-        with pytest.raises(MissingExtraError, match=r'pip install "bayesieve\[regression\]".*solver="descent"'):
+        with pytest.raises(MissingExtraError, match=r'pip install .*\[regression\]".*solver="descent"'):
             regression_path(matrix_of(X, y), 0.1, solver="adelie")
     finally:
         solver.load_adelie.cache_clear()

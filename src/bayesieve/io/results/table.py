@@ -183,11 +183,10 @@ def _as_numbers(column: pl.Series) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
 def read_stored_table(path: str | os.PathLike[str]) -> StoredTable:
     """Read the columns of a result file: delimited text, Parquet or JSON."""
     name = os.fspath(check_file(path))
-    ending = plain_suffix(name)
-    if ending == ".xlsx":
+    if plain_suffix(name) == ".xlsx":
         raise not_read_back(name)
     readers = {".parquet": _from_parquet, ".pq": _from_parquet, ".json": _from_json}
-    return readers.get(ending, _from_text)(name)
+    return readers.get(plain_suffix(name), _from_text)(name)
 
 
 def _from_text(path: str) -> StoredTable:
@@ -200,9 +199,8 @@ def _from_text(path: str) -> StoredTable:
     if data.strip():
         check_rows(path, data, delimiter)
     with wrap_read_errors(path, "a result table", "write it again with bayesieve screen --out"):
-        frame = pl.read_csv(
-            io.BytesIO(data), has_header=False, infer_schema=False, separator=delimiter, quote_char='"'
-        )
+        text = io.BytesIO(data)
+        frame = pl.read_csv(text, has_header=False, infer_schema=False, separator=delimiter, quote_char='"')
     names = ["" if cell is None else str(cell) for cell in frame.row(0)]
     check_distinct(path, names, "column names")
     if frame.height < 2:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesieve.data import LabelledMatrix, Labels, is_sparse
 from bayesieve.io.formats.geo import read_annotations
-from bayesieve.io.tables.read_table import open_table
+from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable
 from bayesieve.utils import (
     BoolArray,
