@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("patient", deadline=None)  # machines are busy at times
+settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
