@@ -228,7 +228,7 @@ def test_shuffled_labels_give_an_empty_list_and_no_sets(bayesieve):
         (["enrich", "genes.csv", "--known", "GENE1", "--top", "ten"], "--top takes whole numbers"),
         (["enrich", "genes.csv", "--known", "GENE1", "-o", "x.csv"], "--out is a table about --sets"),
         (["enrich", "genes.csv", "--sets", "sets.gmt.gz", "-o", "genes.csv"], "would overwrite genes.csv"),
-        (["enrich", "genes.csv", "--sets", "sets.gmt.gz", "-o", "x.xlsx"], "Cannot tell the format"),
+        (["enrich", "genes.csv", "--sets", "sets.gmt.gz", "-o", "x.doc"], "Cannot tell the format"),
         (["enrich", "genes.csv", "genes.csv", "--sets", "sets.gmt.gz"], "Gene sets are tested on one ranking"),
         (["enrich", "genes.csv", "--known", "7157"], "Use the same kind of ids"),
         (["enrich", "genes.csv", "--sets", "GPL.txt"], "is no file of gene sets"),
