@@ -28,6 +28,7 @@ import bayesieve as bs
 from bayesieve.posterior import PoissonBinomial
 from bayesieve.report import ReportData
 from bayesieve.report.encoding import script_json
+from bayesieve.report.figures.label_places import place_labels
 from bayesieve.report.payload import payload
 
 unshuffled = functools.partial(screen, shuffles=0)
@@ -41,6 +42,7 @@ def write(folder: Path) -> None:
         ("numbers", numbers()),
         ("distributions", distributions()),
         ("texts", texts()),
+        ("labels", labels()),
     ):
         (folder / f"{name}.json").write_text(script_json(_plain(content)), encoding="utf-8")
 
@@ -128,6 +130,21 @@ def distributions() -> list[dict[str, Any]]:
             low, high = distribution.interval(0.9)
             seen = {"lowest": distribution.lowest, "masses": distribution.pmf.tolist(), "low": low, "high": high}
             found.append({"odds": odds.tolist(), **seen, "half": distribution.cdf(size // 2)})
+    return found
+
+
+def labels() -> list[dict[str, Any]]:
+    """Names beside points: few and many, in the middle and at the edges."""
+    found: list[dict[str, Any]] = []
+    for seed, (n, n_marks) in enumerate([(1, 1), (6, 20), (12, 60), (16, 400), (10, 2000), (8, 8)]):
+        rng = np.random.default_rng(40 + seed)
+        marks = rng.uniform(20, 480, (n_marks, 2)) if seed % 2 else rng.normal(250, 60, (n_marks, 2))
+        marks = np.clip(np.vstack([marks[: n // 2], marks]), 5, 495)  # some points twice
+        size = {"points": marks[:n], "widths": rng.uniform(20, 90, n).tolist(), "height": 14.0, "marks": marks}
+        how = {"radius": 2.0 + seed, "always": seed % 3}
+        places = place_labels(*size.values(), (10.0, 4.0, 490.0, 480.0), **how)  # type: ignore[arg-type]
+        known = [None if each is None else {"box": each.box, "leader": each.leader} for each in places]
+        found.append({**size, "points": marks[:n].tolist(), "marks": marks.tolist(), "how": how, "known": known})
     return found
 
 

@@ -170,7 +170,7 @@ def drawing_on(ax: Axes | None, width: float = COLUMN, height: float = 2.6) -> I
     A new figure is one of ``pyplot``, so that notebooks show it; it is neither shown nor closed here, and the
     settings of matplotlib are as before.
     """
-    mpl = load_matplotlib()
+    load_matplotlib()
     if ax is not None:
         yield ax
         return
@@ -182,7 +182,7 @@ def drawing_on(ax: Axes | None, width: float = COLUMN, height: float = 2.6) -> I
         import matplotlib.pyplot as plt  # noqa: PLC0415 - optional and slow to import
 
         made = plt.figure
-    with mpl.rc_context(STYLE):
+    with journal_style():
         yield made(figsize=(width, height), layout="constrained").subplots()
 
 
@@ -196,7 +196,8 @@ def on_paper() -> Iterator[None]:
         _ON_PAPER.reset(token)
 
 
-def journal_style() -> Any:
+@contextlib.contextmanager
+def journal_style() -> Iterator[None]:
     """Type, lines and colours of the house for a figure of your own: a context for its making and its saving.
 
     Examples
@@ -208,7 +209,18 @@ def journal_style() -> Any:
     >>> ax.xaxis.label.get_fontsize()
     8.0
     """
-    return load_matplotlib().rc_context(STYLE)
+    mpl = load_matplotlib()
+    interactive = mpl.is_interactive()
+    try:
+        with mpl.rc_context(STYLE):
+            try:
+                yield
+            finally:
+                interactive = (
+                    mpl.is_interactive()
+                )  # the first figure of a notebook loads its backend, which sets it
+    finally:
+        mpl.interactive(interactive)
 
 
 def titles(ax: Axes, x: str, y: str) -> None:

@@ -1,68 +1,55 @@
 // @ts-check
 
+import { placeLabels } from "./label_places.js";
 import { formatCompact, formatCount, formatNumber, shownName } from "./numbers.js";
-import { contextOf, fitText, ringAt, textWidth, writeText, writeWithin } from "./plot.js";
+import { contextOf, drawLine, fitText, ringAt, textWidth, writeText, writeWithin } from "./plot.js";
 
+/** @import { Box } from "./label_places.js" */
 /** @import { EffectMap, Plot } from "./types.js" */
 
 const EFFECT_REACH = 12;
+const LABEL_HEIGHT = 14;
+const MARKS_KEPT_FREE = 400;
 
 /** Names of the open, the marked and the strongest features, where they overlap nothing. */
 export function drawEffectNames(/** @type {EffectMap} */ map) {
   const { plot, view } = map;
-  const taken = [];
-  const special = [];
-  if (view.state.feature !== null && view.state.feature < map.x.length) special.push(view.state.feature);
-  if (map.marked >= 0 && map.marked < map.x.length && !special.includes(map.marked)) special.push(map.marked);
+  const special = [view.state.feature ?? -1, map.marked].filter((position, k, all) => {
+    return position >= 0 && all.indexOf(position) === k && locateEffect(map, position);
+  });
   for (const position of special) {
-    const place = locateEffect(map, position);
-    if (!place) continue;
-    ringAt(plot, ...place, map.radius + 6, plot.palette.back, 4);
-    ringAt(plot, ...place, map.radius + 6, plot.palette.ink, 1.75);
-    placeName(map, position, taken, true);
+    const [x, y] = /** @type {[number, number]} */ (locateEffect(map, position));
+    ringAt(plot, x, y, map.radius + 6, plot.palette.back, 4);
+    ringAt(plot, x, y, map.radius + 6, plot.palette.ink, 1.75);
   }
   const wanted = Math.min(map.size, plot.compact ? 5 : 8);
-  for (let position = 0, named = 0; named < wanted && position < Math.min(map.size, 40); position += 1) {
-    if (!special.includes(position) && placeName(map, position, taken, false)) named += 1;
-  }
+  const strongest = Array.from({ length: Math.min(map.size, 2 * wanted) }, (_, k) => k);
+  const named = [...special, ...strongest.filter((position) => !special.includes(position) && locateEffect(map, position))];
+  const points = named.map((position) => /** @type {[number, number]} */ (locateEffect(map, position)));
+  const bold = (k) => k < special.length;
+  const texts = named.map((position, k) => fitText(plot, shownName(map.context.payload.names[position]), 130, 11.5, bold(k)));
+  const widths = texts.map((text, k) => textWidth(plot, text, 11.5, bold(k)));
+  const frame = /** @type {Box} */ ([plot.box.left, plot.box.top - 6, plot.width - 2, plot.box.bottom]);
+  const options = { radius: map.radius + 1, always: special.length };
+  const places = placeLabels(points, widths, LABEL_HEIGHT, effectMarks(map), frame, options);
+  let written = 0;
+  places.forEach((place, k) => {
+    if (!place || (!bold(k) && written >= wanted)) return;
+    if (!bold(k)) written += 1;
+    const colour = bold(k) ? plot.palette.ink : plot.palette["ink-soft"];
+    if (place.leader) drawLine(plot, ...place.leader, points[k][0], points[k][1], { colour });
+    writeText(plot, texts[k], place.box[0], place.box[3] - 4, { halo: true, bold: bold(k), colour });
+  });
 }
 
-/** Write one name beside its point if a free place is found; the open feature is always named. */
-function placeName(/** @type {EffectMap} */ map, position, taken, always) {
-  const { plot } = map;
-  const place = locateEffect(map, position);
-  if (!place) return false;
-  const text = fitText(plot, shownName(map.context.payload.names[position]), 130, 11.5, always);
-  const width = textWidth(plot, text, 11.5, always);
-  const gap = always ? 12 : 7;
-  const choices = [[gap, 4, 0], [-gap - width, 4, 0], [-width / 2, -gap - 2, 0], [-width / 2, gap + 11, 0]];
-  for (const [dx, dy] of choices) {
-    const [x, y] = [place[0] + dx, place[1] + dy];
-    const rect = { left: x - 2, top: y - 11, right: x + width + 2, bottom: y + 3 };
-    const inside = rect.left >= plot.box.left && rect.right <= plot.width - 2 && rect.top >= plot.box.top - 6
-      && rect.bottom <= plot.box.bottom;
-    if (!inside || taken.some((other) => rectsMeet(rect, other))) continue;
-    if (!always && coversPoint(map, rect, position)) continue;
-    taken.push(rect);
-    const colour = always ? plot.palette.ink : plot.palette["ink-soft"];
-    writeText(plot, text, x, y, { halo: true, bold: always, colour });
-    return true;
+/** Places of the strongest points, which names should not cover. */
+function effectMarks(/** @type {EffectMap} */ map) {
+  const marks = [];
+  for (let i = 0; i < Math.min(map.size, MARKS_KEPT_FREE); i += 1) {
+    const place = locateEffect(map, i);
+    if (place) marks.push(place);
   }
-  return false;
-}
-
-/** Whether two rectangles overlap. */
-function rectsMeet(a, b) {
-  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}
-
-/** Whether a rectangle lies over one of the 60 strongest points other than its own. */
-function coversPoint(/** @type {EffectMap} */ map, rect, own) {
-  for (let i = 0; i < Math.min(map.size, 60); i += 1) {
-    const [x, y] = [map.places[2 * i], map.places[2 * i + 1]];
-    if (i !== own && x > rect.left && x < rect.right && y > rect.top && y < rect.bottom) return true;
-  }
-  return false;
+  return marks;
 }
 
 /** Bar of the colours over the map, with the log-odds at its ends and between. */

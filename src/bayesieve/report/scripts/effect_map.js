@@ -1,5 +1,6 @@
 // @ts-check
 
+import { colourParts, colourScale } from "./colours.js";
 import {
   describeEffectMap, drawColourBar, drawEffectNames, effectNotes, locateEffect, nearestEffect, pointSprite,
   shadeFoot,
@@ -15,10 +16,7 @@ import { openedPosition } from "./state.js";
 /** @import { Context, EffectMap, Plot } from "./types.js" */
 
 const EFFECT_SHADES = 24;
-const EFFECT_ROUND = 1200; // selected points drawn as discs; weaker ones, in long lists, as small squares
-
-/** @type {CanvasRenderingContext2D | null} */
-let colourContext = null;
+const EFFECT_RIMMED = 1200; // in longer lists points have no rim, which would hide those below
 
 /** Scatter of all features: how means differ against how variances differ (or the log-odds), over the cut in colour. */
 export function createEffectMap(element, /** @type {Context} */ context) {
@@ -86,31 +84,14 @@ function prepareEffectMap(/** @type {EffectMap} */ map) {
   map.radius = x.length > 5000 ? 1.5 : x.length > 500 ? 2.2 : 3;
   map.shades = effectShades(plot.palette);
   map.sprites = map.shades.map((shade) => pointSprite(plot, map.radius + 1.4, shade));
+  map.plainSprites = map.shades.map((shade) => pointSprite(plot, map.radius + 1, shade, { rim: false }));
   map.base = greyLayer(map);
-}
-
-/** Red, green, blue of a resolved colour. */
-function colourParts(colour) {
-  const context = colourContext || contextOf(document.createElement("canvas"));
-  colourContext = context;
-  context.fillStyle = "#808080";
-  context.fillStyle = colour;
-  const text = String(context.fillStyle);
-  if (text[0] === "#") return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
-  return (text.match(/[\d.]+/g) || [128, 128, 128]).slice(0, 3).map(Number);
-}
-
-/** A colour between two others. */
-function mixColours(first, second, share) {
-  const [a, b] = [colourParts(first), colourParts(second)];
-  return `rgb(${a.map((part, k) => Math.round(part + (b[k] - part) * share)).join(",")})`;
 }
 
 /** Colours from the cut to the strongest feature. */
 function effectShades(palette) {
-  return Array.from({ length: EFFECT_SHADES }, (_, k) => {
-    return mixColours(palette["scale-mid"], palette["scale-high"], k / (EFFECT_SHADES - 1));
-  });
+  const [low, high] = [colourParts(palette["scale-mid"]), colourParts(palette["scale-high"])];
+  return colourScale(low, high, EFFECT_SHADES).map((parts) => `rgb(${parts.join(",")})`);
 }
 
 /** Scale and ticks of the heights: those of the live log-odds where the height means them. */
@@ -144,33 +125,19 @@ function shadeOf(value, cut, top) {
   return Math.max(0, Math.min(EFFECT_SHADES - 1, Math.round((share || 0) * (EFFECT_SHADES - 1))));
 }
 
-/** Weak points of a long list as squares: discs would take too long while a slider moves. */
-function drawEffectSquares(/** @type {EffectMap} */ map, live, foot) {
-  const { places, shades, radius } = map;
-  const { ctx } = map.plot;
-  const side = 2 * radius + 0.8;
-  let last = -1;
-  for (let i = map.size - 1; i >= EFFECT_ROUND; i -= 1) {
-    const shade = shadeOf(live[i], foot, live[0]);
-    if (shade !== last) ctx.fillStyle = shades[shade];
-    last = shade;
-    if (places[2 * i] > 0) ctx.fillRect(places[2 * i] - side / 2, places[2 * i + 1] - side / 2, side, side);
-  }
-}
-
 /** Points over the cut, the strongest last. */
 function drawEffectPoints(/** @type {EffectMap} */ map, live) {
   const { plot, places, sprites, degenerate } = map;
   const foot = shadeFoot(map, live);
-  drawEffectSquares(map, live, foot);
-  for (let i = Math.min(map.size, EFFECT_ROUND) - 1; i >= 0; i -= 1) {
+  const shown = map.size > EFFECT_RIMMED ? map.plainSprites : sprites;
+  for (let i = map.size - 1; i >= 0; i -= 1) {
     if (!(places[2 * i] > 0)) continue;
     const shade = shadeOf(live[i], foot, live[0]);
     if (degenerate?.[i]) {
       ringAt(plot, places[2 * i], places[2 * i + 1], map.radius + 1.5, map.shades[shade], 1.5);
       continue;
     }
-    const { image, side } = sprites[shade];
+    const { image, side } = shown[shade];
     plot.ctx.drawImage(image, places[2 * i] - side / 2, places[2 * i + 1] - side / 2, side, side);
   }
 }

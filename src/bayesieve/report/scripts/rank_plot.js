@@ -13,6 +13,7 @@ import { openedPosition } from "./state.js";
 
 /** @import { Context, RankChart, RankedChart, Solution } from "./types.js" */
 
+const DOT_ROOM = 9; // pixels between points that are drawn one by one: their rims must not hide the line
 const RANK_BEND = 5; // log-odds within about this of 0 are drawn to scale
 
 /** Log-odds against rank (logarithmic), with the cut and the selected part in colour. */
@@ -128,10 +129,13 @@ function drawRankCurve(/** @type {RankChart} */ chart, live, /** @type {Solution
   const base = Math.max(box.top, Math.min(box.bottom, Number.isFinite(cut) ? chart.y(cut) : box.bottom));
   drawArea(plot, line, base, palette["accent-soft"], 0.55);
   drawPath(plot, line, { colour: palette.accent, width: 2 });
-  for (const position of over) {
-    if (position > 60) break;
-    drawDot(plot, ...place(position), palette.accent, 3.2);
-  }
+  for (let k = 0; k < line.length && apart(line, k) > DOT_ROOM; k += 1) drawDot(plot, ...line[k], palette.accent, 3.2);
+}
+
+/** Distance of a point of a line to the next one, or to the one before. */
+function apart(/** @type {[number, number][]} */ line, k) {
+  const other = line[k + 1] || line[k - 1];
+  return other ? Math.hypot(other[0] - line[k][0], other[1] - line[k][1]) : Number.POSITIVE_INFINITY;
 }
 
 /** The cut as a line with its value and the length of the list. */

@@ -186,7 +186,8 @@
  * The effect map: effects, places in pixels as x, y, x, y, ..., and the layer of grey points.
  * @typedef {{
  *   plot: Plot, context: Context, effect: Payload["effect"], marked: number, view: View,
- *   base: HTMLCanvasElement | null, sprites: Sprite[], shades: string[], x: Float32Array, y: Float32Array | null,
+ *   base: HTMLCanvasElement | null, sprites: Sprite[], plainSprites: Sprite[], shades: string[],
+ *   x: Float32Array, y: Float32Array | null,
  *   volcano: Float32Array, degenerate: Uint8Array | null, notes: string, size: number, radius: number,
  *   places: Float32Array, xScale: Scale, yScale: Scale,
  * }} EffectMap
