@@ -129,11 +129,11 @@ function drawRankCurve(/** @type {RankChart} */ chart, live, /** @type {Solution
   const base = Math.max(box.top, Math.min(box.bottom, Number.isFinite(cut) ? chart.y(cut) : box.bottom));
   drawArea(plot, line, base, palette["accent-soft"], 0.55);
   drawPath(plot, line, { colour: palette.accent, width: 2 });
-  for (let k = 0; k < line.length && apart(line, k) > DOT_ROOM; k += 1) drawDot(plot, ...line[k], palette.accent, 3.2);
+  for (let k = 0; k < line.length && gapAfter(line, k) > DOT_ROOM; k += 1) drawDot(plot, ...line[k], palette.accent, 3.2);
 }
 
 /** Distance of a point of a line to the next one, or to the one before. */
-function apart(/** @type {[number, number][]} */ line, k) {
+function gapAfter(/** @type {[number, number][]} */ line, k) {
   const other = line[k + 1] || line[k - 1];
   return other ? Math.hypot(other[0] - line[k][0], other[1] - line[k][1]) : Number.POSITIVE_INFINITY;
 }
