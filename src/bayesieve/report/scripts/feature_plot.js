@@ -6,7 +6,7 @@ import {
   createPlot, drawArea, drawBottomAxis, drawLine, drawPath, fitText, textWidth, wishHeight, writeText,
 } from "./plot.js";
 import { connectHover } from "./pointing.js";
-import { finiteExtent, linearScale, niceTicks, studentDensity } from "./scales.js";
+import { countScale, finiteExtent, linearScale, niceTicks, spacedTicks, studentDensity } from "./scales.js";
 import { openedPosition } from "./state.js";
 
 /** @import { Context, Dot, FeatureChart, FeatureRow, Payload, Plot } from "./types.js" */
@@ -111,12 +111,30 @@ function valueDomain(/** @type {FeatureRow[]} */ rows) {
   return [low - room, high + room];
 }
 
-/** Densities of all rows and of all together at a few hundred places, and the greatest of them. */
+/** Densities of all rows and of all together, at places that are dense where a class is narrow. */
 function densityCurves(/** @type {FeatureRow[]} */ rows, pooled, domain) {
-  const places = Array.from({ length: 241 }, (_, k) => domain[0] + ((domain[1] - domain[0]) * k) / 240);
+  const between = (low, high, count) => Array.from({ length: count + 1 }, (_, k) => low + ((high - low) * k) / count);
+  const narrow = rows.filter((row) => row.sd > 0 && row.sd < (domain[1] - domain[0]) / 60);
+  const near = narrow.flatMap((row) => between(row.mean - 5 * row.sd, row.mean + 5 * row.sd, 60));
+  const places = [...between(domain[0], domain[1], 240), ...near].filter((x) => x >= domain[0] && x <= domain[1]);
+  places.sort((first, second) => first - second);
   const curves = [...rows.map((row) => row.density), pooled].map((density) => (density ? places.map(density) : null));
-  const most = curves.reduce((best, curve) => (curve ? Math.max(best, ...curve) : best), 0);
-  return { places, curves, most };
+  return { places, curves };
+}
+
+/** Height of a band: its own curve, however narrow the other classes are, and what fits of its bars. */
+function bandHeight(curve, pooled, bars) {
+  const most = curve ? Math.max(...curve) : 0;
+  const shared = pooled ? Math.min(Math.max(...pooled), 1.4 * most || Infinity) : 0;
+  const tallest = Math.max(0, ...bars.map((bar) => bar.height));
+  return Math.max(most, shared, Math.min(tallest, 1.4 * most || Infinity)) || 1;
+}
+
+/** Whether values are counts so unequal that an even scale would press most of them to one side. */
+function needsCountScale(/** @type {FeatureRow[]} */ rows) {
+  const values = rows.flatMap((row) => (row.values || []).map(({ value }) => value));
+  if (rows.some((row) => row.density) || values.some((value) => value < 0 || value !== Math.round(value))) return false;
+  return values.length > 0 && Math.max(...values) > 20;
 }
 
 /** One band per class: histogram and density above a base line, values and mean with standard deviation below. */
@@ -124,24 +142,26 @@ function paintFeatureRows(/** @type {FeatureChart} */ chart, /** @type {FeatureR
   const { plot, context } = chart;
   const { box, palette } = plot;
   const { predictive, classes } = context.payload;
-  const domain = valueDomain(rows);
-  const scale = linearScale(domain, [box.left, box.right]);
+  const counted = needsCountScale(rows);
+  const reach = valueDomain(rows);
+  const domain = counted ? [0, reach[1]] : reach;
+  const scale = (counted ? countScale : linearScale)(domain, [box.left, box.right]);
   const pooled = predictive && position < predictive.n ? predictiveAt(predictive, classes.length, position) : null;
   const drawn = densityCurves(rows, pooled, domain);
-  const ticks = niceTicks(...domain, plot.compact ? 4 : 7);
-  drawBottomAxis(plot, scale, { ticks, title: `value of ${shownName(context.payload.names[position])}` });
+  const ticks = counted ? spacedTicks(scale, 36) : niceTicks(...domain, plot.compact ? 4 : 7);
+  const title = `value of ${shownName(context.payload.names[position])}${counted ? " (logarithmic, of 1 + count)" : ""}`;
+  drawBottomAxis(plot, scale, { ticks, title });
   const culprit = culpritOf(context.payload, position);
   const band = (box.bottom - box.top) / rows.length;
-  const bars = rows.map((row) => (row.values ? histogramOf(row.values, domain) : []));
-  const tallest = Math.max(0, ...bars.flat().map((bar) => bar.height));
-  const most = Math.max(drawn.most, Math.min(tallest, drawn.most * 1.4 || Infinity)) || 1;
+  const bars = rows.map((row) => (row.values && !counted ? histogramOf(row.values, domain) : []));
   rows.forEach((row, k) => {
     const top = box.top + k * band;
-    const base = top + (row.values ? band * 0.62 : row.density ? band * 0.74 : 16);
+    const base = top + (counted ? 18 : row.values ? band * 0.62 : row.density ? band * 0.74 : 16);
+    const most = bandHeight(drawn.curves[k], drawn.curves[rows.length], bars[k]);
     const tall = linearScale([0, most], [base, top + 20]);
     const colour = palette[`class-${k % 8}`];
     const density = { drawn, k, bars: bars[k], scale, tall, base, colour, pooledAt: rows.length };
-    if (row.values || row.density) paintDensity(plot, density);
+    if ((row.values && !counted) || row.density) paintDensity(plot, density);
     const strip = { top: base + 5, bottom: top + band - (k < rows.length - 1 ? 4 : 6) };
     paintStrip(chart, row, { scale, strip, colour, culprit });
     const from = paintRowWords(plot, row, top, colour);

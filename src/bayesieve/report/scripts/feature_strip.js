@@ -58,15 +58,38 @@ export function paintStrip(
       ctx.fill();
     });
     ctx.globalAlpha = 1;
+    writeTies(chart, row, { scale, room, radius, colour });
     markCulprit(chart, row, culprit);
   }
   if (!Number.isFinite(row.mean)) return;
   const x = scale(row.mean);
   if (Number.isFinite(row.sd)) {
-    drawLine(plot, scale(row.mean - row.sd), foot, scale(row.mean + row.sd), foot, { colour, width: 2 });
+    const low = Math.max(row.mean - row.sd, scale.domain[0]);
+    drawLine(plot, scale(low), foot, scale(row.mean + row.sd), foot, { colour, width: 2 });
   }
   drawDot(plot, x, foot, colour, 4);
   drawLine(plot, x, foot - 4, x, foot + 4, { colour: palette.ink, width: 1.25 });
+}
+
+/** How many values lie in a place where dots cover each other, beside it: a floor of 25 values is not four dots. */
+function writeTies(/** @type {FeatureChart} */ { plot }, /** @type {FeatureRow} */ row, { scale, room, radius, colour }) {
+  const places = (row.values || []).map(({ value }) => scale(value));
+  const lanes = laneCount(radius, room);
+  for (let first = 0, last = 1; first < places.length; first = last, last += 1) {
+    while (last < places.length && places[last] - places[last - 1] < 1) last += 1;
+    const columns = (places[last - 1] - places[first]) / (2 * radius) + 1; // dots that stand side by side
+    if (last - first <= lanes * columns || columns > 8) continue;
+    const text = `\u00d7${last - first}`;
+    const left = places[first] - radius - 4 - textWidth(plot, text, 11, true);
+    const x = left > plot.box.left ? left : places[last - 1] + radius + 4;
+    const style = /** @type {TextStyle} */ ({ size: 11, bold: true, halo: true, colour, baseline: "middle" });
+    writeText(plot, text, x, (room.top + room.bottom) / 2, style);
+  }
+}
+
+/** Rows of dots that a strip has room for. */
+function laneCount(radius, { top, bottom }) {
+  return Math.max(1, Math.floor((bottom - top) / (2 * radius + 0.4)));
 }
 
 /** Ring around the sample whose removal weakens the feature most. */
@@ -94,7 +117,7 @@ export function paintCulpritWords(
 /** Heights for dots at increasing places so that few overlap: the free lane nearest the middle, always the same. */
 function swarm(places, radius, { top, bottom }) {
   const step = 2 * radius + 0.4;
-  const lanes = Math.max(1, Math.floor((bottom - top) / step));
+  const lanes = laneCount(radius, { top, bottom });
   const ends = new Array(lanes).fill(-Infinity);
   const middle = (lanes - 1) / 2;
   const order = ends.map((_, k) => k).sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle) || a - b);
