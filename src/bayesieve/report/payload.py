@@ -347,6 +347,7 @@ def sites_payload(view: SiteView) -> dict[str, Any]:
             "log_bayes_factor": encode_array(pooled.log_bayes_factor, "f4"),
         },
         "combined": encode_array(view.combined, "f4"),
+        "used": view.used,
         "level": view.level,
         "title": view.title,
     }

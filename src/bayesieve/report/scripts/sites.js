@@ -92,10 +92,10 @@ function paintForest(/** @type {ForestChart} */ chart) {
   chart.step = (box.bottom - box.top) / (rows.length + 0.6);
   rows.forEach((row, k) => {
     row.y = box.top + (k + 0.5 + (row.pooled ? 0.3 : 0)) * chart.step;
-    paintForestRow(plot, row, scale, { most, step: chart.step });
+    paintForestRow(plot, row, scale, { most, step: chart.step, bold: row.pooled && sites.used === "pooled" });
   });
   const combined = entryAt(sites.combined, position);
-  if (Number.isFinite(combined)) paintCombined(plot, rows[rows.length - 1], combined);
+  if (Number.isFinite(combined)) paintCombined(plot, rows[rows.length - 1], combined, sites.used === "combined");
   const pooled = rows[rows.length - 1];
   plot.describe(`Forest plot of ${shownName(names[position])}: ${rows.map((row) => forestWords(row, sites.level)).join("; ")}. `
     + `${Number.isFinite(pooled.difference) ? "" : "Differences are not given for these classes."}`);
@@ -118,11 +118,11 @@ function paintForestAxis(/** @type {Plot} */ plot, /** @type {Scale} */ scale, /
 
 /** A site: square sized by its samples with an interval; the pooled difference as a diamond. */
 function paintForestRow(
-  /** @type {Plot} */ plot, /** @type {ForestRow} */ row, /** @type {Scale} */ scale, { most, step },
+  /** @type {Plot} */ plot, /** @type {ForestRow} */ row, /** @type {Scale} */ scale, { most, step, bold },
 ) {
   const { palette, ctx } = plot;
   const [left, right] = scale.range;
-  paintForestWords(plot, row, left, step);
+  paintForestWords(plot, row, left, { step, bold });
   if (!Number.isFinite(row.difference)) return;
   const clamp = (value) => Math.max(left, Math.min(right, scale(value)));
   const [x, low, high] = [scale(row.difference), clamp(row.low), clamp(row.high)];
@@ -145,13 +145,13 @@ function paintForestRow(
   ctx.fillRect(x - half, row.y - half, 2 * half, 2 * half);
 }
 
-/** Name and samples of a row at the left, its log Bayes factor at the right. */
-function paintForestWords(/** @type {Plot} */ plot, /** @type {ForestRow} */ row, edge, step) {
+/** Name and samples of a row at the left, its log Bayes factor at the right; bold where the screen used it. */
+function paintForestWords(/** @type {Plot} */ plot, /** @type {ForestRow} */ row, edge, { step, bold }) {
   const { palette, box } = plot;
   const over = row.y - step * 0.6;
   if (row.pooled) drawLine(plot, box.left, over, box.right, over, { colour: palette.rule });
   const counts = step > 25 ? row.counts.map((n) => formatCount(n)).join(" + ") : "";
-  const [room, bold] = [edge - box.left - 12, row.pooled];
+  const room = edge - box.left - 12;
   writeText(plot, fitText(plot, row.name, room, 12.5, bold), box.left, row.y - (counts ? 1 : -4), { size: 12.5, bold });
   if (counts) {
     writeText(plot, fitText(plot, counts, room, 11), box.left, row.y + 12, { size: 11, colour: palette["ink-soft"] });
@@ -160,11 +160,11 @@ function paintForestWords(/** @type {Plot} */ plot, /** @type {ForestRow} */ row
   writeText(plot, evidence, box.right, row.y + 4, { align: "right", size: 12, bold });
 }
 
-/** Sum of the sites' own log Bayes factors, under that of the pooled data. */
-function paintCombined(/** @type {Plot} */ plot, /** @type {ForestRow} */ row, combined) {
+/** Sum of the sites' own log Bayes factors, under that of the pooled data; bold where the screen used it. */
+function paintCombined(/** @type {Plot} */ plot, /** @type {ForestRow} */ row, combined, bold) {
   const text = plot.compact ? `sum ${formatSigned(combined, 3)}` : `sum of the sites ${formatSigned(combined, 3)}`;
   /** @type {TextStyle} */
-  const style = { align: "right", size: 11, colour: plot.palette["ink-soft"], halo: true };
+  const style = { align: "right", size: 11, bold, colour: plot.palette[bold ? "ink" : "ink-soft"], halo: true };
   writeText(plot, text, plot.box.right, row.y + 19, style);
 }
 

@@ -15,7 +15,7 @@
  *
  * Everything of the sites is there in rank order; differences only for two classes.
  * @typedef {{
- *   n: number, names: string[], counts: number[][], level: number, title: string, combined: any,
+ *   n: number, names: string[], counts: number[][], level: number, title: string, combined: any, used: string,
  *   difference: any[] | null, low: any[] | null, high: any[] | null, log_bayes_factor: any[],
  *   pooled: { difference: any, low: any, high: any, log_bayes_factor: any },
  * }} Sites
