@@ -84,6 +84,28 @@ def test_the_report_of_a_table_holds_what_was_screened(name, screened):
     assert content["class_counts"] == [18, 18]
 
 
+def test_no_page_names_a_folder(screened):
+    here = str(Path.cwd())
+    table = str(Path("t.csv").resolve())
+    screened(
+        "screen",
+        table,
+        "--labels",
+        "stage",
+        "--shuffles",
+        "0",
+        "--out",
+        f"{here}/q.csv",
+        "--report",
+        f"{here}/q.html",
+    )
+    screened("report", f"{here}/q.csv", "--out", f"{here}/w.html")
+    for name in ("q.html", "w.html"):
+        page = Path(name).read_text(encoding="utf-8")
+        assert here not in page
+        assert "bayesieve screen t.csv" in page
+
+
 def test_a_manifest_beside_a_text_file_says_rule_and_command(screened):
     screened("report", "r.csv", "--manifest", "m.json", "--out", "a.html", "--title", "My <title>")
     content = payload("a.html")

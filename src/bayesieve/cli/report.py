@@ -118,7 +118,7 @@ def _from_table(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Ta
     selection, rule = _decide(stored.selection, recorded, changes)
     posterior = selection.posterior
     first = Message.of(
-        f"{path}: a result of bayesieve screen, {plural(posterior.n_features, 'feature')}"
+        f"{os.path.basename(path)}: a result of bayesieve screen, {plural(posterior.n_features, 'feature')}"
         + (f", transform {record.transform}." if record.transform else ".")
     )
     record = dataclasses.replace(record, described=(first, *record.described, *stored.remarks))

@@ -111,6 +111,8 @@ class Commands:
             Options that have been given anew since.
         """
         now = spec.replace(**(changes or {}))
+        python = _python(now, posterior, statistics=statistics)
+        now, spec = now.without_folders(), spec.without_folders()
         of_the_page = {*spec.names("rule")}
         if prior_probability(posterior) is not None:
             of_the_page.add("prior_probability")
@@ -118,7 +120,6 @@ class Commands:
         if ratio_state(posterior).value is not None:
             of_the_page |= {"prior", "prior_ratio"}
             words = ("--prior", "jeffreys")
-        python = _python(now, posterior, statistics=statistics)
         return cls((*now.command_words(without=of_the_page), *words), python, spec.command_words())
 
 
@@ -134,7 +135,7 @@ def _python(spec: ScreenSpec, posterior: FeaturePosterior, *, statistics: bool) 
         why = f"the priors of {spec.prior!r} are not there any more"
         return (CANNOT.format(why=why),)
     classes = [str(label) for label in posterior.classes]
-    return python_lines(spec, classes, statistics=statistics, model=model)
+    return python_lines(spec.without_folders(), classes, statistics=statistics, model=model)
 
 
 def _model_words(posterior: FeaturePosterior) -> str:

@@ -195,7 +195,7 @@ class ReportData:
                 f"{type(found).__name__}."
             )
         selection, state = start_of_controls(found, rule)
-        record = record or RunRecord(transform="none")
+        record = (record or RunRecord(transform="none")).without_folders()
         if n_values == 0:  # nothing about single samples
             selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
+import os
 import platform
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
@@ -145,6 +147,28 @@ class RunRecord:
             findings=tuple(finding.redacted() for finding in self.findings),
             ids_in=(),
             hidden={**self.hidden, **hidden},
+        )
+
+    def without_folders(self) -> Self:
+        """Return the record with files named without their folders, for pages that others read."""
+        named = [*self.settings.values(), *(each.get("path") for each in self.inputs)]
+        paths = [path for path in named if isinstance(path, str) and os.path.isabs(path)]
+        folders = sorted({os.path.join(os.path.dirname(path), "") for path in paths}, key=len, reverse=True)
+
+        def short(value: Any) -> Any:
+            if isinstance(value, str):
+                return functools.reduce(lambda text, folder: text.replace(folder, ""), folders, value)
+            if isinstance(value, Mapping):
+                return {name: short(each) for name, each in value.items()}
+            return [short(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+        return replace(
+            self,
+            spec=self.spec and self.spec.without_folders(),
+            options=short(self.options),
+            described=tuple(Message.from_dict(short(message.to_dict())) for message in self.described),
+            warnings=tuple(Message.from_dict(short(message.to_dict())) for message in self.warnings),
+            inputs=tuple(short(each) for each in self.inputs),
         )
 
     def to_dict(self) -> dict[str, Any]:

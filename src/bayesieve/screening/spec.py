@@ -237,6 +237,15 @@ class ScreenSpec:
             changes["classes"] = "; ".join(f"{name}=LABELS{k + 1}" for k, name in enumerate(parts))
         return self.replace(**changes)
 
+    def without_folders(self) -> Self:
+        """Return a specification that names files without their folders, for pages that others read."""
+        short = {
+            name: os.path.basename(value)
+            for name, value in self.to_dict().items()
+            if isinstance(value, str) and os.path.isabs(value)
+        }
+        return self.replace(**short)
+
     def _check_prior(self) -> None:
         if self.prior == "proper" and self.prior_ratio is not None:
             why = ": a proper prior has its own ratio. Leave it out."

@@ -81,10 +81,10 @@ function prepareEffectMap(/** @type {EffectMap} */ map) {
     map.places[2 * i] = fine ? map.xScale(x[i]) : NaN;
     map.places[2 * i + 1] = fine ? map.yScale(y[i]) : NaN;
   }
-  map.radius = x.length > 5000 ? 1.5 : x.length > 500 ? 2.2 : 3;
+  map.radius = (x.length > 5000 ? 1.5 : x.length > 500 ? 2.2 : 3) * (plot.onPaper ? 0.6 : 1); // a map on paper is small
   map.shades = effectShades(plot.palette);
-  map.sprites = map.shades.map((shade) => pointSprite(plot, map.radius + 1.4, shade));
-  map.plainSprites = map.shades.map((shade) => pointSprite(plot, map.radius + 1, shade, { rim: false }));
+  map.sprites = map.shades.map((shade) => pointSprite(plot, map.radius + (plot.onPaper ? 0.5 : 1.4), shade));
+  map.plainSprites = map.shades.map((shade) => pointSprite(plot, map.radius + (plot.onPaper ? 0.3 : 1), shade, { rim: false }));
   map.base = greyLayer(map);
 }
 
