@@ -23,6 +23,7 @@ from .feature_posterior import (
     FeaturePosterior as FeaturePosterior,
     class_statistics as class_statistics,
     finding_columns as finding_columns,
+    table_head as table_head,
 )
 from .findings.effects import Effects as Effects, effects as effects
 from .findings.finding import (

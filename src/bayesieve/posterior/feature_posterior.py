@@ -21,8 +21,19 @@ from bayesieve.posterior.findings.finding import (
 )
 from bayesieve.posterior.marginals import Marginals, check_log_odds, expit, log_expit
 from bayesieve.posterior.null.shuffled import ShuffledLabels
-from bayesieve.stats import ClassStatistics, Moments, as_moments
-from bayesieve.utils import BoolArray, DataError, FloatArray, IntArray
+from bayesieve.stats import ClassStatistics, Moments, as_moments, largest_counts
+from bayesieve.utils import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    Glimpse,
+    Glimpsed,
+    IntArray,
+    Late,
+    LateMethod,
+    classes_in_words,
+    numbers,
+)
 
 _ROUNDING = 1e-12
 _HEAD = ("rank", "feature", "log_odds", "probability", "local_fdr", "expected_fdr", "log_bayes_factor")
@@ -47,6 +58,16 @@ def posterior_table(posterior: FeaturePosterior) -> dict[str, Any]:
     return table
 
 
+def table_head(posterior: FeaturePosterior, places: IntArray) -> dict[str, list[str]]:
+    """Columns of a small table of some features, as texts."""
+    return {
+        "rank": [f"{rank:,}" for rank in posterior.rank[places].tolist()],
+        "feature": [posterior.names[i] for i in places.tolist()],
+        "log-odds": numbers(posterior.log_odds[places], ".2f"),
+        "probability": numbers(posterior.probability[places], ".4f"),
+    }
+
+
 def finding_columns(posterior: FeaturePosterior) -> list[tuple[str, ...]]:
     """Names that the columns of each finding have in the table of results."""
     few = posterior.take([0])
@@ -68,8 +89,8 @@ def class_statistics(posterior: FeaturePosterior) -> dict[str, Any]:
     return posterior.statistics.describe(disambiguate(posterior.classes, "difference"))
 
 
-@dataclass(frozen=True, eq=False)
-class FeaturePosterior(Marginals):
+@dataclass(frozen=True, eq=False, repr=False)
+class FeaturePosterior(Glimpsed, Marginals):
     r"""Posterior inclusion probability of every feature, as log-odds of being a marker, and what it came from.
 
     Log-odds are the primary quantity: probabilities saturate at 1, log-odds never do.
@@ -123,9 +144,24 @@ class FeaturePosterior(Marginals):
     calibrated: bool = True
     shuffled: ShuffledLabels | None = None
 
+    plot = Late("bayesieve.report.figures.plots", "Plots", "Figures as methods, such as ``plot.effect_map()``.")
+    report = LateMethod("bayesieve.report", "write", "Write an HTML report; see :func:`bayesieve.report.write`.")
+
     def __post_init__(self) -> None:
         for array in (self.log_bayes_factor, self.degenerate_codes):
             array.flags.writeable = False
+
+    def glimpse(self) -> Glimpse:
+        """Return the strongest features, and what they rest on."""
+        classes = classes_in_words(disambiguate(self.classes), largest_counts(self.statistics))
+        shuffles = "labels not shuffled" if self.shuffled is None else f"{self.shuffled.n_shuffles:,} shuffles"
+        lines = (
+            f"classes {classes}",
+            f"{type(self.model).__name__}; {self.expected_markers:,.1f} markers expected; {shuffles}",
+        )
+        return Glimpse(
+            f"FeaturePosterior of {self.n_features:,} features", lines, table_head(self, self.ranking[:5])
+        )
 
     @property
     def n_features(self) -> int:

@@ -13,13 +13,24 @@ import numpy.typing as npt
 
 from bayesieve.data import check_names
 from bayesieve.posterior import FeaturePosterior, Tabular, benjamini_hochberg, check_same_features
-from bayesieve.utils import BoolArray, DataError, FloatArray, Message, OptionError, RuleError, check_whole
+from bayesieve.utils import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    Glimpse,
+    Glimpsed,
+    Message,
+    OptionError,
+    RuleError,
+    check_whole,
+    numbers,
+)
 
 _LEVEL = 0.05
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FeatureScores(Tabular):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FeatureScores(Glimpsed, Tabular):
     """A score per feature, larger for stronger features; p-values, or a list of its own, where a method has them.
 
     It is also a finding: ``posterior.with_finding(scores)`` puts its columns beside the log-odds.
@@ -87,6 +98,17 @@ class FeatureScores(Tabular):
             )
         columns = {name: _column(name, value, score.size) for name, value in self.details.items()}
         object.__setattr__(self, "details", columns)
+
+    def glimpse(self) -> Glimpse:
+        """Return the strongest features."""
+        places = self.ranking[:5]
+        columns = {
+            "feature": [self.names[i] for i in places.tolist()],
+            "score": numbers(self.score[places], ".4g"),
+        }
+        if self.log_p_value is not None:
+            columns["p-value"] = numbers(np.exp(self.log_p_value[places]), ".3g")
+        return Glimpse(f"FeatureScores of {self.n_features:,} features by {self.method}", (), columns)
 
     @property
     def n_features(self) -> int:

@@ -15,7 +15,17 @@ from bayesieve.posterior import Tabular
 from bayesieve.rivals.feature_scores import FeatureScores
 from bayesieve.rivals.t_tests import unequal_variances
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, is_whole
+from bayesieve.utils import (
+    BoolArray,
+    FloatArray,
+    Glimpse,
+    Glimpsed,
+    IntArray,
+    OptionError,
+    classes_in_words,
+    is_whole,
+    shorten,
+)
 
 VARIANCES_DIFFER = 1e-4  # p-values of the F test below it
 MEANS_MAY_NOT = 0.05  # p-values of Welch's t test above it
@@ -257,8 +267,8 @@ def _s(count: int, one: str = "", many: str = "s") -> str:
     return one if count == 1 else many
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MethodComparison(Tabular):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MethodComparison(Glimpsed, Tabular):
     """Scores, ranks and top lists of several methods; made by :func:`bayesieve.compare_methods`.
 
     The list of a method that chooses one by itself holds no other features, however long a list may be.
@@ -319,6 +329,13 @@ class MethodComparison(Tabular):
         for name, array in (("ranks", ranks), ("_listed", np.where(unlisted, ranks.shape[1] + 1, ranks))):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def glimpse(self) -> Glimpse:
+        """Return the strongest features of every method."""
+        title = f"MethodComparison of {len(self.methods)} methods on {self.n_features:,} features"
+        lines = (f"classes {classes_in_words(list(self.class_counts), list(self.class_counts.values()))}",)
+        heads = [", ".join(map(shorten, scores.top(2))) for scores in self.scores.values()]
+        return Glimpse(title, lines, {"method": self.methods[:6], "strongest": heads[:6]})
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
 from .count_test import CountTest as CountTest
+from .false_positives import FalsePositiveEstimate as FalsePositiveEstimate
 from .rules import (
     CRITERIA as CRITERIA,
     ROUNDING as ROUNDING,
@@ -16,7 +17,6 @@ from .rules import (
     within_share as within_share,
 )
 from .selection import (
-    FalsePositiveEstimate as FalsePositiveEstimate,
     Selection as Selection,
     count_lines as count_lines,
     describe_null as describe_null,

@@ -18,10 +18,12 @@ from bayesieve.posterior import (
     expit,
     logit,
     null_resolution,
+    table_head,
 )
 from bayesieve.selection.count_test import LADDER, CountTest
+from bayesieve.selection.false_positives import FalsePositiveEstimate
 from bayesieve.stats import largest_counts
-from bayesieve.utils import Message, RuleError, Wording, join_words
+from bayesieve.utils import Glimpse, Glimpsed, Late, LateMethod, Message, RuleError, Wording, join_words
 
 _FAR_SHARE = 2.0  # times what was believed, or less than its inverse
 _FAR = 1.5  # the model is contradicted by shuffled labels
@@ -205,36 +207,8 @@ def _nothing(selection: Selection) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FalsePositiveEstimate:
-    """How many false positives a list holds: one number, and where it comes from.
-
-    Parameters
-    ----------
-    expected, low, high
-        The number, and a 90% interval.
-    source
-        ``"shuffles"``: what passes with shuffled labels, times the share of non-markers believed in. ``"model"``:
-        the sum of local false discovery rates, with the interval of independent features.
-    step
-        The smallest number that the source can tell from 0.
-    """
-
-    expected: float
-    low: float
-    high: float
-    source: str
-    step: float = 0.0
-
-    def describe(self) -> str:
-        """Say it in words."""
-        number = f"{self.expected:,.1f}" if self.expected >= 0.95 or not self.step else f"{self.expected:.2g}"
-        number = f"fewer than {self.step:.2g}" if self.step and self.expected < self.step / 2 else number
-        return f"{number} expected (90% interval {self.low:,.0f} to {self.high:,.0f})"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Selection(ErrorAnalysis, Tabular):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Selection(Glimpsed, ErrorAnalysis, Tabular):
     """Features picked by a rule; every question of :class:`ErrorAnalysis` can be asked of it.
 
     Parameters
@@ -272,6 +246,17 @@ class Selection(ErrorAnalysis, Tabular):
     count_test: CountTest | None = None
     was_cut: bool = False
     estimate: FalsePositiveEstimate | None = None
+
+    plot = Late("bayesieve.report.figures.plots", "Plots", "Figures as methods, such as ``plot.effect_map()``.")
+    report = LateMethod("bayesieve.report", "write", "Write an HTML report; see :func:`bayesieve.report.write`.")
+
+    def glimpse(self) -> Glimpse:
+        """Return the head of the list and the number of false positives in it."""
+        title = f"Selection of {self.n_selected:,} of {self.posterior.n_features:,} features ({self.rule})"
+        estimate = self.false_positive_estimate
+        source = "from shuffled labels" if estimate.source == "shuffles" else "by the model"
+        lines = (f"false positives: {estimate.describe()}, {source}",) if self.n_selected else ("nothing passes",)
+        return Glimpse(title, lines, table_head(self.posterior, self.indices[:5]))
 
     @property
     def false_positive_estimate(self) -> FalsePositiveEstimate:

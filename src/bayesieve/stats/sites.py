@@ -11,16 +11,23 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.stats.moments.moments import Moments
+from bayesieve.stats.statistics import largest_counts
 from bayesieve.utils import (
     DataError,
+    Glimpse,
+    Glimpsed,
     LabelError,
     OptionError,
     Wording,
     check_choice,
     check_whole,
+    classes_in_words,
     did_you_mean,
+    glimpse_of_classes,
     list_names,
     option,
+    plural,
+    shorten,
 )
 
 
@@ -50,8 +57,8 @@ TRANSFORMS = ("none", "log2", "log1p", "logit")
 _LEAST_FOR_POWERS = 5  # values of a class that sums up to the fourth powers do not give away
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SiteStatistics:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SiteStatistics(Glimpsed):
     """Sufficient statistics that one site shares.
 
     Parameters
@@ -94,14 +101,19 @@ class SiteStatistics:
         object.__setattr__(self, "feature_ids", _check_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
 
+    def glimpse(self) -> Glimpse:
+        """Return the classes of the site."""
+        found = glimpse_of_classes(self.moments)
+        return replace(found, title=f"SiteStatistics of {shorten(self.site)}: {len(self.feature_ids):,} features")
+
     @property
     def held(self) -> npt.NDArray[np.bool_]:
         """For every feature, whether this site has any value of it."""
         return np.broadcast_to((self.moments.counts > 0).any(axis=0), (self.moments.n_features,))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StatisticsSet:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StatisticsSet(Glimpsed):
     """One or more sites with the same classes, transform and features, all in the same order.
 
     Parameters
@@ -130,6 +142,13 @@ class StatisticsSet:
                     f"Sites {self.sites[0].site!r} and {site.site!r} differ in their features or classes, or in "
                     "the order of these. Bring them together with merge_statistics."
                 )
+
+    def glimpse(self) -> Glimpse:
+        """Return the sites with their classes."""
+        shown = self.sites[:5]
+        title = f"StatisticsSet of {plural(len(self.sites), 'site')}, {len(self.feature_ids):,} features"
+        words = [classes_in_words(site.moments.classes, largest_counts(site.moments)) for site in shown]
+        return Glimpse(title, (), {"site": [site.site for site in shown], "classes": words})
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -46,7 +46,16 @@ from .files import (
     wrap_read_errors as wrap_read_errors,
     write_files as write_files,
 )
+from .glimpse import (
+    Glimpse as Glimpse,
+    Glimpsed as Glimpsed,
+    classes_in_words as classes_in_words,
+    glimpse_of_classes as glimpse_of_classes,
+    numbers as numbers,
+    shorten as shorten,
+)
 from .installation import install_command as install_command
+from .late import Late as Late, LateMethod as LateMethod
 from .messages import (
     did_you_mean as did_you_mean,
     join_words as join_words,

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.posterior.feature_posterior import FeaturePosterior
-from bayesieve.utils import DataError, FloatArray, IntArray, Message, SampleIds, plural
+from bayesieve.utils import DataError, FloatArray, Glimpse, Glimpsed, IntArray, Message, SampleIds, numbers, plural
 
 _ARRAYS = ("least_log_bayes_factor", "culprit", "n_below", "n_skipped", "n_removals")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fragility:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fragility(Glimpsed):
     """Leave-one-out influence (fragility): the least log-odds of every feature without any one sample.
 
     Only samples that hold a value of the feature count. Features that were given a floor get the floor of
@@ -69,6 +69,17 @@ class Fragility:
     sample_names: tuple[str, ...] | None = None
     discreet: bool = False
     totals: Mapping[str, int] | None = None
+
+    def glimpse(self) -> Glimpse:
+        """Return the strongest features with their least log-odds."""
+        places = self.full.ranking[:5]
+        title = f"Fragility of {self.full.n_features:,} features without any one sample"
+        columns = {
+            "feature": [self.full.names[i] for i in places.tolist()],
+            "log-odds": numbers(self.full.log_odds[places], ".2f"),
+            "least": numbers(self.least_log_odds[places], ".2f"),
+        }
+        return Glimpse(title, (), columns)
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:

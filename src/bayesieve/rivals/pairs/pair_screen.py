@@ -14,7 +14,21 @@ from bayesieve.rivals.inputs import two_class_values
 from bayesieve.rivals.pairs.evidence import PairEvidence
 from bayesieve.rivals.pairs.sweep import ORDERS, Progress, of_several, sweep, warn_left_out
 from bayesieve.stats import Correlations, Scatter, ScatterCorrelations, ValueCorrelations
-from bayesieve.utils import DataError, FloatArray, IntArray, OptionError, check_choice, check_whole, option, plural
+from bayesieve.utils import (
+    DataError,
+    FloatArray,
+    Glimpse,
+    Glimpsed,
+    IntArray,
+    OptionError,
+    check_choice,
+    check_whole,
+    classes_in_words,
+    numbers,
+    option,
+    plural,
+    shorten,
+)
 
 _MANY, _VERY_MANY = 5e7, 5e8  # pairs from which on labels are shuffled less often
 _CLEAR = 2.0  # standard errors
@@ -52,8 +66,8 @@ class PairNull:
         return np.asarray((self.counts > 0).sum(axis=0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairScreen(Tabular):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairScreen(Glimpsed, Tabular):
     r"""The strongest of all pairs of features, the strongest first.
 
     Parameters
@@ -107,6 +121,13 @@ class PairScreen(Tabular):
     n_left_out: int = 0
     n_collinear: int = 0
     null: PairNull | None = None
+
+    def glimpse(self) -> Glimpse:
+        """Return the strongest pairs."""
+        title = f"PairScreen of {self.n_pairs:,} pairs of {len(self.names):,} features"
+        named = [" and ".join(shorten(name, 11) for name in pair) for pair in self.pairs[:5]]
+        lines = (f"classes {classes_in_words(self.classes, self.counts)}",)
+        return Glimpse(title, lines, {"pair": named, "log Bayes factor": numbers(self.evidence[:5], ".2f")})
 
     @property
     def n_listed(self) -> int:

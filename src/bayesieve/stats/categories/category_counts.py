@@ -35,10 +35,13 @@ from bayesieve.utils import (
     TABLE,
     CountArray,
     DataError,
+    Glimpse,
+    Glimpsed,
     IntArray,
     LabelError,
     MissingValueError,
     check_missing,
+    glimpse_of_classes,
     n_threads_for,
 )
 
@@ -171,8 +174,8 @@ def _explain_missing(matrix: LabelledMatrix, absent: IntArray) -> NoReturn:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CategoryCounts:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CategoryCounts(Glimpsed):
     """Sufficient statistics of the categorical model: all it needs to know about each class of samples.
 
     Counts merge: those of two parts of the data, in any order and however they were split, give the
@@ -279,6 +282,10 @@ class CategoryCounts:
         declared = None if levels is None else check_levels(levels)
         found, table = count_categories(matrix, levels=declared, missing=missing, n_threads=n_threads)
         return cls.trusted(matrix.labels.classes, found, table)
+
+    def glimpse(self) -> Glimpse:
+        """Return the classes with their numbers of values."""
+        return glimpse_of_classes(self)
 
     @property
     def n_features(self) -> int:

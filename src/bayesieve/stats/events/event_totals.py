@@ -13,7 +13,16 @@ from bayesieve.data import Label, LabelledMatrix, as_values, check_classes, unio
 from bayesieve.stats.events.kernels import event_sums
 from bayesieve.stats.moments.checks import check_same_features
 from bayesieve.stats.moments.moments import Moments
-from bayesieve.utils import CountArray, DataError, FloatArray, LabelError, OptionError
+from bayesieve.utils import (
+    CountArray,
+    DataError,
+    FloatArray,
+    Glimpse,
+    Glimpsed,
+    LabelError,
+    OptionError,
+    glimpse_of_classes,
+)
 
 
 def check_exposures(exposures: Any, n_samples: int) -> FloatArray:
@@ -127,8 +136,8 @@ def rest_of(whole: Sequence[Any], part: Sequence[Any]) -> list[Any]:
     return [count, *(np.where(count > 0, np.maximum(rest, 0.0), 0.0) for rest in sums)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EventTotals:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EventTotals(Glimpsed):
     """Sufficient statistics of counts: how many events each class saw, and at what exposure (offset).
 
     Totals merge by addition, in any order and however the samples were split.
@@ -229,6 +238,10 @@ class EventTotals:
         sums = event_sums(matrix, weights, missing, n_threads)
         moments = Moments.from_labelled(matrix, missing=missing, n_threads=n_threads) if spread else None
         return cls.trusted(matrix.labels.classes, *sums, moments)
+
+    def glimpse(self) -> Glimpse:
+        """Return the classes with their numbers of values."""
+        return glimpse_of_classes(self)
 
     @property
     def n_features(self) -> int:

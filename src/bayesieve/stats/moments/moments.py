@@ -15,7 +15,17 @@ from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.checks import check_moments, check_powers, check_resolution, check_same_features
 from bayesieve.stats.moments.kernels import merge
 from bayesieve.stats.moments.shape import Shape, merge_powers, remove_powers
-from bayesieve.utils import TABLE, CountArray, DataError, FloatArray, LabelError, MissingValueError
+from bayesieve.utils import (
+    TABLE,
+    CountArray,
+    DataError,
+    FloatArray,
+    Glimpse,
+    Glimpsed,
+    LabelError,
+    MissingValueError,
+    glimpse_of_classes,
+)
 
 _NOISE = 16 * np.finfo(np.float64).eps  # below this share of the whole, a difference has no digits left
 
@@ -57,8 +67,8 @@ _ARRAYS = ("count", "mean", "centred_squares", "residual")
 _SHAPE = ("centred_cubes", "centred_fourths")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Moments(Glimpsed):
     r"""Sufficient statistics of the Gaussian model: all it needs to know about each class of samples.
 
     Moments merge: those of two parts of the data, in any order and however they were split, give
@@ -165,6 +175,10 @@ class Moments:
         return cls.trusted(
             matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual, shape=powers
         )
+
+    def glimpse(self) -> Glimpse:
+        """Return the classes with their numbers of values."""
+        return glimpse_of_classes(self)
 
     @property
     def n_features(self) -> int:

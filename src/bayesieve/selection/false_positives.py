@@ -1,0 +1,33 @@
+"""FalsePositiveEstimate: the number of false positives to believe, and where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FalsePositiveEstimate:
+    """How many false positives a list holds: one number, and where it comes from.
+
+    Parameters
+    ----------
+    expected, low, high
+        The number, and a 90% interval.
+    source
+        ``"shuffles"``: what passes with shuffled labels, times the share of non-markers believed in. ``"model"``:
+        the sum of local false discovery rates, with the interval of independent features.
+    step
+        The smallest number that the source can tell from 0.
+    """
+
+    expected: float
+    low: float
+    high: float
+    source: str
+    step: float = 0.0
+
+    def describe(self) -> str:
+        """Say it in words."""
+        number = f"{self.expected:,.1f}" if self.expected >= 0.95 or not self.step else f"{self.expected:.2g}"
+        number = f"fewer than {self.step:.2g}" if self.step and self.expected < self.step / 2 else number
+        return f"{number} expected (90% interval {self.low:,.0f} to {self.high:,.0f})"
