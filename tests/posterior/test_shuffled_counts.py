@@ -7,8 +7,8 @@ import pytest
 
 import bayesieve as bs
 from bayesieve.posterior import ShuffledLabels
-from bayesieve.selection.count_test import CountTest
 from bayesieve.selection import FalsePositiveEstimate
+from bayesieve.selection.count_test import CountTest
 
 
 def test_how_far_features_are_reached_by_counting(rng):

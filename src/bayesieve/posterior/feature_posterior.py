@@ -151,7 +151,7 @@ class FeaturePosterior(Glimpsed, Marginals):
         for array in (self.log_bayes_factor, self.degenerate_codes):
             array.flags.writeable = False
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the strongest features, and what they rest on."""
         classes = classes_in_words(disambiguate(self.classes), largest_counts(self.statistics))
         shuffles = "labels not shuffled" if self.shuffled is None else f"{self.shuffled.n_shuffles:,} shuffles"

@@ -99,7 +99,7 @@ class FeatureScores(Glimpsed, Tabular):
         columns = {name: _column(name, value, score.size) for name, value in self.details.items()}
         object.__setattr__(self, "details", columns)
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the strongest features."""
         places = self.ranking[:5]
         columns = {

@@ -330,7 +330,7 @@ class MethodComparison(Glimpsed, Tabular):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the strongest features of every method."""
         title = f"MethodComparison of {len(self.methods)} methods on {self.n_features:,} features"
         lines = (f"classes {classes_in_words(list(self.class_counts), list(self.class_counts.values()))}",)

@@ -250,7 +250,7 @@ class Selection(Glimpsed, ErrorAnalysis, Tabular):
     plot = Late("bayesieve.report.figures.plots", "Plots", "Figures as methods, such as ``plot.effect_map()``.")
     report = LateMethod("bayesieve.report", "write", "Write an HTML report; see :func:`bayesieve.report.write`.")
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the head of the list and the number of false positives in it."""
         title = f"Selection of {self.n_selected:,} of {self.posterior.n_features:,} features ({self.rule})"
         estimate = self.false_positive_estimate

@@ -101,7 +101,7 @@ class SiteStatistics(Glimpsed):
         object.__setattr__(self, "feature_ids", _check_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the classes of the site."""
         found = glimpse_of_classes(self.moments)
         return replace(found, title=f"SiteStatistics of {shorten(self.site)}: {len(self.feature_ids):,} features")
@@ -143,7 +143,7 @@ class StatisticsSet(Glimpsed):
                     "the order of these. Bring them together with merge_statistics."
                 )
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the sites with their classes."""
         shown = self.sites[:5]
         title = f"StatisticsSet of {plural(len(self.sites), 'site')}, {len(self.feature_ids):,} features"

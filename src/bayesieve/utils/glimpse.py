@@ -63,15 +63,15 @@ class Glimpsed(Protocol):
 
     __slots__ = ()
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return what is shown."""
         ...
 
     def __repr__(self) -> str:
-        return self.glimpse().text()
+        return self._glimpse().text()
 
     def _repr_html_(self) -> str:
-        return self.glimpse().html()
+        return self._glimpse().html()
 
 
 def shorten(text: object, longest: int = _LONGEST) -> str:

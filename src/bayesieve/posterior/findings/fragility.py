@@ -70,7 +70,7 @@ class Fragility(Glimpsed):
     discreet: bool = False
     totals: Mapping[str, int] | None = None
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the strongest features with their least log-odds."""
         places = self.full.ranking[:5]
         title = f"Fragility of {self.full.n_features:,} features without any one sample"

@@ -122,7 +122,7 @@ class PairScreen(Glimpsed, Tabular):
     n_collinear: int = 0
     null: PairNull | None = None
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the strongest pairs."""
         title = f"PairScreen of {self.n_pairs:,} pairs of {len(self.names):,} features"
         named = [" and ".join(shorten(name, 11) for name in pair) for pair in self.pairs[:5]]

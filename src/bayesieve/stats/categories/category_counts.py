@@ -283,7 +283,7 @@ class CategoryCounts(Glimpsed):
         found, table = count_categories(matrix, levels=declared, missing=missing, n_threads=n_threads)
         return cls.trusted(matrix.labels.classes, found, table)
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the classes with their numbers of values."""
         return glimpse_of_classes(self)
 

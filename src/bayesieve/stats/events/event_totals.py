@@ -239,7 +239,7 @@ class EventTotals(Glimpsed):
         moments = Moments.from_labelled(matrix, missing=missing, n_threads=n_threads) if spread else None
         return cls.trusted(matrix.labels.classes, *sums, moments)
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the classes with their numbers of values."""
         return glimpse_of_classes(self)
 

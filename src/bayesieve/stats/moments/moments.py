@@ -176,7 +176,7 @@ class Moments(Glimpsed):
             matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual, shape=powers
         )
 
-    def glimpse(self) -> Glimpse:
+    def _glimpse(self) -> Glimpse:
         """Return the classes with their numbers of values."""
         return glimpse_of_classes(self)
 
