@@ -32,3 +32,9 @@ def align(columns: Sequence[tuple[str, Sequence[str]]], most: int | None = None)
     ]
     more = 0 if most is None else len(columns[0][1]) - most
     return [*lines, f"... and {more:,} more"] if more > 0 else lines
+
+
+def unsigned_zero(value: float, form: str) -> str:
+    """Write a number; one that rounds to zero has no sign."""
+    text = format(value, form)
+    return text.lstrip("+-") if not text.strip("+-0.") else text

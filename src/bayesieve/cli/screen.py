@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input, check_classes, read_input
+from bayesieve.cli.layout import unsigned_zero
 from bayesieve.cli.manifest import make_record, with_inputs, write_manifest
 from bayesieve.cli.outputs import (
     Annotations,
@@ -43,6 +44,8 @@ from bayesieve.utils import DataWarning, OptionError, join_words, option, plural
 
 _WIDTH = 79
 _BEST, _BORDERLINE = 5, 2
+Shown = tuple[str, str, Callable[[int], str]]  # heading, alignment and text of a column
+_NOT_SELECTED, _SHORTEST_NAME = "(not selected)", 12
 
 
 def run_screen(options: Mapping[str, Any]) -> None:
@@ -297,15 +300,20 @@ def _features(selection: Selection) -> list[str]:
     order, names = posterior.ranking, posterior.names
     best = list(range(min(_BEST, order.size)))
     edge = [k for k in range(n - _BORDERLINE, n + _BORDERLINE) if best[-1] < k < order.size] if n else []
-    width = max(7, min(max(len(names[int(order[k])]) for k in best + edge), 30))
     shown = _columns(selection)
+    longest = max(len(names[int(order[k])]) for k in best + edge)
+    marked = any(not selection.mask[int(order[k])] for k in best + edge)
+    for head in _FIRST_TO_GO:  # rows stay in one line
+        if _room(shown, marked) < min(longest, _SHORTEST_NAME):
+            shown = [column for column in shown if column[0] != head]
+    width = max(7, min(longest, _room(shown, marked), 30))
     heads = "  ".join(f"{head:{align}}" for head, align, _ in shown)
 
     def row(k: int) -> str:
         i = int(order[k])
         name = names[i] if len(names[i]) <= width else names[i][: width - 3] + "..."
-        mark = "" if selection.mask[i] else "(not selected)"
-        cells = [f"{posterior.log_odds[i]:>9.2f}", f"{posterior.probability[i]:>7.4f}"]
+        mark = "" if selection.mask[i] else _NOT_SELECTED
+        cells = [f"{unsigned_zero(posterior.log_odds[i], '.2f'):>9}", f"{posterior.probability[i]:>7.4f}"]
         cells += [f"{text(i):{align}}" for _, align, text in shown]
         return "  ".join([f"{k + 1:>7,}", f"{name:<{width}}", *cells, mark]).rstrip()
 
@@ -316,6 +324,12 @@ def _features(selection: Selection) -> list[str]:
     return [*lines, f"{'...':>7}  around the cut:", *map(row, edge)] if edge else lines
 
 
+def _room(shown: Sequence[Shown], marked: bool) -> int:
+    """Characters that are left for a name beside the columns shown."""
+    columns = sum(2 + int(align[1:]) for _, align, _ in shown)
+    return _WIDTH - len("   rank    log-odds    prob.") - 4 - columns - (2 + len(_NOT_SELECTED)) * marked
+
+
 _NUMBERS = (
     ("mean_difference", "mean diff.", 11, "+.4g"),
     ("log_variance_ratio", "log var. ratio", 14, "+.3g"),
@@ -323,8 +337,8 @@ _NUMBERS = (
     ("log_odds_pooled", "pooled", 9, ".2f"),
     ("least_log_odds", "least", 9, ".2f"),
 )
+_FIRST_TO_GO = ("log var. ratio", "pooled", "mean diff.", "log rate ratio", "pattern", "kind", "least")
 _WORDS = (("kind", "kind"), ("pattern", "pattern"))
-Shown = tuple[str, str, Callable[[int], str]]
 
 
 def _columns(selection: Selection) -> list[Shown]:
@@ -351,4 +365,4 @@ def _columns(selection: Selection) -> list[Shown]:
 
 
 def _number(values: Any, form: str) -> Callable[[int], str]:
-    return lambda i: f"{values[i]:{form}}"
+    return lambda i: unsigned_zero(values[i], form)
