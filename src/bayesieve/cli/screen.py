@@ -84,7 +84,7 @@ def screen_source(
     """Read the source of a specification, screen it and select; nothing is written."""
     genes = None if spec.gene_map is None else _gene_map(spec)  # first: a mistake in it is found at once
     with talk.timed("read"):
-        source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
+        source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values, screens=True)
     source.genes = genes
     check_classes(source)
     with talk.timed("screen"):

@@ -104,7 +104,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
     duplicates
         Features with the same id: ``"number"`` tells them apart (``GENE``, ``GENE.2``, ...), ``"mean"`` makes one
-        of them whose values are the means, before any transformation; ``"error"`` refuses them.
+        of them whose values are the means, before any transformation; of ``"strongest"`` :func:`bayesieve.screen`
+        lets the one with the strongest evidence stand for its id, chosen anew in every shuffle of the labels;
+        ``"error"`` refuses them.
     samples_in
         ``"rows"`` or ``"columns"``; found out from the labels when not given.
     id_column
