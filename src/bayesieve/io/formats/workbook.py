@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesieve.io.tables.places import split_sheet
 from bayesieve.io.tables.table import MISSING_WORDS, FeatureTable, ReadOptions, SampleTable
+from bayesieve.io.text.footers import Footers
 from bayesieve.io.text.foreign import OLE, ZIP, is_old_workbook, zip_kind
 from bayesieve.io.text.reader import Source, as_table, head_lines
 from bayesieve.io.text.sniffing import sniff
@@ -330,7 +331,9 @@ def open_workbook(path: str | os.PathLike[str], options: ReadOptions) -> SampleT
     form = sniff(file, head_lines(file, plain, content=content), ".tsv", "\t", decimal)
     kind = "OpenDocument" if file.lower().endswith(".ods") else "Excel"
     where = f", from row {row}" if row > 1 else ""
-    return as_table(Source(file, form, plain, content=content), f"{kind}, sheet {name!r}{where}")
+    footers = Footers(file, form.delimiter, len(form.names))
+    source = Source(file, form, plain, content=content, footers=footers)
+    return as_table(source, f"{kind}, sheet {name!r}{where}")
 
 
 def sheet_text(path: str, rest: str | None) -> tuple[str, bytes, str | None]:

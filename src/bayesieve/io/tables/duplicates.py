@@ -94,7 +94,8 @@ def averaged(table: SampleTable | FeatureTable, model: Model | None) -> SampleTa
     repeated = repeats(ids)
     if not repeated:
         return table
-    notes = [*table.notes, describe(repeated, "mean")]
+    notes = table.notes  # the same list: remarks below a table are found while it is read
+    notes.append(describe(repeated, "mean"))
     about = (table.path, table.form, table.samples_in, table.left_out)
     if isinstance(table, FeatureTable):
         return AveragedFeatures(

@@ -121,7 +121,7 @@ class Parser:
                 option("delimiter"),
                 "; lines above the header are skipped with ",
                 option("skip_rows"),
-                ".",
+                "; delete remarks below the table." if found < len(self.names) / 2 else ".",
             ),
         )
 
