@@ -12,7 +12,7 @@ from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
-from bayesieve.io.tables.matching import IdMatch, find_match
+from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
@@ -335,6 +335,13 @@ class _Known:
         found = [match for column in columns if (match := find_match(ids, column)) is not None]
         return max(found, key=lambda match: len(match.pairs), default=None)
 
+    def collision(self, path: str, candidates: Sequence[Sequence[str]]) -> LabelError | None:
+        """Say why ids of a table are not brought together with those of this file though they could be."""
+        names = [self.key] if self.key else [name for name in self.file.names if name != self.column]
+        columns = [[text for text in self.file.column(name) if text] for name in names]
+        said = (explain_collision(path, ids, self.file.path, column) for ids in candidates for column in columns)
+        return next((error for error in said if error is not None), None)
+
 
 def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     """Read the file that FILE:COLUMN names."""
@@ -363,7 +370,7 @@ def _open_known(path: str | os.PathLike[str], options: ReadOptions, known: _Know
         candidates = error.message.numbers["candidates"]
         found = [match for ids in candidates if (match := known.match(ids)) is not None]
         if not found:
-            raise
+            raise known.collision(os.fspath(path), candidates) or error from None
         best = max(found, key=lambda match: len(match.pairs))
         return open_table(path, replace(options, known_ids=options.known_ids.union(best.pairs)))
     match = known.match(candidates[0]) if candidates else None
@@ -387,7 +394,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     if match is not None and not found:
         key, found = file.id_column(match.pairs.values(), known.key)
     if not found:
-        raise LabelError(
+        raise known.collision(table.path, [ids]) or LabelError(
             f"No id of {file.path} is a sample of {table.path}.{did_you_mean(ids[0] if ids else '', known.ids)}",
             hint="Check that both files write their ids alike.",
         )
