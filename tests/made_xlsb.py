@@ -1,4 +1,4 @@
-"""A small writer of binary Excel workbooks, after the public description [MS-XLSB]: records in parts of a ZIP file."""
+"""A small writer of binary Excel workbooks, after their public description [MS-XLSB]: records in a ZIP file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RELATION = '<Relationship Id="{}" Type="' + _OFFICE + '/{}" Target="{}"/>'
 BEGIN_BOOK, END_BOOK, BEGIN_SHEET, END_SHEET = 131, 132, 129, 130
 BEGIN_SHEETS, END_SHEETS, SHEET = 143, 144, 156
 DIMENSION, BEGIN_DATA, END_DATA, ROW = 148, 145, 146, 0
-BLANK, RK, ERROR, BOOL, REAL, TEXT, SHARED = 1, 2, 3, 4, 5, 6, 7
+BLANK, RK, ERROR, REAL, TEXT, SHARED = 1, 2, 3, 5, 6, 7
 BEGIN_STRINGS, END_STRINGS, STRING = 159, 160, 19
 
 
@@ -44,12 +44,10 @@ def text(value: str) -> bytes:
 
 
 def cell(column: int, value, strings: dict[str, int]) -> bytes:
-    """A cell: its column, its style, and a number, a truth, an error or a text (shared, or its own if it is long)."""
+    """A cell: its column, its style, and a number, an error or a text (shared, or its own if it is long)."""
     head = struct.pack("<II", column, 0)
     if value is None:
         return record(BLANK, head)
-    if isinstance(value, bool):
-        return record(BOOL, head + bytes([value]))
     if isinstance(value, int) and abs(value) < 2**29:
         return record(RK, head + struct.pack("<i", value << 2 | 2))
     if isinstance(value, (int, float)):

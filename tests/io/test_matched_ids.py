@@ -89,8 +89,8 @@ def test_what_is_not_one_to_one_is_not_matched(tmp_path, across):
     table_ids = [f"TCGA-{i}-{k}" for k in ("01A", "11A") for i in range(1, 7)]
     path, labels = write(tmp_path, table_ids, [f"TCGA-{i}" for i in range(1, 7)] + numbered("x{}")[:6], across)
     wanted = (
-        r"t\.tsv: samples could be found in .*ph\.csv if endings were left aside, but then several samples of the "
-        r"table would be one: 'TCGA-1' there would be 'TCGA-1-01A' and 'TCGA-1-11A', and so for 5 ids more\. Write "
+        r"t\.tsv: samples could be found in .*ph\.csv if endings were left aside, but then several samples of "
+        r"the table would be one: 'TCGA-1' there would be 'TCGA-1-01A' and 'TCGA-1-11A', and so for 5 ids more\. Write "
     )
     with pytest.raises(bs.LabelError, match=wanted) as caught:
         bs.read_table(path, labels=labels)
@@ -100,7 +100,9 @@ def test_what_is_not_one_to_one_is_not_matched(tmp_path, across):
 def test_a_sample_that_could_be_several_of_the_file(tmp_path):
     file_ids = [f"TCGA-{i}-{k}" for i in range(1, 7) for k in ("01A", "11A")]
     path, labels = write(tmp_path, numbered("TCGA-{}"), file_ids, across=True)
-    with pytest.raises(bs.LabelError, match=r"'TCGA-1' could be 'TCGA-1-01A' and 'TCGA-1-11A', and so for 5 samples"):
+    with pytest.raises(
+        bs.LabelError, match=r"'TCGA-1' could be 'TCGA-1-01A' and 'TCGA-1-11A', and so for 5 samples"
+    ):
         bs.read_table(path, labels=labels)
 
 

@@ -7,22 +7,21 @@ file, and constants that they use as well.
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 
+from bayesieve.utils.compiled_code import compiled_code_folder
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 logger = logging.getLogger("bayesieve")
 
-_ROOM = 50_000_000  # bytes that a disk must have left to take compiled code
 _kernels: set[int] = set()
+_deciding = threading.Lock()
 
 
 def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Function]:
@@ -37,32 +36,38 @@ def compiled(*, fastmath: set[str] | None = None) -> Callable[[Function], Functi
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath or False}
 
     def decorate(function: Function) -> Function:
-        try:
-            kernel = numba.njit(cache=_disk_has_room(), **options)(function)
-        except (RuntimeError, OSError):  # no folder for a cache can be written: compile for this process only
-            kernel = numba.njit(**options)(function)
+        kernel = _cached(function, options)
         _kernels.add(id(kernel))
         return cast("Function", kernel)
 
     return decorate
 
 
-def _disk_has_room() -> bool:
-    """Whether the cache has room: numba lets the error of a full disk through to the user."""
-    place = Path(os.environ.get("NUMBA_CACHE_DIR") or __file__)
-    while not place.exists():
-        place = place.parent
-    return shutil.disk_usage(place).free > _ROOM
+def _cached(function: Function, options: dict[str, Any]) -> Any:
+    """Return the kernel, with its place in the cache; without a place it is compiled for this process only."""
+    folder = compiled_code_folder()
+    if folder is not None:
+        with _deciding:  # numba asks once, here, where a kernel's code is kept
+            config: Any = numba.config
+            before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+            try:
+                return numba.njit(cache=True, **options)(function)
+            except (RuntimeError, OSError):
+                pass
+            finally:
+                config.CACHE_DIR = before
+    return numba.njit(**options)(function)
 
 
 def _said_before() -> bool:
     """Whether compilation was announced in this installation before; note that it is now."""
-    place = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__")
-    note = place / "bayesieve-compiles.txt"
+    folder = compiled_code_folder()
+    if folder is None:
+        return False
+    note = folder / "bayesieve-compiles.txt"
     try:
         if note.exists():
             return True
-        place.mkdir(parents=True, exist_ok=True)
         note.write_text("Compilation was announced.\n", encoding="ascii")
     except OSError:
         pass

@@ -254,10 +254,14 @@ def _from_index(mine: Sequence[str], index: dict[str, list[str]], fold: Fold, wo
     return IdMatch(words, _by_fold(fold, single), pairs) if len(set(pairs.values())) == len(pairs) > 0 else None
 
 
-def explain_collision(path: str, table_ids: Iterable[str], source: str, file_ids: Iterable[str]) -> LabelError | None:
+def explain_collision(
+    path: str, table_ids: Iterable[str], source: str, file_ids: Iterable[str]
+) -> LabelError | None:
     """Say which ids collide, if most ids of a table would be known to a file but for several that are one."""
     mine, theirs = list(dict.fromkeys(filter(None, table_ids))), list(dict.fromkeys(filter(None, file_ids)))
-    best, words, least = {}, "", max(2, (min(len(mine), len(theirs)) + 1) // 2)
+    least = max(2, (min(len(mine), len(theirs)) + 1) // 2)
+    best: dict[str, tuple[list[str], list[str]]] = {}
+    words = ""
     for how, groups in _groups(mine, theirs):
         if sum(len(names) for names, _ in groups.values()) >= least:
             collided = {key: both for key, both in groups.items() if max(map(len, both)) > 1}

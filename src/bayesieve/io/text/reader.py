@@ -161,7 +161,9 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
     names, notes = source.form.names, [] if source.footers is None else source.footers.notes
     chosen = tuple(names[f] for f in layout.values)
     if layout.samples_in == "rows":
-        table = TextSamples(source.path, kind, "rows", layout.left_out, chosen, notes=notes, source=source, layout=layout)
+        table = TextSamples(
+            source.path, kind, "rows", layout.left_out, chosen, notes=notes, source=source, layout=layout
+        )
         table.candidates = _candidates(table)
         return table
     return TextFeatures(

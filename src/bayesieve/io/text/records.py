@@ -84,17 +84,15 @@ def batches(
             ended = len(data) == n_rest
             if stop is not None:
                 data, ended, stop = _until(stream.name, data, stop, ended)
-            whole_lines = not data or data[-1] == 10
-            if ended and not whole_lines:
-                data += b"\n"
+            whole_lines = data[-1:] == b"\n"
+            data += b"\n" if ended and data and not whole_lines else b""
             starts, ends, whole, n_lines = _records(data, ord(delimiter))
             if ended and whole < len(data):
                 _raise_unfinished(stream.name, data, whole, first_line)
-            if ended and footers is not None:
-                n_rows = len(starts) - footers.count(data, starts, ends, ended=whole_lines)
-                starts, ends = starts[:n_rows], ends[:n_rows]
             ready = len(starts)
-            if footers is not None and not ended:  # remarks come together with the last records
+            if footers is not None and ended:
+                ready -= footers.count(data, starts, ends, ended=whole_lines)
+            elif footers is not None:  # remarks come together with the last records
                 ready = int(np.searchsorted(ends, len(data) - HELD)) if len(data) >= block else 0
             keep = ready if ended else ready - ready % group
             cut = whole if keep == len(starts) else int(starts[keep])
