@@ -90,7 +90,7 @@ def test_what_is_not_one_to_one_is_not_matched(tmp_path, across):
     path, labels = write(tmp_path, table_ids, [f"TCGA-{i}" for i in range(1, 7)] + numbered("x{}")[:6], across)
     wanted = (
         r"t\.tsv: samples could be found in .*ph\.csv if endings were left aside, but then several samples of "
-        r"the table would be one: 'TCGA-1' there would be 'TCGA-1-01A' and 'TCGA-1-11A', and so for 5 ids more\. Write "
+        r"the table would be one: 'TCGA-1' there would be 'TCGA-1-01A' and 'TCGA-1-11A', and so for 5 ids more\."
     )
     with pytest.raises(bs.LabelError, match=wanted) as caught:
         bs.read_table(path, labels=labels)

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import bayesieve
-from bayesieve.utils.compiled_code import compiled_code_folder
+from bayesieve.utils.compilation import compiled_code_folder
 
 PROGRAM = """
 import bayesieve as bs
