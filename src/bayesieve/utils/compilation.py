@@ -22,7 +22,6 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import event
 
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 logger = logging.getLogger("bayesieve")

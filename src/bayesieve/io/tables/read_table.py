@@ -290,7 +290,8 @@ def open_samples(
         if known is None:
             labeller = Labeller(encoder, candidates=_candidates(table))
             if asks_for_labels(opened) and "labels" not in getattr(table, "columns", {}):
-                raise labeller.no_labels(table.path)
+                bare = hasattr(table, "read") and not table.candidates  # a matrix that nothing describes
+                raise labeller.no_labels(table.path, bare=bare, has_ids=_has_ids(table))
         else:
             labeller = _by_id(table, known, encoder, options)
         found = {
@@ -414,6 +415,10 @@ def _only_column(known: Columns, role: str) -> str:
             f". There are: {', '.join(known.names[:8])}.",
         )
     return known.names[1]
+
+
+def _has_ids(table: SampleTable | FeatureTable) -> bool:
+    return bool(table.sample_ids if isinstance(table, FeatureTable) else getattr(table, "ids", None))
 
 
 def _first_ids(table: SampleTable) -> list[str] | None:
