@@ -21,6 +21,7 @@ from bayesieve.io.text.files import ENDINGS, TextBytes, decompress
 from bayesieve.io.text.sniffing import split
 from bayesieve.utils import FileError, OptionError, Wording, check_file, list_names, option, wrap_read_errors
 
+_BLOCK = 2**22
 _FEATURES = ("features", "genes", "rows", "peaks", "gene_names", "var", "genenames")
 _SAMPLES = ("barcodes", "cells", "cols", "columns", "samples", "cell_names", "obs", "cellnames")
 _ENDINGS = (".tsv", ".txt", ".csv", "")
@@ -225,6 +226,8 @@ def _read(file: Path) -> Any:
         with file.open("rb") as source:
             start = source.read(64)
             source.seek(0)
+            _check_text(name, decompress(file, name, start, source))
+            source.seek(0)
             stream = decompress(file, name, start, source)
             matrix: Any = mmread(file if stream is source else stream)
     if matrix.dtype.kind not in "biuf":
@@ -232,6 +235,16 @@ def _read(file: Path) -> Any:
     if 0 in matrix.shape:
         raise FileError(f"{name} holds no values: its shape is {matrix.shape}. Check how it was made.")
     return matrix
+
+
+def _check_text(name: str, stream: Any) -> None:
+    """Raise if a file holds zero bytes, at which SciPy's reader crashes."""
+    with wrap_read_errors(name, "a Matrix Market file"):
+        while block := stream.read(_BLOCK):
+            if b"\0" in block:
+                raise FileError(
+                    f"{name} is damaged: it should be text, but holds zero bytes. Download or copy it again."
+                )
 
 
 def _by_sample(matrix: Any, samples_in: str) -> Any:
