@@ -29,7 +29,7 @@ def watchdog():
     faulthandler.cancel_dump_traceback_later()
 
 
-def write(folder, kind):
+def write(folder, kind):  # noqa: PLR0911 - one for each format
     """Write a file; return it and its labels."""
     labels = folder / "labels.csv"
     labels.write_text("id,y\n" + "".join(f"{cell},{'ab'[i % 2]}\n" for i, cell in enumerate(made.BARCODES)))
@@ -48,11 +48,11 @@ def write(folder, kind):
         return made.ods(folder / "t.ods", ROWS), "grp"
     if kind == "loom":
         return made.loom(folder / "t.loom"), "state"
-    if kind == "zarr":
-        made.annotated().write_zarr(folder / "t.zarr")
-        return folder / "t.zarr", "state"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if kind == "zarr":
+            made.annotated().write_zarr(folder / "t.zarr")
+            return folder / "t.zarr", "state"
         mudata.MuData({"rna": made.annotated()}).write(folder / "t.h5mu")
     return folder / "t.h5mu", "state"
 

@@ -294,7 +294,7 @@ def _wrap(text: str) -> list[str]:
 
 def _features(selection: Selection) -> list[str]:
     posterior, n = selection.posterior, selection.n_selected
-    order, names = posterior.ranking, posterior.names
+    order, names = posterior.ranking, [" ".join(name.split()) for name in posterior.names]
     best = list(range(min(_BEST, order.size)))
     edge = [k for k in range(n - _BORDERLINE, n + _BORDERLINE) if best[-1] < k < order.size] if n else []
     width = max(7, min(max(len(names[int(order[k])]) for k in best + edge), 30))

@@ -21,7 +21,7 @@ from bayesieve.io.text.files import ENDINGS, TextBytes, decompress
 from bayesieve.io.text.sniffing import split
 from bayesieve.utils import FileError, OptionError, Wording, check_file, list_names, option, wrap_read_errors
 
-_BLOCK = 2**22
+_BLOCK, _LARGEST = 2**22, 2**31
 _FEATURES = ("features", "genes", "rows", "peaks", "gene_names", "var", "genenames")
 _SAMPLES = ("barcodes", "cells", "cols", "columns", "samples", "cell_names", "obs", "cellnames")
 _ENDINGS = (".tsv", ".txt", ".csv", "")
@@ -232,6 +232,8 @@ def _read(file: Path) -> Any:
             matrix: Any = mmread(file if stream is source else stream)
     if matrix.dtype.kind not in "biuf":
         raise FileError(f"{name} holds complex numbers, which are no measurements.")
+    if max(matrix.shape) > _LARGEST:
+        raise FileError(f"{name} says that its shape is {matrix.shape}, which cannot be meant. Fetch it again.")
     if 0 in matrix.shape:
         raise FileError(f"{name} holds no values: its shape is {matrix.shape}. Check how it was made.")
     return matrix

@@ -71,12 +71,15 @@ class _Sheet:
         Its first rows as texts.
     n_rows, n_columns
         Its size.
+    visible
+        Whether it is shown.
     """
 
     name: str
     rows: list[Cells]
     n_rows: int
     n_columns: int
+    visible: bool = True
 
     @property
     def begin(self) -> int:
@@ -159,6 +162,7 @@ class Workbook:
         seen = [self.look(name) for name in self.names]
         having = [sheet for sheet in seen if column is not None and column in sheet.header]
         tables = having or [sheet for sheet in seen if (sheet.is_table if numbers else sheet.has_rows)]
+        tables = [sheet for sheet in tables if sheet.visible] or tables
         if len(tables) == 1:
             return tables[0].name
         shown = ", ".join(map(str, (tables or seen)[:_MOST_LISTED]))
@@ -170,7 +174,8 @@ class Workbook:
         with _reading(self.path):
             sheet = self._reader.load_sheet(name, header_row=None, skip_rows=0, n_rows=_HEAD, dtypes="string")
             rows = [[_clean(cell) for cell in row] for row in sheet.to_polars().rows()]
-            return _Sheet(name, rows, int(sheet.total_height), int(sheet.width))
+            shown = getattr(sheet, "visible", "visible") == "visible"
+            return _Sheet(name, rows, int(sheet.total_height), int(sheet.width), shown)
 
     def text(self, name: str, decimal: str = ".") -> tuple[bytes, int]:
         """Return a sheet as text with tabs between its cells, and the row its header stands in."""

@@ -199,7 +199,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
             summary = read(replace(options, ignore=(*options.ignore, *about.names)))
         about.tell(summary.chunks.table)
-    about.doubt(os.fspath(path))
+    about.doubt(os.fspath(path), "row" if summary.record.samples_in == "columns" else "column")
     return summary
 
 
