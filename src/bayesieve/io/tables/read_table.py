@@ -16,7 +16,7 @@ from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
-from bayesieve.io.tables.roles import asks_for_labels, describe_candidates
+from bayesieve.io.tables.roles import asks_for_labels, describe_candidates, nothing_describes
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
@@ -291,7 +291,8 @@ def open_samples(
             labeller = Labeller(encoder, candidates=_candidates(table))
             if asks_for_labels(opened) and "labels" not in getattr(table, "columns", {}):
                 bare = hasattr(table, "read") and not table.candidates  # a matrix that nothing describes
-                raise labeller.no_labels(table.path, bare=bare, has_ids=_has_ids(table))
+                no_labels = nothing_describes(table.path, has_ids=_has_ids(table))
+                raise no_labels if bare else labeller.no_labels(table.path)
         else:
             labeller = _by_id(table, known, encoder, options)
         found = {

@@ -134,18 +134,8 @@ class Labeller:
         self.by_match[name] = key
         return key
 
-    def no_labels(self, path: str, *, bare: bool = False, has_ids: bool = True) -> LabelError:
-        """Ask for the column that holds the labels; of a bare matrix, for a file that describes its samples."""
-        if bare:
-            order = "with their ids, as in the table" if has_ids else "in their order"
-            return LabelError(
-                f"Which class each sample of {path} belongs to was not said, and nothing in it describes them.",
-                hint=(
-                    f"Give a file with one line per sample, {order}: ",
-                    Wording("labels='pheno.csv:COLUMN'", "--labels pheno.csv:COLUMN"),
-                    ".",
-                ),
-            )
+    def no_labels(self, path: str) -> LabelError:
+        """Ask for the column that holds the labels."""
         listing = f" {self.candidates}" if self.candidates else ""
         return LabelError(
             f"Which class each sample of {path} belongs to was not said.",

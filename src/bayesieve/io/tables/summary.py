@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +13,7 @@ from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
-from bayesieve.io.tables.roles import check_distinct, ignore_option
+from bayesieve.io.tables.roles import check_distinct, ignore_option, long_form_advice
 from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
 from bayesieve.stats import (
@@ -328,7 +326,7 @@ def summarise(
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)
     order = samples.check_order(path, sums.cells)
-    check_distinct(path, sums.units, "sample", _long_form(path, sums.units))
+    check_distinct(path, sums.units, "sample", long_form_advice(path, sums.units))
     warn_of_dates(path, sums.features)
     names, repeated = sums.features, repeats(sums.features)
     numbered: dict[str, str] = {}
@@ -352,18 +350,6 @@ def summarise(
         profile=None if look.sample is None else look.sample.profile(), repeated=repeated,
         numbered=numbered, duplicates=duplicates,
     )  # fmt: skip
-
-
-def _long_form(path: str, ids: Sequence[str]) -> str:
-    """What to do if every sample has as many rows as there are features."""
-    counts = set(Counter(ids).values())
-    if len(counts) > 1 or counts <= {1, 2}:
-        return ""
-    return (
-        "If there is one row for each sample and feature (long form), make the table wide first, for example in "
-        f"Python: pandas.read_csv({os.path.basename(path)!r}).pivot(index=SAMPLE, columns=FEATURE, values=VALUE)."
-        "to_csv('wide.csv'), with the labels in a file of their own. Otherwise rename or remove the repetitions."
-    )
 
 
 def _split(cells: Any, order: list[Label], blocks: list[str]) -> tuple[Any, dict[str, Any]]:
