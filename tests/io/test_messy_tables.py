@@ -76,8 +76,12 @@ def test_titles_above_the_header_are_skipped_and_said(tmp_path, sep, titles):
 
 
 def test_remarks_below_the_table_do_not_hide_the_titles_above(tmp_path):
-    with pytest.raises(bs.FileError, match=r"line 16: 1 field where the header has 7"):
-        read(tmp_path, ["Instrument;A", "User;anna", *lines_of(";"), "End of export"])
+    table = read(tmp_path, ["Instrument;A", "User;anna", *lines_of(";"), "End of export"])
+    assert_whole(table)
+    assert "2 lines above the header" in said(table, "titles")
+    assert "1 line below the table" in said(table, "footers")
+    with pytest.raises(bs.FileError, match=r"line 14: 1 field where the header has 7.*remarks below the table"):
+        read(tmp_path, [*lines_of(";"), "s13", *lines_of(";")[2:]])
 
 
 def test_lines_that_look_like_data_are_skipped_on_demand_only(tmp_path):

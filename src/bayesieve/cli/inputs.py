@@ -89,10 +89,11 @@ class Input:
 
     def of_genes(self, posterior: FeaturePosterior) -> Input:
         """Return the input whose features are the genes of a screen; the same if it was not collapsed."""
-        if self.genes is None:
+        data = view_genes(self.data, posterior)
+        if data is self.data:
             return self
         n_sites = view_genes(np.asarray(self.n_sites), posterior) if self.sites else self.n_sites
-        return replace(self, data=view_genes(self.data, posterior), feature_ids=posterior.names, n_sites=n_sites)
+        return replace(self, data=data, feature_ids=posterior.names, n_sites=n_sites)
 
 
 def read_input(
@@ -102,8 +103,14 @@ def read_input(
     memory: int | None = None,
     threads: int | None = None,
     keep_values: bool = False,
+    screens: bool = False,
 ) -> Input:
     """Read the table or statistics file of a command, and reduce it to what the model needs."""
+    if spec.duplicates == "strongest" and not screens:
+        raise OptionError(
+            "--duplicates strongest chooses features by their evidence, which is what bayesieve screen finds out.",
+            hint="Say --duplicates mean or number.",
+        )
     check_table(spec.table)
     if spec.table.lower().endswith((".parquet", ".pq")) and is_statistics_file(spec.table):
         return _read_statistics(spec)

@@ -50,8 +50,8 @@ SOURCE = (
     option("transform", words("none", "log2", "log1p", "logit", "rank-normal"), "none", INPUT,
            "Applied to every value; never guessed."),
     option("missing", words("raise", "omit"), "raise", INPUT, "Missing values: an error, or left out."),
-    option("duplicates", words("number", "mean", "error"), "number", INPUT,
-           "Features with the same id: GENE, GENE.2, ...; their mean; or an error."),
+    option("duplicates", words("number", "mean", "strongest", "error"), "number", INPUT, "Features with the same "
+           "id: number them (GENE, GENE.2, ...), their mean, the strongest (so in every shuffle), or an error."),
     option("na_values", list[str] | None, None, INPUT, "Further spelling of a missing value; may be repeated.",
            metavar="TEXT"),
     option("encoding", str | None, None, INPUT, "Of text, for example latin-1; UTF-8 if not given.",

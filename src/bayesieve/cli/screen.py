@@ -87,7 +87,7 @@ def screen_source(
     """Read the source of a specification, screen it and select; nothing is written."""
     genes = None if spec.gene_map is None else _gene_map(spec)  # first: a mistake in it is found at once
     with talk.timed("read"):
-        source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
+        source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values, screens=True)
     source.genes = genes
     check_classes(source)
     with talk.timed("screen"):
@@ -297,7 +297,7 @@ def _wrap(text: str) -> list[str]:
 
 def _features(selection: Selection) -> list[str]:
     posterior, n = selection.posterior, selection.n_selected
-    order, names = posterior.ranking, posterior.names
+    order, names = posterior.ranking, [" ".join(name.split()) for name in posterior.names]
     best = list(range(min(_BEST, order.size)))
     edge = [k for k in range(n - _BORDERLINE, n + _BORDERLINE) if best[-1] < k < order.size] if n else []
     shown = _columns(selection)

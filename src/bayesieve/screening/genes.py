@@ -1,4 +1,4 @@
-"""A screen of genes: of features with the same genes one stands for them, chosen anew in every shuffle."""
+"""A screen of genes, or of ids: of features with the same ones the strongest stands for them, in every shuffle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, GeneFeatures, ShuffledLabels
 from bayesieve.screening.inputs import ScreenInput, SummarisedTable
 from bayesieve.stats import ClassStatistics, EventTotals, as_moments
-from bayesieve.utils import DataError, FloatArray, IntArray, Message, OptionError, check_choice, option
+from bayesieve.utils import DataError, FloatArray, IntArray, Message, OptionError, check_choice, option, plural
 
 COLLAPSE = ("best", "max-mean")
 
@@ -102,6 +102,16 @@ def view_genes(data: Any, posterior: FeaturePosterior) -> Any:
     return data if found is None else _view(data, found.places, posterior.names)
 
 
+def view_ids(data: Any, posterior: FeaturePosterior) -> Any:
+    """Return a table whose repeated ids were collapsed as one of its ids; any other as it is."""
+    return view_genes(data, posterior) if collapses_ids(data) else data
+
+
+def collapses_ids(data: Any) -> bool:
+    """Whether a screen of this table lets one of several features stand for their id."""
+    return bool(getattr(data, "numbered", None)) and getattr(data, "duplicates", "") == "strongest"
+
+
 def _view(data: Any, places: IntArray, names: tuple[str, ...]) -> Any:
     if isinstance(data, LabelledMatrix):
         return _columns(data, places, names)
@@ -149,16 +159,26 @@ class GeneCollapse:
     sentence: Message
 
     @classmethod
-    def of(cls, found: ScreenInput, gene_map: Any, rule: str, unmapped: str) -> GeneCollapse:
-        """Choose the features of a table that are screened."""
+    def of(cls, found: ScreenInput, gene_map: Any, rule: str, unmapped: str) -> GeneCollapse | None:
+        """Choose the features of a table that are screened; None if each stands for itself."""
         check_choice("collapse", rule, COLLAPSE)
+        numbered: Mapping[str, str] = getattr(found.table, "numbered", {})
+        strongest = collapses_ids(found.table)
+        if gene_map is None:
+            return cls._of_ids(found, numbered) if strongest else None
         if not isinstance(gene_map, GeneMap):
             raise OptionError(
                 f"gene_map is a GeneMap, which read_gene_map() returns, not {type(gene_map).__name__}.",
                 kind="option",
             )
+        if strongest and rule != "best":
+            raise OptionError(
+                option("duplicates", "strongest"), " and ", option("collapse", rule),
+                " choose features by two rules.", hint="Leave one of them out.", kind="options",
+            )  # fmt: skip
         names = found.names or tuple(f"x{i}" for i in range(found.statistics.n_features))
-        groups = gene_map.group(names, unmapped)
+        known = _with_numbers(gene_map, numbered, alone=strongest and unmapped == "keep")
+        groups = known.group(names, unmapped)
         places = np.flatnonzero(groups.codes >= 0)
         if rule == "max-mean":
             places = np.sort(groups.largest(_means(found)))
@@ -167,6 +187,21 @@ class GeneCollapse:
         kept = replace(groups, codes=groups.codes[places])
         made = tuple(names[i] for i in places.tolist())
         return cls(kept, rule, made, places, groups.sizes, Message((text,), kind="genes", numbers=groups.counts()))
+
+    @classmethod
+    def _of_ids(cls, found: ScreenInput, numbered: Mapping[str, str]) -> GeneCollapse:
+        """Let the strongest of features with the same id stand for it."""
+        names = found.names or ()
+        ids = [numbered.get(name, name) for name in names]
+        place = {name: k for k, name in enumerate(dict.fromkeys(ids))}
+        codes = np.array([place[name] for name in ids], dtype=np.int64)
+        groups = GeneGroups(tuple(place), tuple((name,) for name in place), codes, 0)
+        text = (
+            f"{plural(len(ids), 'feature')} with {plural(len(place), 'id')}: of features with the same id the one "
+            "with the strongest evidence stands for it, chosen anew in every shuffle of the labels."
+        )
+        told = Message((text,), kind="duplicates-collapsed", numbers=groups.counts())
+        return cls(groups, "best", names, np.arange(codes.size), groups.sizes, told)
 
     def restrict(
         self, found: ScreenInput, model: Model, prior_log_odds: Any, resolution: Any
@@ -210,18 +245,30 @@ class GeneCollapse:
         taken = replace(posterior, shuffled=None).take(kept)
         sentences = [self.sentence]
         if self.rule == "best" and shuffled is None and (self.sizes > 1).any():
-            sentences.append(_unjudged())
+            sentences.append(_unjudged(of_ids=self.sentence.kind == "duplicates-collapsed"))
         features = GeneFeatures(taken.names, self.sizes, self.places[kept], tuple(sentences))
         return replace(
             taken, feature_names=self.groups.labels, shuffled=shuffled, findings=(*taken.findings, features)
         )
 
 
-def _unjudged() -> Message:
+def _with_numbers(gene_map: GeneMap, numbered: Mapping[str, str], *, alone: bool) -> GeneMap:
+    """Return the map that also knows features by the names that tell repeated ids apart.
+
+    ``alone``: an id without a gene stands for its features as a gene does.
+    """
+    genes = {name: gene_map[own] for name, own in numbered.items() if own in gene_map}
+    if alone:
+        genes |= {name: (own,) for name, own in numbered.items() if not genes.get(name)}
+    return replace(gene_map, genes={**gene_map.genes, **genes}) if genes else gene_map
+
+
+def _unjudged(*, of_ids: bool) -> Message:
+    other = option("duplicates", "mean") if of_ids else option("collapse", "max-mean")
     return Message.of(
         "No labels were shuffled: expected numbers of errors are those of the features kept, and do not know that "
         "each is the best of several.",
-        hint=("Shuffle labels, or say ", option("collapse", "max-mean"), "."),
+        hint=("Shuffle labels, or say ", other, "."),
         kind="genes-unjudged",
     )
 

@@ -22,6 +22,7 @@ from bayesieve.models import (
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
+from bayesieve.screening.genes import view_ids
 from bayesieve.screening.inputs import SummarisedTable
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.removals import VALUES_AT_ONCE, Removals, feature_chunks, leave_effects_out
@@ -220,6 +221,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
             n_threads=n_threads,
         )  # fmt: skip
     _check_comparison(posterior)
+    X = view_ids(X, posterior)
     table = _table(X, y, posterior, exposures)
     if ready and isinstance(table, LabelledMatrix):
         check_same_data(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)

@@ -190,7 +190,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         raise no_shuffles()
     believed_share = _UNTIL_ESTIMATED if estimated else prior_probability
     prior_log_odds = check_log_odds(believed_share, found.statistics.n_features)
-    genes = None if gene_map is None else GeneCollapse.of(found, gene_map, collapse, unmapped)
+    genes = GeneCollapse.of(found, gene_map, collapse, unmapped)
     if genes is not None:
         found, model, prior_log_odds, resolution = genes.restrict(found, model, prior_log_odds, resolution)
     if factors is not None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
+from bayesieve.screening.genes import collapses_ids
 from bayesieve.screening.inputs import SummarisedTable, check_model
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.relabelled import Counts, PermutationChunk, Question
@@ -26,6 +27,7 @@ from bayesieve.utils import (
     Wording,
     check_whole,
     n_threads_for,
+    option,
     warn,
 )
 
@@ -121,6 +123,11 @@ def permutations(  # noqa: PLR0913 - what screen() takes
         raise OptionError(f"posterior is what screen() returns, not {type(posterior).__name__}.")
     model = GaussianModel.jeffreys(prior_ratio=0.1) if model is None else check_model(model)
     _check_options(model if posterior is None else posterior.model, n_permutations, cut, target, seed)
+    if collapses_ids(X):
+        raise OptionError(
+            "Permutations look at one feature, not at the best of several with the same id.",
+            hint=("Read the table with ", option("duplicates", "mean"), "."),
+        )
     if posterior is None:
         posterior = rescreen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,

@@ -73,7 +73,7 @@ class ScreenSpec:
     keep: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     transform: str = spec_field("none", read.choice(*TRANSFORMS), to="read_table")
     missing: str = spec_field("raise", read.choice("raise", "omit"), to="read_table")
-    duplicates: str = spec_field("number", read.choice("number", "mean", "error"), to="read_table")
+    duplicates: str = spec_field("number", read.choice("number", "mean", "strongest", "error"), to="read_table")
     na_values: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     encoding: str | None = spec_field(None, read.text, to="read_table")
     decimal: str | None = spec_field(None, read.text, to="read_table")
@@ -285,6 +285,12 @@ class ScreenSpec:
     def _check_genes(self) -> None:
         """Raise if nobody names the genes, or if what is asked for looks at one feature."""
         asked = self.to_dict()
+        if self.duplicates == "strongest" and self.gene_map is None:
+            for name in _OF_ONE_FEATURE:
+                if name in asked:
+                    why = " looks at one feature, not at the best of several with the same id."
+                    hint = ("Leave it out, or say ", option("duplicates", "mean"), ".")
+                    raise OptionError(option(name), why, hint=hint)
         for name in ("collapse", "unmapped"):
             if name in asked and self.gene_map is None:
                 problem = " is about genes, and there is no table that names them."

@@ -21,6 +21,7 @@ from bayesieve.io.text.files import ENDINGS, TextBytes, decompress
 from bayesieve.io.text.sniffing import split
 from bayesieve.utils import FileError, OptionError, Wording, check_file, list_names, option, wrap_read_errors
 
+_BLOCK, _LARGEST = 2**22, 2**31
 _FEATURES = ("features", "genes", "rows", "peaks", "gene_names", "var", "genenames")
 _SAMPLES = ("barcodes", "cells", "cols", "columns", "samples", "cell_names", "obs", "cellnames")
 _ENDINGS = (".tsv", ".txt", ".csv", "")
@@ -225,13 +226,27 @@ def _read(file: Path) -> Any:
         with file.open("rb") as source:
             start = source.read(64)
             source.seek(0)
+            _check_text(name, decompress(file, name, start, source))
+            source.seek(0)
             stream = decompress(file, name, start, source)
             matrix: Any = mmread(file if stream is source else stream)
     if matrix.dtype.kind not in "biuf":
         raise FileError(f"{name} holds complex numbers, which are no measurements.")
+    if max(matrix.shape) > _LARGEST:
+        raise FileError(f"{name} says that its shape is {matrix.shape}, which cannot be meant. Fetch it again.")
     if 0 in matrix.shape:
         raise FileError(f"{name} holds no values: its shape is {matrix.shape}. Check how it was made.")
     return matrix
+
+
+def _check_text(name: str, stream: Any) -> None:
+    """Raise if a file holds zero bytes, at which SciPy's reader crashes."""
+    with wrap_read_errors(name, "a Matrix Market file"):
+        while block := stream.read(_BLOCK):
+            if b"\0" in block:
+                raise FileError(
+                    f"{name} is damaged: it should be text, but holds zero bytes. Download or copy it again."
+                )
 
 
 def _by_sample(matrix: Any, samples_in: str) -> Any:

@@ -154,6 +154,11 @@ def _read_values(path: str, sample: _Sample, block: bytes) -> None:
                 f"{path}: {len(odd):,} values of sample {sample.name} are no numbers, for example {odd[0]!r}. "
                 "Take the series matrix of the series instead."
             )
+        named = ids.is_not_null() & (ids.str.strip_chars() != "")
+        if not named.all():  # blank lines are none
+            if values.filter(~named).is_not_null().any():
+                raise FileError(f"{path}: values of sample {sample.name} have no ID_REF. Download it again.")
+            ids, values = ids.filter(named), values.filter(named)
         sample.features, sample.values = ids.str.strip_chars().to_list(), values.to_numpy().astype(np.float64)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import re
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +16,7 @@ import numpy as np
 
 from bayesieve.io.tables.places import split_sheet
 from bayesieve.io.tables.table import MISSING_WORDS, FeatureTable, ReadOptions, SampleTable
+from bayesieve.io.text.footers import Footers
 from bayesieve.io.text.foreign import OLE, ZIP, is_old_workbook, zip_kind
 from bayesieve.io.text.reader import Source, as_table, head_lines
 from bayesieve.io.text.sniffing import sniff
@@ -34,6 +37,8 @@ _LOGS = ("fastexcel", "_fastexcel", "calamine")
 _HEAD = 30  # rows that are looked at to tell headers from values
 _MOST_LISTED = 8
 _LOOK = 2**18
+_HEAD_BYTES, _MOST_CELLS = 4096, 2**28
+_DIMENSION = re.compile(rb'<dimension ref="[A-Z]+[0-9]+:([A-Z]{1,3})([0-9]{1,7})"')
 _EXACT = 2.0**53
 _COPY = re.compile(r"(.*)_\d+", re.DOTALL)
 _MIDNIGHT = r"^(\d{4}-\d\d-\d\d)[T ]00:00:00(?:\.0+)?$"
@@ -66,12 +71,15 @@ class _Sheet:
         Its first rows as texts.
     n_rows, n_columns
         Its size.
+    visible
+        Whether it is shown.
     """
 
     name: str
     rows: list[Cells]
     n_rows: int
     n_columns: int
+    visible: bool = True
 
     @property
     def begin(self) -> int:
@@ -129,6 +137,7 @@ class Workbook:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        _check_size(path)
         with _reading(path) as fastexcel:
             self._reader: Any = fastexcel.read_excel(path)
             self.names = [str(name) for name in self._reader.sheet_names]
@@ -153,6 +162,7 @@ class Workbook:
         seen = [self.look(name) for name in self.names]
         having = [sheet for sheet in seen if column is not None and column in sheet.header]
         tables = having or [sheet for sheet in seen if (sheet.is_table if numbers else sheet.has_rows)]
+        tables = [sheet for sheet in tables if sheet.visible] or tables
         if len(tables) == 1:
             return tables[0].name
         shown = ", ".join(map(str, (tables or seen)[:_MOST_LISTED]))
@@ -164,7 +174,8 @@ class Workbook:
         with _reading(self.path):
             sheet = self._reader.load_sheet(name, header_row=None, skip_rows=0, n_rows=_HEAD, dtypes="string")
             rows = [[_clean(cell) for cell in row] for row in sheet.to_polars().rows()]
-            return _Sheet(name, rows, int(sheet.total_height), int(sheet.width))
+            shown = getattr(sheet, "visible", "visible") == "visible"
+            return _Sheet(name, rows, int(sheet.total_height), int(sheet.width), shown)
 
     def text(self, name: str, decimal: str = ".") -> tuple[bytes, int]:
         """Return a sheet as text with tabs between its cells, and the row its header stands in."""
@@ -178,9 +189,8 @@ class Workbook:
         with _reading(self.path):
             body = self._values(name, first, decimal)
             head = _frame(seen.rows[begin:first], body.width)
-            filled = [
-                c for c in body.columns if head[c].null_count() < head.height or body[c].null_count() < body.height
-            ]
+            nulls = zip(body.columns, head.null_count().row(0), body.null_count().row(0), strict=True)
+            filled = [c for c, above, below in nulls if above < head.height or below < body.height]
             above = b"\n" * begin  # so that messages count lines as the sheet does
             return above + _write(head[filled], decimal) + _write(body[filled], decimal), begin + 1
 
@@ -225,6 +235,28 @@ class Workbook:
         return ", ".join(map(repr, names[:_MOST_LISTED])) + more
 
 
+def _check_size(path: str) -> None:
+    """Raise if a sheet says that it stretches so far that its cells would not fit into memory."""
+    if not zipfile.is_zipfile(path):
+        return
+    with wrap_read_errors(path, "an Excel workbook"), zipfile.ZipFile(path) as archive:
+        for part in archive.namelist():
+            if not (part.startswith("xl/worksheets/") and part.endswith(".xml")):
+                continue
+            with archive.open(part) as stream:
+                found = _DIMENSION.search(stream.read(_HEAD_BYTES))
+            if found is None:
+                continue
+            width = functools.reduce(lambda n, letter: 26 * n + letter - 64, found[1], 0)
+            if width * int(found[2]) > _MOST_CELLS:
+                last = (found[1] + found[2]).decode()
+                raise FileError(
+                    f"{path}: a sheet stretches to cell {last}, {width:,} columns by {int(found[2]):,} rows; a "
+                    "cell far from the table is filled. Delete the rows and columns beyond the table, or save the "
+                    "sheet as CSV."
+                )
+
+
 def _mixed(body: pl.DataFrame) -> list[int]:
     """Columns of texts, some of which are numbers."""
     import polars as pl  # noqa: PLC0415 - slow to import
@@ -247,11 +279,13 @@ def _plain(body: pl.DataFrame) -> pl.DataFrame:
     """Whole numbers without a point, dates without midnight, no empty rows."""
     import polars as pl  # noqa: PLC0415 - slow to import
 
-    numbers = [column for column in body.get_columns() if column.dtype.is_float()]
+    nulls = body.null_count().row(0) if body.width else ()
+    filled = [body.to_series(j) for j, n in enumerate(nulls) if n < body.height]
+    numbers = [column for column in filled if column.dtype.is_float()]
     values = pl.DataFrame(numbers).to_numpy() if numbers else np.empty((0, 0))
     whole = (np.isnan(values) | ((values == np.round(values)) & (np.abs(values) < _EXACT))).all(axis=0)
     changed = [column.cast(pl.Int64) for column, is_whole in zip(numbers, whole.tolist(), strict=True) if is_whole]
-    for column in body.get_columns():
+    for column in filled:
         if column.dtype.is_temporal():
             changed.append(column.cast(pl.String).str.replace(_MIDNIGHT, "$1"))
         elif column.dtype == pl.String:
@@ -330,7 +364,9 @@ def open_workbook(path: str | os.PathLike[str], options: ReadOptions) -> SampleT
     form = sniff(file, head_lines(file, plain, content=content), ".tsv", "\t", decimal)
     kind = "OpenDocument" if file.lower().endswith(".ods") else "Excel"
     where = f", from row {row}" if row > 1 else ""
-    return as_table(Source(file, form, plain, content=content), f"{kind}, sheet {name!r}{where}")
+    footers = Footers(file, form.delimiter, len(form.names))
+    source = Source(file, form, plain, content=content, footers=footers)
+    return as_table(source, f"{kind}, sheet {name!r}{where}")
 
 
 def sheet_text(path: str, rest: str | None) -> tuple[str, bytes, str | None]:

@@ -12,10 +12,12 @@ from pathlib import Path
 from bayesieve.io.tables.places import WORKBOOKS, split_sheet
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
+from bayesieve.io.text.footers import count_remarks
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.io.text.sniffing import named_delimiter, sniff
 from bayesieve.utils import FileError, OptionError, Wording, did_you_mean, list_names, option
 
+_LAST = 60  # rows among which remarks are looked for
 _BLOCK = 2**22
 _SUFFIXES = {".parquet", ".pq"}
 _TABLES = {".csv", ".tsv", ".txt", *_SUFFIXES}
@@ -155,24 +157,33 @@ def _table(
 ) -> dict[str, list[str | None]]:
     check_distinct(name, names, "column names")
     rows: list[list[str]] = []
+    lines: list[int] = []
+    apart: list[bool] = []
     reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+    blank = False
     try:
         for row in reader:
-            if not row:
+            if not any(cell.strip() for cell in row):
+                blank = True
                 continue
-            if len(row) != len(names):
-                raise FileError(
-                    f"{name}, line {skipped + reader.line_num}: {len(row)} fields where the header has "
-                    f"{len(names)}.",
-                    hint=(
-                        f"Quote fields that hold the delimiter {delimiter!r}, or name another one with ",
-                        option("delimiter"),
-                        ".",
-                    ),
-                )
             rows.append(row)
+            lines.append(reader.line_num)
+            apart.append(blank)
+            blank = False
     except csv.Error as error:
         raise FileError(f"{name}, line {skipped + reader.line_num}: {error}.") from None
+    n_remarks = count_remarks(rows[-_LAST:], apart[-_LAST:], len(names), ended=body.endswith("\n"))
+    del rows[len(rows) - n_remarks :]
+    odd = next((k for k, row in enumerate(rows) if len(row) != len(names)), None)
+    if odd is not None:
+        raise FileError(
+            f"{name}, line {skipped + lines[odd]}: {len(rows[odd])} fields where the header has {len(names)}.",
+            hint=(
+                f"Quote fields that hold the delimiter {delimiter!r}, or name another one with ",
+                option("delimiter"),
+                "; delete remarks below the table.",
+            ),
+        )
     columns = zip(*rows, strict=True) if rows else ((),) * len(names)
     return {key: [text.strip() or None for text in column] for key, column in zip(names, columns, strict=True)}
 

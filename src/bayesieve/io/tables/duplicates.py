@@ -1,4 +1,4 @@
-"""Features whose id occurs several times: told apart by a number, or their values averaged."""
+"""Features whose id occurs several times: told apart by a number, averaged, or the strongest stands for them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from bayesieve.io.tables.table import FeatureChunk, FeatureTable, SampleChunk, S
 from bayesieve.models import Model
 from bayesieve.utils import FloatArray, IntArray, Message, OptionError, Wording, list_names, option, plural
 
-DUPLICATES = ("number", "mean", "error")
-_OTHERWISE = ("Their mean instead: ", option("duplicates", "mean"), ".")
+DUPLICATES = ("number", "mean", "strongest", "error")
+_OTHERWISE = (
+    "Their mean instead: ", option("duplicates", "mean"), "; the strongest of them: ",
+    option("duplicates", "strongest"), ".",
+)  # fmt: skip
 
 
 def number_names(ids: Sequence[str]) -> tuple[tuple[str, ...], dict[str, int]]:
@@ -57,6 +60,8 @@ def describe(repeated: dict[str, int], rule: str) -> Message:
     if rule == "mean":
         text += f" Of the {sum(repeated.values()):,} features each sample has the mean."
         return Message.of(text, kind="duplicates")
+    if rule == "strongest":
+        return Message.of(text, kind="duplicates")  # a screen says what becomes of them
     return Message.of(
         f"{text} They are told apart by numbers, as in {first}.2.", hint=_OTHERWISE, kind="duplicates"
     )
@@ -89,7 +94,8 @@ def averaged(table: SampleTable | FeatureTable, model: Model | None) -> SampleTa
     repeated = repeats(ids)
     if not repeated:
         return table
-    notes = [*table.notes, describe(repeated, "mean")]
+    notes = table.notes  # the same list: remarks below a table are found while it is read
+    notes.append(describe(repeated, "mean"))
     about = (table.path, table.form, table.samples_in, table.left_out)
     if isinstance(table, FeatureTable):
         return AveragedFeatures(

@@ -90,7 +90,7 @@ def find_match(table_ids: Iterable[str], file_ids: Iterable[str]) -> IdMatch | N
     best: IdMatch | None = None
     own = set(mine)
     mine, theirs = [name for name in mine if name not in known], [name for name in theirs if name not in own]
-    for match in (*_by_folds(mine, theirs), *_by_affixes(mine, theirs)):
+    for match in (*_by_folds(mine, theirs), *_by_affixes(mine, theirs), *_by_affixes_of_file(mine, theirs)):
         if len(match.pairs) + exact >= least:
             best, least = match, len(match.pairs) + exact + 1
     return best
@@ -161,9 +161,13 @@ def _with_affix(
     pairs = {name: other for name, other in found if other is not None}
     if len(set(pairs.values())) < len(pairs):
         return None
+    return IdMatch(_affix_words(before, after), key, pairs)
+
+
+def _affix_words(before: str, after: str) -> str:
     parts = [f"the beginning {before!r}"] if before else []
     parts += [f"the ending {after!r}"] if after else []
-    return IdMatch(" and ".join(parts), key, pairs)
+    return " and ".join(parts)
 
 
 def _preferred(matches: Sequence[IdMatch]) -> IdMatch | None:
@@ -196,3 +200,113 @@ def _with_any_ending(mine: Sequence[str], theirs: dict[str, str], fold: Fold) ->
     found = [(name, key(name)) for name in mine]
     pairs = {name: other for name, other in found if other is not None}
     return IdMatch("their endings", key, pairs) if len(set(pairs.values())) == len(pairs) else None
+
+
+def _by_affixes_of_file(mine: Sequence[str], theirs: Sequence[str]) -> Iterator[IdMatch]:
+    """Find ids of the file with the same beginning and ending around those of the table, then with any ending."""
+    if len(theirs) > _LONGEST:
+        return
+    for fold in (str, _signs):
+        own = sorted({fold(name) for name in mine if fold(name)}, key=len, reverse=True)[:_TRIED]
+        around: Counter[tuple[str, str]] = Counter()
+        for name in theirs:
+            around.update({pair for key in own for pair in _around(fold(name), key)})
+        common = [pair for pair, n in around.most_common(_MOST_AROUND) if any(pair) and n > 1]
+        made = [_with_affix_of_file(mine, theirs, fold, *pair) for pair in common]
+        matches = [match for match in made if match is not None and len(match.pairs) > 1]
+        several = [match for match in matches if set(match.pairs).intersection(matches[0].pairs)]
+        if len(several) == 1:
+            yield several[0]
+        elif not matches:
+            free = _from_index(mine, _beginnings(theirs, fold), fold, "their endings")
+            if free is not None:
+                yield free
+
+
+def _with_affix_of_file(
+    mine: Sequence[str], theirs: Sequence[str], fold: Fold, before: str, after: str
+) -> IdMatch | None:
+    index: dict[str, list[str]] = defaultdict(list)
+    for name in theirs:
+        text = fold(name)
+        if text.startswith(before) and text.endswith(after) and len(text) > len(before) + len(after):
+            index[text[len(before) : len(text) - len(after)]].append(name)
+    return _from_index(mine, index, fold, _affix_words(before, after))
+
+
+def _beginnings(names: Sequence[str], fold: Fold) -> dict[str, list[str]]:
+    """Names by all their beginnings that end before a sign."""
+    index: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        text = fold(name)
+        for k in range(1, len(text)):
+            if not text[k].isalnum() and text[k - 1].isalnum():
+                index[text[:k]].append(name)
+    return index
+
+
+def _from_index(mine: Sequence[str], index: dict[str, list[str]], fold: Fold, words: str) -> IdMatch | None:
+    found = {name: index[fold(name)] for name in mine if fold(name) in index}
+    if any(len(names) > 1 for names in found.values()):
+        return None
+    pairs = {name: names[0] for name, names in found.items()}
+    single = {text: names[0] for text, names in index.items() if len(names) == 1}
+    return IdMatch(words, _by_fold(fold, single), pairs) if len(set(pairs.values())) == len(pairs) > 0 else None
+
+
+def explain_collision(
+    path: str, table_ids: Iterable[str], source: str, file_ids: Iterable[str]
+) -> LabelError | None:
+    """Say which ids collide, if most ids of a table would be known to a file but for several that are one."""
+    mine, theirs = list(dict.fromkeys(filter(None, table_ids))), list(dict.fromkeys(filter(None, file_ids)))
+    least = max(2, (min(len(mine), len(theirs)) + 1) // 2)
+    best: dict[str, tuple[list[str], list[str]]] = {}
+    words = ""
+    for how, groups in _groups(mine, theirs):
+        if sum(len(names) for names, _ in groups.values()) >= least:
+            collided = {key: both for key, both in groups.items() if max(map(len, both)) > 1}
+            if collided and not best:
+                best, words = collided, how
+    if not best:
+        return None
+    names, keys = next(iter(best.values()))
+    several = len(names) > 1
+    n, what = len(best), "id" if several else "sample"
+    each = f"{keys[0]!r} there would be {_listed(names)}" if several else f"{names[0]!r} could be {_listed(keys)}"
+    more = f", and so for {plural(n - 1, what)} more" if n > 1 else ""
+    one = "several samples of the table would be one" if several else "a sample of the table would be several"
+    return LabelError(
+        f"{path}: samples could be found in {source} if {words} were left aside, but then {one}: ",
+        SampleIds((f"{each}{more}",), ""),
+        ".",
+        hint=f"Write the ids of {source} as in the table, one line for each sample that is meant; others are left "
+        "out.",
+        kind="colliding-ids",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [repr(name) for name in names[:3]]
+    return " and ".join([*shown[:-1], shown[-1]]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _groups(
+    mine: Sequence[str], theirs: Sequence[str]
+) -> Iterator[tuple[str, dict[str, tuple[list[str], list[str]]]]]:
+    """Ids of the table and of the file that are the same one way or another, however many."""
+
+    def joined(left: dict[str, list[str]], right: dict[str, list[str]]) -> dict[str, tuple[list[str], list[str]]]:
+        return {key: (left[key], right[key]) for key in left if key and key in right}
+
+    def by(names: Sequence[str], fold: Fold) -> dict[str, list[str]]:
+        made: dict[str, list[str]] = defaultdict(list)
+        for name in names:
+            made[fold(name)].append(name)
+        return made
+
+    for words, fold in _FOLDS:
+        yield words, joined(by(mine, fold), by(theirs, fold))
+    if max(len(mine), len(theirs)) <= _LONGEST:
+        for fold in (str, _signs):
+            yield "endings", joined(_beginnings(mine, fold), by(theirs, fold))
+            yield "endings", joined(by(mine, fold), _beginnings(theirs, fold))

@@ -32,6 +32,11 @@ _LABELS = frozenset({
     "case", "control", "disease", "diagnosis", "response", "target", "y", "phenotype", "condition", "code", "type",
     "cancer", "tumor", "tumour", "dead", "alive", "event",
 })  # fmt: skip
+_COUNTERS = frozenset({  # lines of htseq-count and STAR below the genes
+    "__no_feature", "__ambiguous", "__too_low_aqual", "__not_aligned", "__alignment_not_unique", "n_unmapped",
+    "n_multimapping", "n_nofeature", "n_ambiguous",
+})  # fmt: skip
+_TOTALS = frozenset({"total", "totals", "sum", "grand total", "column total", "average", "summe", "gesamt"})
 _NUMBERED = frozenset({"id", "ids", "number", "no", "nr", "num", "index", "barcode"})
 _MAYBE = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(_ABOUT | _NUMBERED))})(?![^\W_])", re.IGNORECASE)
 _TOKENS = re.compile(r"[\s._\-/()\[\],:]+")
@@ -58,12 +63,12 @@ class Metadata:
         """All names that are certain."""
         return tuple(name for names in self.certain.values() for name in names)
 
-    def note(self) -> Message:
+    def note(self, what: str = "column") -> Message:
         """Say what was left out, and how it is brought back."""
         parts = [f"{list_names(names, 5)} ({reason})" for reason, names in self.certain.items()]
         n = len(self.names)
         return Message.of(
-            f"{plural(n, 'column')} of numbers {'is' if n == 1 else 'are'} about the samples and no "
+            f"{plural(n, what)} of numbers {'is' if n == 1 else 'are'} about the samples and no "
             f"{'feature' if n == 1 else 'features'}: {', '.join(parts)}.",
             hint=("To screen one all the same, say ", _option("keep", self.names[:1]), "."),
             kind="metadata",
@@ -73,15 +78,15 @@ class Metadata:
         """Note what was left out, in place of having been ignored."""
         kept = {reason: [n for n in each if n not in self.names] for reason, each in table.left_out.items()}
         table.left_out = {reason: each for reason, each in kept.items() if each}
-        table.notes.append(self.note())
+        table.notes.append(self.note("row" if table.samples_in == "columns" else "column"))
 
-    def doubt(self, path: str) -> None:
+    def doubt(self, path: str, what: str = "column") -> None:
         """Warn of features whose names say that they describe the samples."""
         if self.probable:
             n = len(self.probable)
             warn(
                 DataWarning,
-                f"{path}: {plural(n, 'column')} of numbers {'is' if n == 1 else 'are'} screened as "
+                f"{path}: {plural(n, what)} of numbers {'is' if n == 1 else 'are'} screened as "
                 f"{'a feature' if n == 1 else 'features'} but {'seems' if n == 1 else 'seem'} to describe the "
                 f"samples: {list_names(self.probable, 5)}.",
                 hint=(
@@ -114,6 +119,9 @@ def find_metadata(summary: Summary, keep: Collection[str], files: Collection[Any
     named = [name for name in repeats if _describes(name) or _LABELS.intersection(_tokens(name))]
     if named and not discrete:
         certain["the labels again"] = named
+    counters = [name for name in names if name.casefold() in _COUNTERS]
+    if counters:
+        certain["reads that were not counted for a gene"] = counters
     ids = [name for name in telling if _numbers_samples(name)]
     known = {name: file for file in files for name in file.names if name in names and name not in ids}
     if summary.transform == "none" and summary.profile is not None and not summary.n_pairs:
@@ -127,6 +135,7 @@ def find_metadata(summary: Summary, keep: Collection[str], files: Collection[Any
     gone = {name for group in certain.values() for name in group}
     probable = [name for name in telling if name not in gone and name not in repeats and _describes(name)]
     probable += [name for name in repeats if name not in gone]
+    probable += [name for name in names if name.casefold() in _TOTALS and name not in probable]
     return (
         Metadata(certain, probable) if len(gone) < len(summary.feature_names) else Metadata({}, [*gone, *probable])
     )

@@ -12,11 +12,11 @@ from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
-from bayesieve.io.tables.matching import IdMatch, find_match
+from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
-from bayesieve.io.tables.roles import asks_for_labels, describe_candidates
+from bayesieve.io.tables.roles import asks_for_labels, describe_candidates, nothing_describes
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
@@ -104,7 +104,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
     duplicates
         Features with the same id: ``"number"`` tells them apart (``GENE``, ``GENE.2``, ...), ``"mean"`` makes one
-        of them whose values are the means, before any transformation; ``"error"`` refuses them.
+        of them whose values are the means, before any transformation; of ``"strongest"`` :func:`bayesieve.screen`
+        lets the one with the strongest evidence stand for its id, chosen anew in every shuffle of the labels;
+        ``"error"`` refuses them.
     samples_in
         ``"rows"`` or ``"columns"``; found out from the labels when not given.
     id_column
@@ -197,7 +199,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
             summary = read(replace(options, ignore=(*options.ignore, *about.names)))
         about.tell(summary.chunks.table)
-    about.doubt(os.fspath(path))
+    about.doubt(os.fspath(path), "row" if summary.record.samples_in == "columns" else "column")
     return summary
 
 
@@ -288,7 +290,9 @@ def open_samples(
         if known is None:
             labeller = Labeller(encoder, candidates=_candidates(table))
             if asks_for_labels(opened) and "labels" not in getattr(table, "columns", {}):
-                raise labeller.no_labels(table.path)
+                bare = hasattr(table, "read") and not table.candidates  # a matrix that nothing describes
+                no_labels = nothing_describes(table.path, has_ids=_has_ids(table))
+                raise no_labels if bare else labeller.no_labels(table.path)
         else:
             labeller = _by_id(table, known, encoder, options)
         found = {
@@ -333,6 +337,13 @@ class _Known:
         found = [match for column in columns if (match := find_match(ids, column)) is not None]
         return max(found, key=lambda match: len(match.pairs), default=None)
 
+    def collision(self, path: str, candidates: Sequence[Sequence[str]]) -> LabelError | None:
+        """Say why ids of a table are not brought together with those of this file though they could be."""
+        names = [self.key] if self.key else [name for name in self.file.names if name != self.column]
+        columns = [[text for text in self.file.column(name) if text] for name in names]
+        said = (explain_collision(path, ids, self.file.path, column) for ids in candidates for column in columns)
+        return next((error for error in said if error is not None), None)
+
 
 def _read_known(options: ReadOptions, role: str = "labels") -> _Known:
     """Read the file that FILE:COLUMN names."""
@@ -361,7 +372,7 @@ def _open_known(path: str | os.PathLike[str], options: ReadOptions, known: _Know
         candidates = error.message.numbers["candidates"]
         found = [match for ids in candidates if (match := known.match(ids)) is not None]
         if not found:
-            raise
+            raise known.collision(os.fspath(path), candidates) or error from None
         best = max(found, key=lambda match: len(match.pairs))
         return open_table(path, replace(options, known_ids=options.known_ids.union(best.pairs)))
     match = known.match(candidates[0]) if candidates else None
@@ -385,7 +396,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     if match is not None and not found:
         key, found = file.id_column(match.pairs.values(), known.key)
     if not found:
-        raise LabelError(
+        raise known.collision(table.path, [ids]) or LabelError(
             f"No id of {file.path} is a sample of {table.path}.{did_you_mean(ids[0] if ids else '', known.ids)}",
             hint="Check that both files write their ids alike.",
         )
@@ -405,6 +416,10 @@ def _only_column(known: Columns, role: str) -> str:
             f". There are: {', '.join(known.names[:8])}.",
         )
     return known.names[1]
+
+
+def _has_ids(table: SampleTable | FeatureTable) -> bool:
+    return bool(table.sample_ids if isinstance(table, FeatureTable) else getattr(table, "ids", None))
 
 
 def _first_ids(table: SampleTable) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -105,6 +106,31 @@ def no_match(
         "Check that the ids of the label file are written as in the table.",
         kind="no-match",
         numbers={"candidates": [list(table_ids), list(columns)]},
+    )
+
+
+def nothing_describes(path: str, *, has_ids: bool) -> LabelError:
+    """Ask for a file that describes the samples of a bare matrix."""
+    order = "with their ids, as in the table" if has_ids else "in their order"
+    return LabelError(
+        f"Which class each sample of {path} belongs to was not said, and nothing in it describes them.",
+        hint=(
+            f"Give a file with one line per sample, {order}: ",
+            Wording("labels='pheno.csv:COLUMN'", "--labels pheno.csv:COLUMN"),
+            ".",
+        ),
+    )
+
+
+def long_form_advice(path: str, ids: Sequence[str]) -> str:
+    """Say what to do if every sample has as many rows as there are features; empty if that is not so."""
+    counts = set(Counter(ids).values())
+    if len(counts) > 1 or counts <= {1, 2}:
+        return ""
+    return (
+        "If there is one row for each sample and feature (long form), make the table wide first, for example in "
+        f"Python: pandas.read_csv({os.path.basename(path)!r}).pivot(index=SAMPLE, columns=FEATURE, values=VALUE)."
+        "to_csv('wide.csv'), with the labels in a file of their own. Otherwise rename or remove the repetitions."
     )
 
 

@@ -13,7 +13,7 @@ from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
-from bayesieve.io.tables.roles import check_distinct, ignore_option
+from bayesieve.io.tables.roles import check_distinct, ignore_option, long_form_advice
 from bayesieve.io.tables.samples import Samples
 from bayesieve.models import Model
 from bayesieve.stats import (
@@ -153,6 +153,10 @@ class Summary:
         What the values look like before any transformation; None if they were not read for a Gaussian model.
     repeated
         How often each feature id occurs that is not distinct in the table; its features have numbers at their end.
+    numbered
+        Ids of these features by their names.
+    duplicates
+        What becomes of them: ``"strongest"``, a screen lets the strongest stand for its id.
     """
 
     statistics: ClassStatistics
@@ -168,6 +172,8 @@ class Summary:
     kept: list[Chunk] | None = None
     profile: ValueProfile | None = None
     repeated: dict[str, int] = field(default_factory=dict)
+    numbered: dict[str, str] = field(default_factory=dict)
+    duplicates: str = "number"
 
     @property
     def transform(self) -> str:
@@ -320,14 +326,16 @@ def summarise(
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)
     order = samples.check_order(path, sums.cells)
-    check_distinct(path, sums.units, "sample")
+    check_distinct(path, sums.units, "sample", long_form_advice(path, sums.units))
     warn_of_dates(path, sums.features)
     names, repeated = sums.features, repeats(sums.features)
+    numbered: dict[str, str] = {}
     if repeated and duplicates == "error":
         check_distinct(path, names, "feature")
     elif repeated:
-        names = list(number_names(names)[0])
-        chunks.table.notes.append(describe(repeated, "number"))
+        ids, names = names, list(number_names(names)[0])
+        numbered = {name: own for name, own in zip(names, ids, strict=True) if own in repeated}
+        chunks.table.notes.append(describe(repeated, duplicates))
     if as_moments(sums.statistics):
         _check_range(path, sums.statistics, names)
     elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in sums.statistics.levels):
@@ -340,6 +348,7 @@ def summarise(
         statistics, tuple(names), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
         n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep else None,
         profile=None if look.sample is None else look.sample.profile(), repeated=repeated,
+        numbered=numbered, duplicates=duplicates,
     )  # fmt: skip
 
 

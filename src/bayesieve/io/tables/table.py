@@ -18,6 +18,7 @@ Progress = Callable[[int, int], None]  # done, total: bytes of the file, or any 
 
 MISSING_WORDS = (
     "", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "#N/A", "null", "NULL", "None", "none", ".", "-", "?",
+    "#DIV/0!", "#VALUE!", "#NUM!", "#REF!", "#NAME?", "#NULL!",
 )  # fmt: skip
 
 

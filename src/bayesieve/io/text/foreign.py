@@ -89,6 +89,9 @@ _PICKLE = re.compile(rb"\x80[\x02-\x05](?:\x95.{8})?[c}\]\x8c(K]", re.DOTALL)
 _HTML = re.compile(rb"\s*(<!doctype html|<html|<head)", re.IGNORECASE)
 _FASTQ = re.compile(rb"@[^\n]+\n[A-Za-z.*-]+\r?\n\+")
 _FASTA = re.compile(rb">[^\n]+\n[A-Za-z*\r\n-]{20,}")
+_JSON = re.compile(rb'\s*(\[\s*[{\[]|\{\s*"[^"\n]*"\s*:|\[\s*\])')
+_ARFF = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation\s", re.IGNORECASE)
+_MARKDOWN = re.compile(rb"\s*\|[^\n]*\|\s*\n\s*\|(\s*:?-+:?\s*\|)+\s*\n")
 _FCS = re.compile(rb"FCS[23]\.\d    ")
 _NAMES: dict[tuple[str, ...], tuple[str, str]] = {
     (".cel", ".chp", ".cdf"): ("an Affymetrix file", _RAW),
@@ -173,6 +176,9 @@ _LOOKS: tuple[_Looks, ...] = (
     (_FASTQ.match, "a file of reads (FASTQ)", _READS),
     (_FCS.match, "a flow cytometry file (FCS)", _RAW),
     (_FASTA.match, "a file of sequences (FASTA)", _READS),
+    (_JSON.match, "a JSON file", "In Python: pandas.read_json(FILE).to_csv('table.csv', index=False)."),
+    (_ARFF.match, "an ARFF file of Weka", "Save it as CSV there, or drop the lines that begin with @."),
+    (_MARKDOWN.match, "a Markdown table", "Write it as CSV, without the line below the header."),
     (
         lambda start: start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml"),
         "an XML file",

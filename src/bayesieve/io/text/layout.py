@@ -26,7 +26,7 @@ from bayesieve.io.text.parsing import COMMA, THOUSANDS, Codes, Parser
 from bayesieve.io.text.records import Batch
 from bayesieve.utils import DataWarning, FileError, OptionError, SampleIds, list_names, option, warn
 
-_MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' ]*(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
+_MARKED = re.compile(r"[<>~=≤≥]?\s*[+-]?[0-9][0-9,.' \u00a0\u202f\u2019]*(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from bayesieve.io.tables.table import MISSING_WORDS
 from bayesieve.io.text.fields import SKIP, gather_texts, read_fields
 from bayesieve.io.text.records import Batch
 from bayesieve.io.text.sniffing import split
-from bayesieve.utils import FileError, FloatArray, Wording, for_each, n_threads_for, option, share
+from bayesieve.utils import FileError, FloatArray, Wording, for_each, n_threads_for, option, plural, share
 
 Codes = npt.NDArray[np.int32]
 
@@ -26,6 +27,7 @@ _INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
 _ODD = 4096
+_FEW_TEXTS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +104,8 @@ class Parser:
         texts = []
         for row, column, first, last in odd.tolist():
             text = batch.text(first, last, lo + row)
-            plain = text.replace(self.decimal, ".") if self.decimal != "." and "." not in text else text
+            plain = text.strip("\u00a0\u202f ").replace("\u2212", "-")  # a minus as it is printed
+            plain = plain.replace(self.decimal, ".") if self.decimal != "." and "." not in plain else plain
             if _NUMBER.fullmatch(plain) or _INFINITY.fullmatch(plain):
                 values[row, codes[column]] = float(plain)
             else:
@@ -121,13 +124,13 @@ class Parser:
                 option("delimiter"),
                 "; lines above the header are skipped with ",
                 option("skip_rows"),
-                ".",
+                "; delete remarks below the table." if found < len(self.names) / 2 else ".",
             ),
         )
 
     def _raise_not_numbers(self, batch: Batch, lo: int, texts: list[tuple[int, int, str]]) -> None:
         row, column, text = texts[0]
-        more = f" ({len(texts) - 1:,} more such cells follow nearby)" if len(texts) > 1 else ""
+        more = f" ({plural(len(texts) - 1, 'more such cell')} nearby)" if len(texts) > 1 else ""
         name, feature = self.names[column], ""
         if self.features_in is not None:
             name = split(batch.record(lo + row), self.delimiter)[self.features_in]
@@ -135,10 +138,10 @@ class Parser:
         raise FileError(
             f"{batch.name}, line {batch.line(lo + row)}{feature}, column {self.names[column]!r} (field "
             f"{column + 1}): {text[:40]!r} is not a number{more}.",
-            hint=self._cure(text, name, self.names[column]),
+            hint=self._cure(text, name, self.names[column], _distinct(texts)),
         )
 
-    def _cure(self, text: str, name: str, column: str) -> tuple[str | Wording, ...]:
+    def _cure(self, text: str, name: str, column: str, others: Sequence[str]) -> tuple[str | Wording, ...]:
         if text == column:
             return ("The header seems to be repeated here: delete the line.",)
         if THOUSANDS.fullmatch(text) and (self.decimal == "." or "," not in text):
@@ -152,13 +155,27 @@ class Parser:
                 ".",
             )
         what = "column" if self.features_in is None else "row"
+        missing = Wording(f"na_values={list(others)!r}", " ".join(f"--na-values {other!r}" for other in others))
+        if _LIMIT.fullmatch(text):
+            return (
+                "A value beyond a limit of detection is no number: write the limit, or half of it, in its place. "
+                "If such values are to be left out, say so: ",
+                missing,
+                ".",
+            )
         return (
-            "If it stands for a missing value, say so: ",
-            Wording(f"na_values=[{text[:20]!r}]", f"--na-values {text[:20]!r}"),
+            f"If {'it stands' if len(others) == 1 else 'these stand'} for a missing value, say so: ",
+            missing,
             f"; if the {what} holds no measurements, leave it out: ",
             ignore_option(name),
             "; else correct the cell.",
         )
+
+
+def _distinct(texts: list[tuple[int, int, str]]) -> list[str]:
+    """A few texts, each once; the first alone if there are many."""
+    found = list(dict.fromkeys(text[:20] for _, _, text in texts))
+    return found if len(found) <= _FEW_TEXTS else found[:1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +217,8 @@ class ParsedRecords:
         return texts
 
 
-COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 
-THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}([,' ][0-9]{3})+(\.[0-9]+)?")
+THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}([,' \u00a0\u202f\u2019][0-9]{3})+([.,][0-9]+)?")
+_LIMIT = re.compile(r"[<>≤≥]\s*=?\s*[0-9][0-9.,eE+-]*")

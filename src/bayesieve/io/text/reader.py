@@ -21,6 +21,7 @@ from bayesieve.io.tables.table import (
 )
 from bayesieve.io.text.fields import SKIP
 from bayesieve.io.text.files import TextBytes, plain_suffix
+from bayesieve.io.text.footers import Footers
 from bayesieve.io.text.layout import Layout, Survey, find_layout, label_from_text
 from bayesieve.io.text.parsing import Codes, ParsedRecords, Parser
 from bayesieve.io.text.records import Batch, batches
@@ -46,6 +47,8 @@ class Source:
         Begin of the line that ends the table, if there is one.
     content
         The text, if it was taken out of the file already.
+    footers
+        Looks for remarks below the table, where there may be some.
     """
 
     path: str
@@ -53,6 +56,7 @@ class Source:
     options: ReadOptions
     stop: bytes | None = None
     content: bytes | None = None
+    footers: Footers | None = None
 
     @property
     def parser(self) -> Parser:
@@ -69,7 +73,7 @@ class Source:
             stream.skip_lines(self.form.skipped)
             for batch in batches(
                 stream, self.form.delimiter, group=group, block=block,
-                first_line=self.form.skipped + 1, stop=self.stop,
+                first_line=self.form.skipped + 1, stop=self.stop, footers=self.footers,
             ):  # fmt: skip
                 yield batch
                 if self.options.progress is not None:
@@ -87,8 +91,8 @@ def open_text(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable
         options = replace(options, decimal=find_decimal(lines, form))
         notes += [_COMMAS] if options.decimal == "," else []
     kind = {"\t": "TSV", ",": "CSV"}.get(form.delimiter, f"text with {form.delimiter!r} between fields")
-    table = as_table(Source(name, form, options), kind)
-    table.notes = [*notes, *table.notes]
+    table = as_table(Source(name, form, options, footers=Footers(name, form.delimiter, len(form.names))), kind)
+    table.notes[:0] = notes
     return table
 
 
@@ -154,15 +158,17 @@ def as_table(source: Source, kind: str) -> SampleTable | FeatureTable:
         table = as_table(replace(source, form=skipped), kind)
         table.notes.insert(0, _units(first, n_units))
         return table
-    names = source.form.names
+    names, notes = source.form.names, [] if source.footers is None else source.footers.notes
     chosen = tuple(names[f] for f in layout.values)
     if layout.samples_in == "rows":
-        table = TextSamples(source.path, kind, "rows", layout.left_out, chosen, source=source, layout=layout)
+        table = TextSamples(
+            source.path, kind, "rows", layout.left_out, chosen, notes=notes, source=source, layout=layout
+        )
         table.candidates = _candidates(table)
         return table
     return TextFeatures(
         source.path, kind, "columns", layout.left_out, chosen, len(chosen), layout.rows,
-        source=source, layout=layout,
+        notes=notes, source=source, layout=layout,
     )  # fmt: skip
 
 

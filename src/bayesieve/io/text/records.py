@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayesieve.io.text.fields import find_records
 from bayesieve.io.text.files import TextBytes
+from bayesieve.io.text.footers import HELD, Footers
 from bayesieve.utils import FileError, option
 
 _LONGEST = 2**28  # bytes of one record
@@ -69,9 +70,13 @@ class Batch:
 
 
 def batches(
-    stream: TextBytes, delimiter: str, *, group: int, block: int, first_line: int = 1, stop: bytes | None = None
-) -> Iterator[Batch]:
-    """Cut a stream into batches of a multiple of ``group`` records; the last one holds what is left."""
+    stream: TextBytes, delimiter: str, *, group: int, block: int, first_line: int = 1, stop: bytes | None = None,
+    footers: Footers | None = None,
+) -> Iterator[Batch]:  # fmt: skip
+    """Cut a stream into batches of a multiple of ``group`` records; the last one holds what is left.
+
+    Remarks below the table are left out, if there may be any.
+    """
     with ThreadPoolExecutor(1) as pool:
         ahead, n_rest, ended = pool.submit(stream.read, block), 0, False
         while not ended:
@@ -79,12 +84,17 @@ def batches(
             ended = len(data) == n_rest
             if stop is not None:
                 data, ended, stop = _until(stream.name, data, stop, ended)
-            if ended and data and data[-1] != 10:
-                data += b"\n"
+            whole_lines = data[-1:] == b"\n"
+            data += b"\n" if ended and data and not whole_lines else b""
             starts, ends, whole, n_lines = _records(data, ord(delimiter))
             if ended and whole < len(data):
                 _raise_unfinished(stream.name, data, whole, first_line)
-            keep = len(starts) if ended else len(starts) - len(starts) % group
+            ready = len(starts)
+            if footers is not None and ended:
+                ready -= footers.count(data, starts, ends, ended=whole_lines)
+            elif footers is not None:  # remarks come together with the last records
+                ready = int(np.searchsorted(ends, len(data) - HELD)) if len(data) >= block else 0
+            keep = ready if ended else ready - ready % group
             cut = whole if keep == len(starts) else int(starts[keep])
             if not keep:
                 cut, n_lines = 0, 0

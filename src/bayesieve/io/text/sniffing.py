@@ -160,6 +160,11 @@ def find_decimal(lines: list[str], form: Form) -> str:
     if re.search(number % (mark, "*", mark), body, re.MULTILINE):
         return "."
     found = re.findall((number % (mark, "+", mark)).replace("[.]", ","), body, re.MULTILINE)
+    powers = (
+        (number % (mark, "+", mark)).replace("[.]", ",").replace("[0-9]+)?", "[0-9]+)")
+    )  # no thousands have any
+    if re.search(powers, body, re.MULTILINE):
+        return ","
     certain = any(len(decimals) != 3 or len(whole) > 3 or whole.startswith("0") for whole, decimals in found)
     return "," if certain else "."
 
