@@ -12,6 +12,7 @@ from . import (
     stats as stats,
     study as study,
 )
+from .data.aggregate import aggregate as aggregate
 from .data.genes import GeneMap as GeneMap
 from .data.matrix import LabelledMatrix as LabelledMatrix
 from .enrichment.over_representation import enrich as enrich

@@ -1,3 +1,11 @@
+from .aggregate import (
+    GroupSums as GroupSums,
+    Repeats as Repeats,
+    aggregate as aggregate,
+    group_names as group_names,
+    looks_like_donor as looks_like_donor,
+    warn_of_donors as warn_of_donors,
+)
 from .annotated import (
     AnnotatedValues as AnnotatedValues,
     LevelCounts as LevelCounts,

@@ -42,7 +42,7 @@ from bayesieve.screening.shuffles import (
     number_of_shuffles,
     shuffle_labels,
 )
-from bayesieve.screening.value_advice import values_unjudged, warn_about_values
+from bayesieve.screening.value_advice import ask_about_donors, values_unjudged, warn_about_values
 from bayesieve.stats import check_resolution, first_factor_share
 from bayesieve.utils import (
     CalibrationWarning,
@@ -220,6 +220,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     )  # fmt: skip
     advise(posterior)
     warn_about_values(found, model, resolution is not None)
+    ask_about_donors(X, y, found, y, blocks)
     genes = None if genes is None else genes.settled(posterior.log_odds)
     n_shuffles = 0
     if found.shufflable is None:

@@ -123,6 +123,7 @@ def annotated_table(
     shape = (len(ids), len(features))
     stored = Compressed(path, values, shape, _encoding(values)) if sparse else Dense(path, values)
     table = matrix_table(path, form, stored, features, ids, columns, options, closing)
+    table.about_samples = tuple(str(name) for name in obs.columns)
     if asks_for_labels(options):
         table.candidates = {str(name): _levels(obs[name], options) for name in obs.columns}
     return table

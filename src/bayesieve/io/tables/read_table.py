@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bayesieve.data import check_transform, describe_candidates
+from bayesieve.data import Repeats, check_transform, describe_candidates, looks_like_donor, warn_of_donors
+from bayesieve.io.tables.aggregation import ROLES, Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
@@ -48,6 +49,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     blocks: str | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
+    aggregate: str | Sequence[str] | None = None,
     model: Model | None = None,
     transform: str = "none",
     missing: str = "raise",
@@ -95,6 +97,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     exposures
         For models of counts: a positive number per sample (library size, time at risk), in the two forms of
         ``labels``, or ``"total"``: its values added up, divided by the mean over the samples used.
+    aggregate
+        Donor of each sample, in the two forms of ``labels``: all samples (cells) of a donor in a class become one,
+        before any transformation; sums for models of counts, means otherwise. Several columns with commas between,
+        ``"donor,cluster"``, make one for each combination. See :func:`bayesieve.aggregate`.
     model
         The model whose statistics are to be summed; by default the Gaussian model's moments.
     transform
@@ -174,17 +180,24 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
+    together = None if aggregate is None else _aggregation(aggregate, model, missing)
+    extras |= {} if together is None else together.roles
 
     def read(options: ReadOptions) -> Summary:
         table, labeller, found = open_samples(path, options, Encoder(wanted_map), extras)
         try:
             if duplicates == "mean":
                 table = averaged(table, model)
-            return summarise(
-                Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
+            summary = summarise(
+                Chunks(table, transform, options.memory, pairs is not None, aggregation=together),
+                Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
                 keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
             )  # fmt: skip
+            if together is not None:
+                summary.samples.groups.check(extras)
+                table.notes.append(summary.samples.groups.describe())
+            return summary
         except BaseException:
             table.close()  # otherwise it stays open for a second look
             raise
@@ -198,7 +211,71 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             summary = read(replace(options, ignore=(*options.ignore, *about.names)))
         about.tell(summary.chunks.table)
     about.doubt(os.fspath(path))
+    if together is None and pairs is None:
+        _ask_about_donors(path, options, wanted_map, summary, extras)
     return summary
+
+
+def _aggregation(columns: str | Sequence[str], model: Model | None, missing: str) -> Aggregation:
+    """Return how samples are put together: counts are added up, measurements averaged."""
+    if model is not None and not model.takes_exposures:
+        raise OptionError(
+            option("aggregate"),
+            f" adds counts up and averages measurements, but {type(model).__name__} takes neither.",
+            hint=("Leave ", option("aggregate"), " out, or choose another model."),
+        )
+    return Aggregation.parse(columns, "mean" if model is None else "sum", omit=missing == "omit")
+
+
+def _ask_about_donors(
+    path: str | os.PathLike[str],
+    options: ReadOptions,
+    wanted: ClassMap | None,
+    summary: Summary,
+    extras: Mapping[str, str],
+) -> None:
+    """Warn if samples that count as replicates come from the same donor, as a column about them says."""
+    table = summary.chunks.table
+    names = [*table.about_samples, *table.left_out.get("not numeric", ()), *summary.feature_names]
+    references = {name: name for name in names if looks_like_donor(name)}
+    for file in _label_files(options):
+        base = str(options.labels).removesuffix(f":{read_reference(str(options.labels))[1]}")
+        references |= {name: f"{base}:{name}" for name in file.names if looks_like_donor(name)}
+    used = {options.labels, options.id_column, *extras.values()}
+    for reference in references.values():
+        if reference not in used:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)
+                found = _repeats(path, options, wanted, reference)
+            if found.are_no_replicates:
+                together, paired = option("aggregate", reference), option("pairs", reference)
+                warn_of_donors(os.fspath(path), reference, found, (together,), (" with ", paired))
+                return
+
+
+def _repeats(
+    path: str | os.PathLike[str], options: ReadOptions, wanted: ClassMap | None, reference: str
+) -> Repeats:
+    """Count how often donors occur in the classes, without reading values."""
+    role = {ROLES[0]: reference}
+    table, labeller, found = open_samples(path, replace(options, progress=None), Encoder(wanted), role)
+    samples = Samples(labeller, found, role)
+    donors: list[str | None] = []
+    codes: list[int] = []
+    try:
+        parts: list[tuple[Sequence[str] | None, Mapping[str, list[str | None]], int]]
+        if isinstance(table, FeatureTable):
+            parts = [(table.sample_ids, table.columns, table.n_samples)]
+        else:
+            chunks = table.chunks(slice(0, 1))
+            parts = [(chunk.ids, chunk.columns, int(chunk.values.shape[0])) for chunk in chunks]
+        for part in parts:
+            classes, texts = samples.said(table.path, *part)
+            donors += texts[ROLES[0]]
+            codes += classes.tolist()
+    finally:
+        table.close()
+    return Repeats.of(donors, codes)
 
 
 def _label_files(options: ReadOptions) -> list[Columns]:

@@ -26,7 +26,8 @@ ID_NAMES = frozenset(
     (*_NAMELESS, *(what + end for what in _SUBJECTS for end in ("", "s", "id", "_id", ".id", " id")))
 )
 
-WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure"}
+WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure", "aggregate": "donor"}
+WHAT |= {f"aggregate{k}": "donor" for k in (2, 3)}  # further columns of the same option
 NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
 
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
@@ -58,12 +59,13 @@ def no_such_column(
 
 def no_sample_column(path: str, role: str, name: str, choices: Sequence[str] = ()) -> LabelError:
     """Say that a table with samples in columns has no row that describes them by this name."""
+    flag = role.rstrip("23")
     return LabelError(
         f"{path} has its samples in columns, and {name!r} gives no {WHAT[role]} for them."
         f"{did_you_mean(name, choices)}",
         hint=(
             "Give it in a file of its own, with one line per sample: ",
-            Wording(f"{role}='FILE:COLUMN'", f"--{role} FILE:COLUMN"),
+            Wording(f"{flag}='FILE:COLUMN'", f"--{flag} FILE:COLUMN"),
             ".",
         ),
     )

@@ -235,6 +235,8 @@ class Samples:
         How the user named these columns, by role.
     totals
         Exposures in the order of the samples used, where they were computed from the values.
+    groups
+        The groups that samples were put together to, of the last reading.
     """
 
     labeller: Labeller
@@ -246,6 +248,7 @@ class Samples:
     block_names: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
     exposures: list[float] = field(default_factory=list)
+    groups: Any = None
     _cells: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @property
@@ -257,13 +260,25 @@ class Samples:
         self, path: str, ids: Sequence[str] | None, columns: Mapping[str, Sequence[str | None]], n_samples: int
     ) -> SampleRoles:
         """Choose, of the next samples of the table, those that have everything, or the pairs that are complete."""
+        return self.chosen(path, ids, *self.said(path, ids, columns, n_samples))
+
+    def said(
+        self, path: str, ids: Sequence[str] | None, columns: Mapping[str, Sequence[str | None]], n_samples: int
+    ) -> tuple[IntArray, dict[str, Sequence[str | None]]]:
+        """Return the class of the next samples, -1 where one lacks something, and what else is said of them."""
         codes = self.labeller.codes(path, ids, columns.get("labels"), n_samples)
-        texts = {}
+        texts: dict[str, Sequence[str | None]] = {}
         for role, labeller in self.extras.items():
             texts[role], _ = labeller.texts(path, ids, columns.get(role), n_samples)
             absent = np.array([text is None for text in texts[role]], dtype=bool) & (codes >= 0)
             self.lacking[role] = self.lacking.get(role, 0) + int(absent.sum())
             codes = np.where(absent, -1, codes)
+        return codes, texts
+
+    def chosen(
+        self, path: str, ids: Sequence[str] | None, codes: IntArray, texts: Mapping[str, Sequence[str | None]]
+    ) -> SampleRoles:
+        """Choose those of some samples (or of all groups of samples) that are used."""
         exposures = self._exposures(path, ids, texts.get("exposures"), codes)
         cells = codes if "blocks" not in texts else self._in_cells(path, texts["blocks"], codes)
         if "pairs" in texts:
