@@ -102,6 +102,10 @@ from .sets.size_prior import SizePrior as SizePrior
 from .stats import Moments as Moments
 from .stats.categories.category_counts import CategoryCounts as CategoryCounts
 from .stats.events.event_totals import EventTotals as EventTotals, size_factors as size_factors
+from .stats.foreign import (
+    aggregated_statistics as aggregated_statistics,
+    tidy_statistics as tidy_statistics,
+)
 from .stats.sites import (
     SiteStatistics as SiteStatistics,
     StatisticsSet as StatisticsSet,

@@ -123,6 +123,11 @@ def _matrix(X: Any, layer: str | None, use_raw: bool | None) -> tuple[Any, Any, 
     if layer is None:
         values = X.X
         if values is None:
+            if {"mean", "var"} <= set(layers):
+                raise DataError(
+                    "The AnnData object holds no values but statistics of groups. Screen "
+                    "bs.aggregated_statistics(adata, labels)."
+                )
             there = f"Name one of its layers: layer={layers[0]!r}" if layers else "It has no layers either"
             raise DataError(f"The AnnData object has no X. {there}.")
     elif layer in layers:

@@ -96,8 +96,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     ----------
     X
         Samples x features (array, data frame of pandas, polars, Arrow or DuckDB, CSR or CSC matrix, AnnData
-        object), what :func:`read_table` returns, or ready statistics such as :class:`Moments`; ``y``, ``missing``
-        and ``n_threads`` do not apply to the latter two.
+        object), what :func:`read_table` returns, or ready statistics such as :class:`Moments` and
+        :class:`StatisticsSet`; ``y``, ``missing`` and ``n_threads`` do not apply to the latter two.
     y
         One class label per sample; two classes or more. If ``X`` and ``y`` are pandas objects, their index says
         which label belongs to which sample, whatever its order. Of an AnnData object, the name of a column of
@@ -122,7 +122,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         ``"control | mild, severe; control, mild | severe"``; see
         :meth:`bayesieve.models.patterns.Patterns.of`.
     blocks
-        Batch, site or plate of each sample (for ready statistics: a mapping from names to statistics).
+        Batch, site or plate of each sample (for ready statistics: a mapping from names to statistics, or
+        ``"sites"``).
         Every block has its own means and variances and shares whether the feature is a marker.
     block_model
         ``"own"``, or ``"shift"``: every block has its own location, and blocks share the difference between

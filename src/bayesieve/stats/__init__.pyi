@@ -16,6 +16,13 @@ from .factors import (
     fit_factors as fit_factors,
     number_of_factors as number_of_factors,
 )
+from .foreign import (
+    MOMENT_KEYS as MOMENT_KEYS,
+    MOMENT_NUMBERS as MOMENT_NUMBERS,
+    aggregated_statistics as aggregated_statistics,
+    column_places as column_places,
+    tidy_statistics as tidy_statistics,
+)
 from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
 from .moments.checks import check_resolution as check_resolution, check_same_features as check_same_features
 from .moments.kernels import merge as merge

@@ -246,7 +246,7 @@ def _ask_about_donors(
         if reference not in used:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
-                found = _repeats(path, options, wanted, reference)
+                found = _repeats(path, options, wanted, {**extras, ROLES[0]: reference})
             if found.are_no_replicates:
                 together, paired = option("aggregate", reference), option("pairs", reference)
                 warn_of_donors(os.fspath(path), reference, found, (together,), (" with ", paired))
@@ -254,12 +254,11 @@ def _ask_about_donors(
 
 
 def _repeats(
-    path: str | os.PathLike[str], options: ReadOptions, wanted: ClassMap | None, reference: str
+    path: str | os.PathLike[str], options: ReadOptions, wanted: ClassMap | None, extras: dict[str, str]
 ) -> Repeats:
     """Count how often donors occur in the classes, without reading values."""
-    role = {ROLES[0]: reference}
-    table, labeller, found = open_samples(path, replace(options, progress=None), Encoder(wanted), role)
-    samples = Samples(labeller, found, role)
+    table, labeller, found = open_samples(path, replace(options, progress=None), Encoder(wanted), extras)
+    samples = Samples(labeller, found, extras)
     donors: list[str | None] = []
     codes: list[int] = []
     try:
