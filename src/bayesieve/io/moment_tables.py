@@ -20,10 +20,10 @@ _SEALED = b'"bayesieve-statistics"'
 
 def is_moment_table(path: str | os.PathLike[str]) -> bool:
     """Tell from the names of its columns whether a file is a table of moments."""
-    suffix = plain_suffix(path)
-    if not Path(path).is_file() or suffix not in (*_TEXT, *_PARQUET):
-        return False
-    with contextlib.suppress(BayesieveError, OSError, ValueError):
+    with contextlib.suppress(BayesieveError, OSError, ValueError, TypeError):
+        suffix = plain_suffix(path)
+        if not Path(path).is_file() or suffix not in (*_TEXT, *_PARQUET):
+            return False
         names = _header(path) if suffix in _TEXT else _schema(path) if _may_be(path) else []
         return column_places(names) is not None
     return False
