@@ -28,9 +28,8 @@ from bayesieve.stats import (
     StatisticsSet,
     ValueProfile,
     ValueSample,
-    check_exposures,
+    exposures_of,
     fit_factors,
-    size_factors,
     split_blocks,
 )
 from bayesieve.utils import (
@@ -329,16 +328,9 @@ def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> Label
             raise OptionError(
                 f"exposures are for models of counts; {name} has no use for them.", kind="capability"
             )
-        matrix = with_exposures(matrix, exposures)
+        matrix = replace(matrix, exposures=exposures_of(matrix.values, exposures))
         model.check_exposures(matrix.exposures)
     return matrix
-
-
-def with_exposures(matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
-    """Add exposures: one per sample, or ``"total"`` for its values added up."""
-    if isinstance(exposures, str) and exposures == "total":
-        exposures = size_factors(matrix.values)
-    return replace(matrix, exposures=check_exposures(exposures, matrix.n_samples))
 
 
 def _of_summary(summary: SummarisedTable) -> ScreenInput:

@@ -7,6 +7,7 @@ from .correlations import (
 from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,
+    exposures_of as exposures_of,
     size_factors as size_factors,
     wide as wide,
 )

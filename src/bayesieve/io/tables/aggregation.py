@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import GroupSums, Repeats, group_names
-from bayesieve.io.tables.samples import number
+from bayesieve.io.text.parsing import number
+from bayesieve.models import Model
 from bayesieve.utils import (
     DataWarning,
     IntArray,
@@ -46,8 +47,14 @@ class Aggregation:
     omit: bool = False
 
     @classmethod
-    def parse(cls, columns: str | Sequence[str], how: str, *, omit: bool) -> Aggregation:
-        """Read ``"donor"`` or ``"donor,cluster"``; a list of names may hold commas."""
+    def parse(cls, columns: str | Sequence[str], model: Model | None, missing: str) -> Aggregation:
+        """Read ``"donor"`` or ``"donor,cluster"`` (a list may hold commas); only counts are added up."""
+        if model is not None and not model.takes_exposures:
+            raise OptionError(
+                option("aggregate"),
+                f" adds counts up and averages measurements, but {type(model).__name__} takes neither.",
+                hint=("Leave ", option("aggregate"), " out, or choose another model."),
+            )
         parts = columns.split(",") if isinstance(columns, str) else columns
         names = tuple(part.strip() for part in parts if part.strip())
         if not names or len(names) > len(ROLES) or len(set(names)) < len(names):
@@ -56,7 +63,7 @@ class Aggregation:
                 f" takes the names of one to {len(ROLES)} different columns, not {columns!r}.",
                 hint=("Say, for example, ", option("aggregate", "donor"), "."),
             )
-        return cls(names, how, omit and how == "mean")
+        return cls(names, "mean" if model is None else "sum", omit=model is None and missing == "omit")
 
     @property
     def roles(self) -> dict[str, str]:

@@ -7,18 +7,19 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bayesieve.data import Repeats, check_transform, describe_candidates, looks_like_donor, warn_of_donors
-from bayesieve.io.tables.aggregation import ROLES, Aggregation
+from bayesieve.data import check_transform, describe_candidates
+from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
+from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, find_match
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
-from bayesieve.io.tables.roles import asks_for_labels
-from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
+from bayesieve.io.tables.roles import asks_for_labels, no_ids
+from bayesieve.io.tables.samples import Labeller, Samples, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
@@ -180,7 +181,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
-    together = None if aggregate is None else _aggregation(aggregate, model, missing)
+    together = None if aggregate is None else Aggregation.parse(aggregate, model, missing)
     extras |= {} if together is None else together.roles
 
     def read(options: ReadOptions) -> Summary:
@@ -211,70 +212,12 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             summary = read(replace(options, ignore=(*options.ignore, *about.names)))
         about.tell(summary.chunks.table)
     about.doubt(os.fspath(path))
+    quiet = replace(options, progress=None)
     if together is None and pairs is None:
-        _ask_about_donors(path, options, wanted_map, summary, extras)
-    return summary
-
-
-def _aggregation(columns: str | Sequence[str], model: Model | None, missing: str) -> Aggregation:
-    """Return how samples are put together: counts are added up, measurements averaged."""
-    if model is not None and not model.takes_exposures:
-        raise OptionError(
-            option("aggregate"),
-            f" adds counts up and averages measurements, but {type(model).__name__} takes neither.",
-            hint=("Leave ", option("aggregate"), " out, or choose another model."),
+        ask_about_donors(
+            summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
         )
-    return Aggregation.parse(columns, "mean" if model is None else "sum", omit=missing == "omit")
-
-
-def _ask_about_donors(
-    path: str | os.PathLike[str],
-    options: ReadOptions,
-    wanted: ClassMap | None,
-    summary: Summary,
-    extras: Mapping[str, str],
-) -> None:
-    """Warn if samples that count as replicates come from the same donor, as a column about them says."""
-    table = summary.chunks.table
-    names = [*table.about_samples, *table.left_out.get("not numeric", ()), *summary.feature_names]
-    references = {name: name for name in names if looks_like_donor(name)}
-    for file in _label_files(options):
-        base = str(options.labels).removesuffix(f":{read_reference(str(options.labels))[1]}")
-        references |= {name: f"{base}:{name}" for name in file.names if looks_like_donor(name)}
-    used = {options.labels, options.id_column, *extras.values()}
-    for reference in references.values():
-        if reference not in used:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)
-                found = _repeats(path, options, wanted, {**extras, ROLES[0]: reference})
-            if found.are_no_replicates:
-                together, paired = option("aggregate", reference), option("pairs", reference)
-                warn_of_donors(os.fspath(path), reference, found, (together,), (" with ", paired))
-                return
-
-
-def _repeats(
-    path: str | os.PathLike[str], options: ReadOptions, wanted: ClassMap | None, extras: dict[str, str]
-) -> Repeats:
-    """Count how often donors occur in the classes, without reading values."""
-    table, labeller, found = open_samples(path, replace(options, progress=None), Encoder(wanted), extras)
-    samples = Samples(labeller, found, extras)
-    donors: list[str | None] = []
-    codes: list[int] = []
-    try:
-        parts: list[tuple[Sequence[str] | None, Mapping[str, list[str | None]], int]]
-        if isinstance(table, FeatureTable):
-            parts = [(table.sample_ids, table.columns, table.n_samples)]
-        else:
-            chunks = table.chunks(slice(0, 1))
-            parts = [(chunk.ids, chunk.columns, int(chunk.values.shape[0])) for chunk in chunks]
-        for part in parts:
-            classes, texts = samples.said(table.path, *part)
-            donors += texts[ROLES[0]]
-            codes += classes.tolist()
-    finally:
-        table.close()
-    return Repeats.of(donors, codes)
+    return summary
 
 
 def _label_files(options: ReadOptions) -> list[Columns]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from bayesieve.data import LevelCounts
 from bayesieve.io.tables.table import ReadOptions, label_text
-from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, list_names
+from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, list_names, option
 
 _NAMELESS = (
     "",
@@ -90,6 +90,14 @@ def no_match(
         "Check that the ids of the label file are written as in the table.",
         kind="no-match",
         numbers={"candidates": [list(table_ids), list(columns)]},
+    )
+
+
+def no_ids(path: str, source: str) -> LabelError:
+    """Say that samples without ids cannot be looked up."""
+    return LabelError(
+        f"The samples of {path} have no ids that could be looked up in {source}.",
+        hint=("Name the column that holds them with ", option("id_column"), "."),
     )
 
 

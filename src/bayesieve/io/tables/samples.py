@@ -14,8 +14,8 @@ import numpy.typing as npt
 from bayesieve.data import Label, is_sparse, match_pairs
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.tables.matching import IdMatch
-from bayesieve.io.tables.roles import check_distinct
-from bayesieve.io.text.parsing import COMMA
+from bayesieve.io.tables.roles import check_distinct, no_ids
+from bayesieve.io.text.parsing import number
 from bayesieve.utils import (
     DataError,
     DataWarning,
@@ -37,14 +37,6 @@ def spellings(name: str) -> tuple[str, ...]:
     if not _WHOLE.fullmatch(name):
         return (name,)
     return (name, name.partition(".")[0]) if "." in name else (name, f"{name}.0")
-
-
-def no_ids(path: str, source: str) -> LabelError:
-    """Say that samples without ids cannot be looked up."""
-    return LabelError(
-        f"The samples of {path} have no ids that could be looked up in {source}.",
-        hint=("Name the column that holds them with ", option("id_column"), "."),
-    )
 
 
 def _fold(name: str) -> str:
@@ -420,11 +412,3 @@ class Samples:
         """Return the same for another reading of the table."""
         extras = {role: labeller.restart() for role, labeller in self.extras.items()}
         return Samples(self.labeller.restart(), extras, self.names, self.totals)
-
-
-def number(text: str) -> float:
-    """Return the number a text stands for, NaN if it is none."""
-    try:
-        return float(text.replace(",", ".") if COMMA.fullmatch(text) else text)
-    except ValueError:
-        return math.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -204,3 +205,11 @@ COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}([,' ][0-9]{3})+(\.[0-9]+)?")
+
+
+def number(text: str) -> float:
+    """Return the number a text stands for, NaN if it is none."""
+    try:
+        return float(text.replace(",", ".") if COMMA.fullmatch(text) else text)
+    except ValueError:
+        return math.nan
