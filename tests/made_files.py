@@ -110,7 +110,7 @@ FORMS = {"dense": np.asarray, "csr": sp.csr_matrix, "csc": sp.csc_matrix}
 
 
 def annotated(form="csr", counts=COUNTS, genes=GENES):
-    obs = pd.DataFrame({"state": STATE, "donor": [f"d{i // 5}" for i in range(20)]}, index=CELLS)
+    obs = pd.DataFrame({"state": STATE, "plate": [f"d{i // 5}" for i in range(20)]}, index=CELLS)
     values = FORMS[form](counts.astype("f4"))
     return anndata.AnnData(
         values, obs=obs, var=pd.DataFrame(index=genes), layers={"twice": FORMS[form](counts * 2)}

@@ -12,6 +12,7 @@ from . import (
     stats as stats,
     study as study,
 )
+from .data.aggregate import aggregate as aggregate
 from .data.genes import GeneMap as GeneMap
 from .data.matrix import LabelledMatrix as LabelledMatrix
 from .enrichment.over_representation import enrich as enrich
@@ -101,6 +102,10 @@ from .sets.size_prior import SizePrior as SizePrior
 from .stats import Moments as Moments
 from .stats.categories.category_counts import CategoryCounts as CategoryCounts
 from .stats.events.event_totals import EventTotals as EventTotals, size_factors as size_factors
+from .stats.foreign import (
+    aggregated_statistics as aggregated_statistics,
+    tidy_statistics as tidy_statistics,
+)
 from .stats.sites import (
     SiteStatistics as SiteStatistics,
     StatisticsSet as StatisticsSet,

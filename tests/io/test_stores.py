@@ -39,7 +39,7 @@ def test_zarr(tmp_path, form):
     expect(path, COUNTS * 2, layer="twice")
     with contextlib.closing(open_table(path, ReadOptions(labels="state"))) as table:
         np.testing.assert_array_equal(whole(table), COUNTS)
-    with pytest.raises(bs.LabelError, match=r"'state' \(sick 10, well 10\), 'donor' \(d0 5, d1 5, d2 5, d3 5\)"):
+    with pytest.raises(bs.LabelError, match=r"'state' \(sick 10, well 10\), 'plate' \(d0 5, d1 5, d2 5, d3 5\)"):
         bs.read_table(path)
     with pytest.raises(bs.OptionError, match="always have samples in rows"):
         bs.read_table(path, labels="state", samples_in="columns")

@@ -112,7 +112,7 @@ def read_input(
             hint="Say --duplicates mean or number.",
         )
     check_table(spec.table)
-    if spec.table.lower().endswith((".parquet", ".pq")) and is_statistics_file(spec.table):
+    if is_statistics_file(spec.table):
         return _read_statistics(spec)
     model = None if spec.model == "gaussian" else spec.make_model()
     again = keep_values or spec.shuffles != 0 or spec.permutations is not None or spec.fragility or spec.robust

@@ -85,6 +85,8 @@ DESIGN = (
            metavar="COLUMN"),
     option("exposures", str | None, None, COMPARED, "Offsets of counts: column, FILE:COLUMN, or total (sums).",
            metavar="COLUMN"),
+    option("aggregate", str | None, None, COMPARED, "Cells to donors before all else (sums of counts, means "
+           "otherwise): column or FILE:COLUMN, also several: donor,cluster.", metavar="COLUMN"),
     option("informative_missing", bool, False, COMPARED, "A different share of missing values is evidence, too."),
     option("factors", str | None, None, COMPARED, "Compare given factors that samples share: how many, or auto.",
            metavar="N|auto"),

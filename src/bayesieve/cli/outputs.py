@@ -28,7 +28,7 @@ from bayesieve.utils import (
 Annotations = dict[str, dict[str, str | None]]
 VALUES_SHOWN = 500
 _TARGETS = ("out", "report", "manifest", "config_out")
-_REFERENCES = ("labels", "blocks", "pairs", "exposures", "gene_map", "prior", "prior_probability")
+_REFERENCES = ("labels", "blocks", "pairs", "exposures", "aggregate", "gene_map", "prior", "prior_probability")
 _OF_ONE_RUN = ("out", "blocks_out", "report", "manifest", "config", "config_out", "quiet", "verbose", "json_log")
 
 

@@ -87,7 +87,7 @@ def read_source(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Ta
     ending = plain_suffix(path)
     if ending in (".html", ".htm"):
         raise OptionError(f"{path} is a report already. Name what it is to be written of: a result table.")
-    statistics = ending in (".parquet", ".pq") and is_statistics_file(path)
+    statistics = is_statistics_file(path)
     manifest = not statistics and ending == ".json" and _is_manifest(path)
     if run.manifest is not None and (statistics or manifest):
         what = "a statistics file" if statistics else "a manifest itself"

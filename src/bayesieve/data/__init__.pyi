@@ -1,3 +1,20 @@
+from .aggregate import (
+    GroupSums as GroupSums,
+    Repeats as Repeats,
+    aggregate as aggregate,
+    group_names as group_names,
+    looks_like_donor as looks_like_donor,
+    warn_of_donors as warn_of_donors,
+)
+from .annotated import (
+    AnnotatedValues as AnnotatedValues,
+    LevelCounts as LevelCounts,
+    annotated as annotated,
+    describe_candidates as describe_candidates,
+    in_memory as in_memory,
+    is_annotated as is_annotated,
+    obs_column as obs_column,
+)
 from .categories import (
     MOST_LEVELS as MOST_LEVELS,
     Levels as Levels,
@@ -12,6 +29,12 @@ from .design import (
     in_blocks as in_blocks,
     match_pairs as match_pairs,
     one_each as one_each,
+)
+from .frames import (
+    as_frame as as_frame,
+    as_series as as_series,
+    check_frame as check_frame,
+    is_frame as is_frame,
 )
 from .genes import (
     BETWEEN_GENES as BETWEEN_GENES,
@@ -37,7 +60,6 @@ from .matrix import (
     ValueBlocks as ValueBlocks,
     Values as Values,
     as_values as as_values,
-    check_frame as check_frame,
     check_names as check_names,
     is_sparse as is_sparse,
 )

@@ -36,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve import __version__
+from bayesieve.io.moment_tables import is_moment_table, read_moment_table
 from bayesieve.stats import Moments, SiteStatistics, StatisticsSet
 from bayesieve.utils import BayesieveError, DataError, FileError, Wording, install_command, replacing
 
@@ -78,7 +79,9 @@ def write_statistics(statistics: StatisticsSet, path: str | os.PathLike[str]) ->
 
 
 def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
-    """Read a file of :func:`write_statistics` and check everything in it.
+    """Read a file of :func:`write_statistics` and check everything in it; or a tidy table of moments.
+
+    The latter is CSV or Parquet with the columns of :func:`bayesieve.tidy_statistics`.
 
     Examples
     --------
@@ -92,6 +95,8 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
     """
     import polars as pl  # noqa: PLC0415 - slow to import
 
+    if is_moment_table(path):
+        return read_moment_table(path)
     with _open(path) as file:
         _check_kind(file, path)
         file.seek(0)
@@ -114,7 +119,9 @@ def read_statistics(path: str | os.PathLike[str]) -> StatisticsSet:
 
 
 def is_statistics_file(path: str | os.PathLike[str]) -> bool:
-    """Tell, from the two ends of a file, whether it is one of :func:`write_statistics`."""
+    """Tell, from the two ends of a file, whether it is one of :func:`write_statistics` or a table of moments."""
+    if is_moment_table(path):
+        return True
     try:
         with _open(path) as file:
             _check_kind(file, path)

@@ -25,9 +25,10 @@ from bayesieve.models import CalibratedModel, Model
 from bayesieve.stats import (
     ClassStatistics,
     FactorFit,
+    StatisticsSet,
     ValueProfile,
     ValueSample,
-    check_exposures,
+    exposures_of,
     fit_factors,
     split_blocks,
 )
@@ -58,6 +59,7 @@ def check_model(model: Any) -> Model:
     return model
 
 
+SITES = ("sites", "site")
 _TRIES = 50  # times as many draws as shuffles wanted, before all labellings count as found
 
 
@@ -266,6 +268,13 @@ def screen_input(
                 "them and say them to read_table."
             )
         return _check_type(model, _of_summary(X))
+    if isinstance(X, StatisticsSet):
+        feature_names = X.feature_ids if feature_names is None else feature_names
+        if isinstance(blocks, str):
+            if blocks not in SITES:
+                raise OptionError(f"The blocks of statistics are their sites: blocks='sites', not {blocks!r}.")
+            blocks = X.by_site()
+        X = X.pooled()
     if isinstance(X, ClassStatistics):
         if y is not None or pairs is not None or exposures is not None:
             raise LabelError(f"{type(X).__name__} already hold the classes; call screen(statistics) without y.")
@@ -319,7 +328,7 @@ def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> Label
             raise OptionError(
                 f"exposures are for models of counts; {name} has no use for them.", kind="capability"
             )
-        matrix = replace(matrix, exposures=check_exposures(exposures, matrix.n_samples))
+        matrix = replace(matrix, exposures=exposures_of(matrix.values, exposures))
         model.check_exposures(matrix.exposures)
     return matrix
 

@@ -53,7 +53,7 @@ class ScreenSpec:
     model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
         Likelihood by name, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
         probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features without variance.
-    blocks, block_model, pairs, exposures, informative_missing, factors
+    blocks, block_model, pairs, exposures, aggregate, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
     gene_map, collapse, unmapped
         Genes of the features (``FILE`` or ``FILE:COLUMN``), which feature stands for a gene, and what becomes of
@@ -88,6 +88,7 @@ class ScreenSpec:
     block_model: str = spec_field("own", read.choice("own", "shift"), to="screen")
     pairs: str | None = spec_field(None, read.text, to="read_table")
     exposures: str | None = spec_field(None, read.text, to="read_table")
+    aggregate: str | None = spec_field(None, read.text, to="read_table")
     informative_missing: bool = spec_field(False, read.flag, to="screen")
     factors: int | str | None = spec_field(None, read.whole_or_auto, to="screen")
     gene_map: str | None = spec_field(None, read.text)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data import Repeats, is_annotated, looks_like_donor, obs_column, warn_of_donors
 from bayesieve.models import Model
 from bayesieve.screening.inputs import ScreenInput
 from bayesieve.stats import ValueProfile
@@ -79,6 +81,22 @@ def warn_about_values(found: ScreenInput, model: Model, stepped: bool) -> None:
             return
     for message in messages:
         warn(DataWarning, *message.text, hint=message.hint, kind=message.kind, **message.numbers)
+
+
+def ask_about_donors(X: Any, y: Any, found: ScreenInput, *said: Any) -> None:
+    """Warn if the cells of an AnnData object come from the same donors, as a column of ``obs`` says."""
+    if not (_judged.get() and is_annotated(X)) or found.whole is None or found.n_pairs:
+        return
+    codes = found.shufflable.matrix.labels.codes if found.shufflable is not None else ()
+    for name in map(str, X.obs.columns):
+        if looks_like_donor(name) and name not in said:
+            repeats = Repeats.of(obs_column(X, name).tolist(), codes)
+            if repeats.are_no_replicates:
+                label = repr(y) if isinstance(y, str) else "y"
+                call = f"bs.aggregate(adata, {name!r}, {label})"
+                paired = f", and compare within donors with pairs={name!r}"
+                warn_of_donors("obs", name, repeats, (call,), (paired,))
+                return
 
 
 def advise_on_values(

@@ -7,6 +7,7 @@ from .correlations import (
 from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,
+    exposures_of as exposures_of,
     size_factors as size_factors,
     wide as wide,
 )
@@ -15,6 +16,13 @@ from .factors import (
     first_factor_share as first_factor_share,
     fit_factors as fit_factors,
     number_of_factors as number_of_factors,
+)
+from .foreign import (
+    MOMENT_KEYS as MOMENT_KEYS,
+    MOMENT_NUMBERS as MOMENT_NUMBERS,
+    aggregated_statistics as aggregated_statistics,
+    column_places as column_places,
+    tidy_statistics as tidy_statistics,
 )
 from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
 from .moments.checks import check_resolution as check_resolution, check_same_features as check_same_features

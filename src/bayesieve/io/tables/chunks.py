@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import NEEDS_ALL_SAMPLES, LabelledMatrix, Labels, apply_transform, is_sparse, outside_levels
+from bayesieve.io.tables.aggregation import Aggregation, SampleGroups
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.io.tables.table import FeatureTable, SampleTable
 from bayesieve.models import Model
@@ -135,6 +136,8 @@ class Chunks:
         Whether samples come in pairs, whose differences are wanted.
     look
         What has been seen of the values, if anybody wants to know.
+    aggregation
+        How samples are put together before anything else is done to them, if they are.
     """
 
     table: SampleTable | FeatureTable
@@ -142,6 +145,7 @@ class Chunks:
     memory: int
     paired: bool = False
     look: Look | None = None
+    aggregation: Aggregation | None = None
 
     @property
     def whole_features(self) -> bool:
@@ -150,6 +154,12 @@ class Chunks:
 
     def walk(self, samples: Samples, missing: Missing) -> Iterator[Chunk]:
         """Read the table from the start."""
+        if self.aggregation is not None:
+            groups = self.aggregation.groups(self.table.path)
+            samples.groups = groups
+            if isinstance(self.table, FeatureTable):
+                return self._grouped_features(self.table, samples, groups, missing)
+            return self._grouped_samples(self.table, samples, groups, missing)
         if isinstance(self.table, FeatureTable):
             return self._by_features(self.table, samples, missing)
         if self.whole_features:
@@ -169,6 +179,32 @@ class Chunks:
             roles = samples.roles(table.path, chunk.ids, chunk.columns, n_samples)
             values = chunk.values if roles.rows.size == n_samples else chunk.values[roles.rows]
             yield self._chunk(values, roles, 0, table.feature_ids, missing, chunk.levels)
+
+    def _grouped_features(
+        self, table: FeatureTable, samples: Samples, groups: SampleGroups, missing: Missing
+    ) -> Iterator[Chunk]:
+        said = samples.said(table.path, table.sample_ids, table.columns, table.n_samples)
+        codes = groups.add(*said)
+        used = np.flatnonzero(codes >= 0)
+        roles = samples.chosen(table.path, *groups.described(samples.labeller.encoder.classes))
+        first = 0
+        for chunk in table.chunks(used):
+            sums = groups.sums(len(chunk.ids), self.memory)
+            sums.add(chunk.values.T, codes[used], groups.n_groups)
+            yield self._chunk(sums.values(groups.how)[roles.rows], roles, first, chunk.ids, missing)
+            first += len(chunk.ids)
+
+    def _grouped_samples(
+        self, table: SampleTable, samples: Samples, groups: SampleGroups, missing: Missing
+    ) -> Iterator[Chunk]:
+        """All groups at once: they are few."""
+        sums = groups.sums(len(table.feature_ids), self.memory)
+        for chunk in table.chunks():
+            codes = groups.add(*samples.said(table.path, chunk.ids, chunk.columns, int(chunk.values.shape[0])))
+            groups.check_size(len(table.feature_ids), self.memory)
+            sums.add(chunk.values, codes, groups.n_groups)
+        roles = samples.chosen(table.path, *groups.described(samples.labeller.encoder.classes))
+        yield self._chunk(sums.values(groups.how)[roles.rows], roles, 0, table.feature_ids, missing)
 
     def _by_ranges(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Chunk]:
         """As many features at a time as fit into memory, with all their samples."""

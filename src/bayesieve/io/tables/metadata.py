@@ -11,9 +11,9 @@ import numpy as np
 
 from bayesieve.data import is_sparse
 from bayesieve.io.tables.roles import ID_NAMES
-from bayesieve.io.tables.samples import number
 from bayesieve.io.tables.summary import Summary
 from bayesieve.io.tables.table import Table
+from bayesieve.io.text.parsing import number
 from bayesieve.stats import as_moments
 from bayesieve.utils import DataWarning, FloatArray, Message, Wording, list_names, plural, warn
 

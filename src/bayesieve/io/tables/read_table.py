@@ -7,17 +7,19 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bayesieve.data import check_transform
+from bayesieve.data import check_transform, describe_candidates
+from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
+from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
-from bayesieve.io.tables.roles import asks_for_labels, describe_candidates, nothing_describes
-from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
+from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes
+from bayesieve.io.tables.samples import Labeller, Samples, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
@@ -48,6 +50,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     blocks: str | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
+    aggregate: str | Sequence[str] | None = None,
     model: Model | None = None,
     transform: str = "none",
     missing: str = "raise",
@@ -95,6 +98,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     exposures
         For models of counts: a positive number per sample (library size, time at risk), in the two forms of
         ``labels``, or ``"total"``: its values added up, divided by the mean over the samples used.
+    aggregate
+        Donor of each sample, in the two forms of ``labels``: all samples (cells) of a donor in a class become one,
+        before any transformation; sums for models of counts, means otherwise. Several columns with commas between,
+        ``"donor,cluster"``, make one for each combination. See :func:`bayesieve.aggregate`.
     model
         The model whose statistics are to be summed; by default the Gaussian model's moments.
     transform
@@ -176,17 +183,24 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
+    together = None if aggregate is None else Aggregation.parse(aggregate, model, missing)
+    extras |= {} if together is None else together.roles
 
     def read(options: ReadOptions) -> Summary:
         table, labeller, found = open_samples(path, options, Encoder(wanted_map), extras)
         try:
             if duplicates == "mean":
                 table = averaged(table, model)
-            return summarise(
-                Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
+            summary = summarise(
+                Chunks(table, transform, options.memory, pairs is not None, aggregation=together),
+                Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
                 keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
             )  # fmt: skip
+            if together is not None:
+                summary.samples.groups.check(extras)
+                table.notes.append(summary.samples.groups.describe())
+            return summary
         except BaseException:
             table.close()  # otherwise it stays open for a second look
             raise
@@ -200,6 +214,11 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             summary = read(replace(options, ignore=(*options.ignore, *about.names)))
         about.tell(summary.chunks.table)
     about.doubt(os.fspath(path), "row" if summary.record.samples_in == "columns" else "column")
+    quiet = replace(options, progress=None)
+    if together is None and pairs is None:
+        ask_about_donors(
+            summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
+        )
     return summary
 
 

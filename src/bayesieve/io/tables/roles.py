@@ -6,8 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from bayesieve.data import LevelCounts
 from bayesieve.io.tables.table import ReadOptions, label_text
-from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, list_names
+from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, list_names, option
 
 _NAMELESS = (
     "",
@@ -26,11 +27,9 @@ ID_NAMES = frozenset(
     (*_NAMELESS, *(what + end for what in _SUBJECTS for end in ("", "s", "id", "_id", ".id", " id")))
 )
 
-WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure"}
+WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure", "aggregate": "donor"}
+WHAT |= {f"aggregate{k}": "donor" for k in (2, 3)}  # further columns of the same option
 NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
-
-Levels = Mapping[str, int]  # number of samples by label
-_MOST_LEVELS, _MOST_CANDIDATES = 6, 8
 
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
 _MOST_SHOWN = 3
@@ -41,24 +40,9 @@ def asks_for_labels(options: ReadOptions) -> bool:
     return options.labels is None and options.known_ids is None
 
 
-def count_levels(values: Iterable[object], words: Collection[str] = ()) -> Levels:
+def count_levels(values: Iterable[object], words: Collection[str] = ()) -> LevelCounts:
     """Count the samples of each label."""
     return Counter(text for value in values if (text := label_text(value, words)) is not None)
-
-
-def describe_candidates(columns: Mapping[str, Levels]) -> str:
-    """Name the columns that could hold labels, with their levels and how many samples have each."""
-    useful = {name: levels for name, levels in columns.items() if 1 < len(levels) <= sum(levels.values()) / 2}
-    few = sorted(useful, key=lambda name: len(useful[name]) > _MOST_LEVELS)  # else in the order of the file
-    shown = [f"{name!r} ({_describe_levels(useful[name])})" for name in few[:_MOST_CANDIDATES]]
-    more = f" and {len(few) - _MOST_CANDIDATES:,} more" if len(few) > _MOST_CANDIDATES else ""
-    return ", ".join(shown) + more
-
-
-def _describe_levels(levels: Levels) -> str:
-    if len(levels) > _MOST_LEVELS:
-        return f"{len(levels):,} values"
-    return ", ".join(f"{label} {count:,}" for label, count in sorted(levels.items()))
 
 
 def no_such_column(
@@ -76,12 +60,13 @@ def no_such_column(
 
 def no_sample_column(path: str, role: str, name: str, choices: Sequence[str] = ()) -> LabelError:
     """Say that a table with samples in columns has no row that describes them by this name."""
+    flag = role.rstrip("23")
     return LabelError(
         f"{path} has its samples in columns, and {name!r} gives no {WHAT[role]} for them."
         f"{did_you_mean(name, choices)}",
         hint=(
             "Give it in a file of its own, with one line per sample: ",
-            Wording(f"{role}='FILE:COLUMN'", f"--{role} FILE:COLUMN"),
+            Wording(f"{flag}='FILE:COLUMN'", f"--{flag} FILE:COLUMN"),
             ".",
         ),
     )
@@ -131,6 +116,14 @@ def long_form_advice(path: str, ids: Sequence[str]) -> str:
         "If there is one row for each sample and feature (long form), make the table wide first, for example in "
         f"Python: pandas.read_csv({os.path.basename(path)!r}).pivot(index=SAMPLE, columns=FEATURE, values=VALUE)."
         "to_csv('wide.csv'), with the labels in a file of their own. Otherwise rename or remove the repetitions."
+    )
+
+
+def no_ids(path: str, source: str) -> LabelError:
+    """Say that samples without ids cannot be looked up."""
+    return LabelError(
+        f"The samples of {path} have no ids that could be looked up in {source}.",
+        hint=("Name the column that holds them with ", option("id_column"), "."),
     )
 
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from bayesieve.data import Label, is_sparse, match_pairs
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.tables.matching import IdMatch
-from bayesieve.io.tables.roles import check_distinct
-from bayesieve.io.text.parsing import COMMA
+from bayesieve.io.tables.roles import check_distinct, no_ids
+from bayesieve.io.text.parsing import number
 from bayesieve.utils import (
     DataError,
     DataWarning,
@@ -37,14 +37,6 @@ def spellings(name: str) -> tuple[str, ...]:
     if not _WHOLE.fullmatch(name):
         return (name,)
     return (name, name.partition(".")[0]) if "." in name else (name, f"{name}.0")
-
-
-def no_ids(path: str, source: str) -> LabelError:
-    """Say that samples without ids cannot be looked up."""
-    return LabelError(
-        f"The samples of {path} have no ids that could be looked up in {source}.",
-        hint=("Name the column that holds them with ", option("id_column"), "."),
-    )
 
 
 def _fold(name: str) -> str:
@@ -235,6 +227,8 @@ class Samples:
         How the user named these columns, by role.
     totals
         Exposures in the order of the samples used, where they were computed from the values.
+    groups
+        The groups that samples were put together to, of the last reading.
     """
 
     labeller: Labeller
@@ -246,6 +240,7 @@ class Samples:
     block_names: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
     exposures: list[float] = field(default_factory=list)
+    groups: Any = None
     _cells: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @property
@@ -257,13 +252,25 @@ class Samples:
         self, path: str, ids: Sequence[str] | None, columns: Mapping[str, Sequence[str | None]], n_samples: int
     ) -> SampleRoles:
         """Choose, of the next samples of the table, those that have everything, or the pairs that are complete."""
+        return self.chosen(path, ids, *self.said(path, ids, columns, n_samples))
+
+    def said(
+        self, path: str, ids: Sequence[str] | None, columns: Mapping[str, Sequence[str | None]], n_samples: int
+    ) -> tuple[IntArray, dict[str, Sequence[str | None]]]:
+        """Return the class of the next samples, -1 where one lacks something, and what else is said of them."""
         codes = self.labeller.codes(path, ids, columns.get("labels"), n_samples)
-        texts = {}
+        texts: dict[str, Sequence[str | None]] = {}
         for role, labeller in self.extras.items():
             texts[role], _ = labeller.texts(path, ids, columns.get(role), n_samples)
             absent = np.array([text is None for text in texts[role]], dtype=bool) & (codes >= 0)
             self.lacking[role] = self.lacking.get(role, 0) + int(absent.sum())
             codes = np.where(absent, -1, codes)
+        return codes, texts
+
+    def chosen(
+        self, path: str, ids: Sequence[str] | None, codes: IntArray, texts: Mapping[str, Sequence[str | None]]
+    ) -> SampleRoles:
+        """Choose those of some samples (or of all groups of samples) that are used."""
         exposures = self._exposures(path, ids, texts.get("exposures"), codes)
         cells = codes if "blocks" not in texts else self._in_cells(path, texts["blocks"], codes)
         if "pairs" in texts:
@@ -405,11 +412,3 @@ class Samples:
         """Return the same for another reading of the table."""
         extras = {role: labeller.restart() for role, labeller in self.extras.items()}
         return Samples(self.labeller.restart(), extras, self.names, self.totals)
-
-
-def number(text: str) -> float:
-    """Return the number a text stands for, NaN if it is none."""
-    try:
-        return float(text.replace(",", ".") if COMMA.fullmatch(text) else text)
-    except ValueError:
-        return math.nan

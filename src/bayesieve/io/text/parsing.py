@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -222,3 +223,11 @@ COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}([,' \u00a0\u202f\u2019][0-9]{3})+([.,][0-9]+)?")
 _LIMIT = re.compile(r"[<>≤≥]\s*=?\s*[0-9][0-9.,eE+-]*")
+
+
+def number(text: str) -> float:
+    """Return the number a text stands for, NaN if it is none."""
+    try:
+        return float(text.replace(",", ".") if COMMA.fullmatch(text) else text)
+    except ValueError:
+        return math.nan

@@ -76,6 +76,13 @@ def size_factors(X: Any, kind: str = "total") -> FloatArray:
     return np.asarray(totals / totals.mean())
 
 
+def exposures_of(values: Any, exposures: Any) -> FloatArray:
+    """Check exposures, one per sample, or compute them: ``"total"`` is the values of each sample added up."""
+    if isinstance(exposures, str) and exposures == "total":
+        return size_factors(values)
+    return check_exposures(exposures, int(values.shape[0]))
+
+
 def check_totals(
     classes: Sequence[Label], count: Any, total: Any, exposure: Any
 ) -> tuple[tuple[Label, ...], CountArray, FloatArray, FloatArray]:
