@@ -105,7 +105,7 @@ def read_input(
 ) -> Input:
     """Read the table or statistics file of a command, and reduce it to what the model needs."""
     check_table(spec.table)
-    if spec.table.lower().endswith((".parquet", ".pq")) and is_statistics_file(spec.table):
+    if _holds_statistics(spec.table):
         return _read_statistics(spec)
     model = None if spec.model == "gaussian" else spec.make_model()
     again = keep_values or spec.shuffles != 0 or spec.permutations is not None or spec.fragility or spec.robust
@@ -126,6 +126,19 @@ def read_input(
         described=tuple(summary.record.messages()), ids_in=tuple(ids_in),
     )  # fmt: skip
     return Input(record, summary, summary.statistics.classes, summary.feature_names, model)
+
+
+def _holds_statistics(path: str) -> bool:
+    return path.lower().endswith((".parquet", ".pq")) and is_statistics_file(path)
+
+
+def check_not_statistics(path: str, name: str) -> None:
+    """Raise if a table is a statistics file, to which an option does not apply."""
+    check_table(path)
+    if _holds_statistics(path):
+        raise OptionError(
+            f"{path} holds sums and no samples, so that {name} does not apply. Give the table itself."
+        )
 
 
 def check_classes(source: Input) -> None:
