@@ -218,7 +218,10 @@ def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> 
     if work.multiqc:
         top = _columns(made(order), head, None if logs is None else logs[order])
         top |= {"difference": top["mean_difference"]} if "mean_difference" in top and logs is None else {}
-        work.write_json(f"{contrast.id}.bayesieve_mqc.json", feature_file(contrast.id, top, selection.n_selected))
+        work.write_json(
+            f"{contrast.id}.bayesieve_mqc.json",
+            feature_file(contrast.id, top, selection.n_selected, was_cut=selection.was_cut),
+        )
     work.done[contrast.id] = _facts(contrast, summary, selection)
 
 

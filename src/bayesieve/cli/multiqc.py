@@ -85,7 +85,9 @@ def summary_files(contrasts: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[
     }  # fmt: skip
 
 
-def feature_file(key: str, columns: Mapping[str, Sequence[Any]], selected: int) -> dict[str, Any]:
+def feature_file(
+    key: str, columns: Mapping[str, Sequence[Any]], selected: int, *, was_cut: bool
+) -> dict[str, Any]:
     """Return the content of the file about the strongest features of a contrast; the first column names them."""
     names, *_ = columns.values()
     shown = [name for name in _FEATURE_HEADS if name in columns]
@@ -98,9 +100,10 @@ def feature_file(key: str, columns: Mapping[str, Sequence[Any]], selected: int) 
         for k, name in enumerate(names[:_SHOWN])
     }
     word = re.sub(r"\W+", "_", key)
+    shortened = " The list was shortened or emptied, because shuffled labels give one as long." if was_cut else ""
     return {
         "id": f"bayesieve_{word}", **_PARENT, "section_name": f"Strongest features: {key}",
-        "description": f"The {len(rows)} strongest of {len(names):,} features; {selected:,} are selected.",
+        "description": f"The {len(rows)} strongest of {len(names):,} features; {selected:,} selected.{shortened}",
         "plot_type": "table",
         "pconfig": {"id": f"bayesieve_{word}_table", "title": f"bayesieve: {key}", "col1_header": "Feature",
                     "namespace": "bayesieve", "sort_rows": False, "no_violin": True},

@@ -217,8 +217,11 @@ def _from_yaml(path: str) -> list[tuple[str, dict[str, Any]]]:
     try:
         content = yaml.load(check_file(path).read_bytes(), Loader=yaml.BaseLoader)  # all texts: "no" stays "no"
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise FileError(f"{path} cannot be read as YAML: {why}. Correct it.") from None
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f", line {mark.line + 1}"
+        raise FileError(
+            f"{path}{where}: this is no YAML ({getattr(error, 'problem', None) or 'no text'}). {_YAML}"
+        ) from None
     entries = content.get("contrasts") if isinstance(content, dict) else content
     if not isinstance(entries, list):
         raise FileError(f"{path} holds no list of contrasts. {_YAML}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.models import Model
 from bayesieve.utils import (
+    DataError,
     DataWarning,
     FileError,
     Message,
@@ -75,7 +77,7 @@ class ContrastTables:
     about: Metadata = field(init=False)
     _labellers: dict[str, Labeller] = field(init=False)
     _texts: dict[str, list[str | None]] = field(init=False)
-    _first: Summary | None = field(init=False, default=None)
+    _first: tuple[Contrast, Summary] | None = field(init=False, default=None)
     _notes: list[Message] = field(init=False, default_factory=list)
 
     @classmethod
@@ -157,8 +159,8 @@ class ContrastTables:
 
     def summary(self, contrast: Contrast) -> Summary:
         """Return the statistics of a contrast; as :func:`bayesieve.read_table` would, without reading anew."""
-        if self._first is not None and contrast == self.contrasts[0]:
-            first, self._first = self._first, None
+        if self._first is not None and contrast == self._first[0]:
+            (_, first), self._first = self._first, None
             return first
         summary = self._summarise(contrast)
         if self.about.certain:
@@ -218,18 +220,28 @@ class ContrastTables:
 
     def _find_metadata(self, files: list[Columns]) -> None:
         """Leave out columns that describe the samples, as :func:`bayesieve.read_table` does."""
-        first = self._summarise(self.contrasts[0])
-        self.about = find_metadata(first, self.keep, files)
+        self.about = Metadata()
+        first = self._first_summary()
+        if first is None:
+            return
+        self.about = find_metadata(first[1], self.keep, files)
         if self.about.certain:
             self.close()
             ignore = (*self.options.ignore, *self.about.names)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
                 self._open(replace(self.options, ignore=ignore))
-                first = self._summarise(self.contrasts[0])
-            self.about.tell(first.chunks.table)
+                first = first[0], self._summarise(first[0])
+            self.about.tell(first[1].chunks.table)
         self.about.doubt(self.path)
         self._first = first
+
+    def _first_summary(self) -> tuple[Contrast, Summary] | None:
+        """Return the first contrast whose values can be used; the others say why not when they are asked for."""
+        for contrast in self.contrasts:
+            with contextlib.suppress(DataError):
+                return contrast, self._summarise(contrast)
+        return None
 
 
 def read_sheet(reference: str, encoding: str | None = None) -> Columns:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bayesieve.io.contrasts.contrast_file import Contrast, all_right
+from bayesieve.io.text.layout import label_from_text
 from bayesieve.utils import LabelError, did_you_mean, list_names, plural
 
 _LEAST = 2  # samples of a class
@@ -69,7 +70,7 @@ class Described:
 
     def _counted(self, contrast: Contrast) -> Contrast:
         where = f"{contrast.place or 'Contrast'} ({contrast.id!r})"
-        self._named(contrast)
+        contrast = _as_labels(self._named(contrast))
         levels = Counter(text for text in self.columns[contrast.variable] if text is not None)
         shown = ", ".join(f"{level} ({n})" for level, n in list(levels.items())[:10])
         for role in ("reference", "target"):
@@ -119,3 +120,14 @@ class Described:
                 f"{contrast.reference!r} and {contrast.target!r}, so that blocks and levels cannot be told "
                 "apart. Take a factor out of blocking."
             )
+
+
+def _as_labels(contrast: Contrast) -> Contrast:
+    """Write levels as labels are read: 1.0 is 1."""
+
+    def label(text: str) -> str:
+        return label_from_text(text, ()) or text
+
+    values = tuple(map(label, contrast.exclude_values))
+    changes = {"reference": label(contrast.reference), "target": label(contrast.target), "exclude_values": values}
+    return replace(contrast, **changes)  # type: ignore[arg-type]
