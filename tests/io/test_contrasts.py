@@ -251,6 +251,11 @@ def test_a_sheet_is_named_without_a_column(study):
         bs.screen_contrasts(table, [bs.Contrast("a", "dose", "control", "drug")], f"{sheet}:dose")
 
 
+def test_a_table_without_these_columns_asks_for_the_sheet(study):
+    with pytest.raises(bs.BayesieveError, match=r"no column 'dose'.*name it: samples='samplesheet.csv'"):
+        bs.screen_contrasts(study[0], [bs.Contrast("a", "dose", "control", "drug")])
+
+
 def test_columns_about_the_samples_are_left_out(tmp_path):
     frame = pd.DataFrame(VALUES, [f"S{i}" for i in range(N)], [f"G{j}" for j in range(G)])
     frame.insert(3, "age", np.arange(40, 40 + N))

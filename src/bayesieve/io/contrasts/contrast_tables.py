@@ -33,15 +33,16 @@ from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.models import Model
 from bayesieve.utils import (
+    BayesieveError,
     DataError,
     DataWarning,
     FileError,
     Message,
     OptionError,
     SampleIds,
+    Wording,
     check_choice,
     check_missing,
-    option,
     plural,
 )
 
@@ -198,9 +199,21 @@ class ContrastTables:
         named = {name: f"{self.samples}:{name}" if name in self.sheet else name for name in columns}
         first = self.contrasts[0].variable
         extras = {f"{_ROLE}{name!r}": text for name, text in named.items() if name != first} | self.extras
-        table, labeller, found = open_samples(
-            self.path, replace(options, labels=named[first]), Encoder(), extras
-        )  # fmt: skip
+        try:
+            table, labeller, found = open_samples(
+                self.path, replace(options, labels=named[first]), Encoder(), extras
+            )
+        except BayesieveError as error:
+            if self.samples is not None:
+                raise
+            sheet = Wording("samples='samplesheet.csv'", "--labels samplesheet.csv")
+            hint = (
+                *error.message.hint,
+                "If a sample sheet has the columns of the contrasts, name it: ",
+                sheet,
+                ".",
+            )
+            raise type(error)(*error.message.text, hint=hint, kind=error.message.kind) from None
         try:
             self._labellers = {name: found.get(f"{_ROLE}{name!r}", labeller) for name in columns}
             texts = _texts(table, {**found, "labels": labeller})
@@ -250,7 +263,7 @@ def read_sheet(reference: str, encoding: str | None = None) -> Columns:
     if column is not None and not column.endswith(":"):
         raise OptionError(
             f"{reference}: the contrasts name the columns.",
-            hint=("Give the file alone: ", option("labels", file.path), "."),
+            hint=("Give the file alone: ", Wording(f"samples={file.path!r}", f"--labels {file.path}"), "."),
         )
     if len(file.names) < 2:
         raise FileError(f"{file.path} has one column only; ids and what describes the samples are two at least.")
