@@ -1,6 +1,6 @@
-"""Workbooks and 10x folders against bare reading by polars and SciPy.
+"""Workbooks, 10x folders and wide Parquet against bare reading by polars and SciPy, and against CSV.
 
-Run with ``python benchmarks/formats.py`` (about two minutes, 500 MB of disk). Times are the best of several
+Run with ``python benchmarks/formats.py`` (about two minutes, 700 MB of disk). Times are the best of several
 runs in turn; compare them within one run only.
 """
 
@@ -24,6 +24,7 @@ from bayesieve.io.tables.read_table import open_table
 from bayesieve.io.tables.table import ReadOptions
 
 CELLS, GENES, PER_CELL, RUNS = 20_000, 20_000, 1_000, 3
+ROWS, COLUMNS = 150, 55_000
 
 
 def write_workbook(path: Path) -> None:
@@ -62,6 +63,17 @@ def write_folder(folder: Path) -> None:
             shutil.copyfileobj(source, target, 2**20)
 
 
+def write_wide(folder: Path) -> None:
+    """Write samples in rows with many columns, as CSV and as Parquet."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(8.0, 1.0, size=(ROWS, COLUMNS)).round(4)
+    about = {"id": [f"s{i}" for i in range(ROWS)], "stage": ["ab"[i % 2] for i in range(ROWS)]}
+    frame = pl.DataFrame({**about, **{f"g{j}": values[:, j] for j in range(COLUMNS)}})
+    frame.write_csv(folder / "wide.csv")
+    frame.write_parquet(folder / "wide.parquet")
+    frame.write_ipc(folder / "wide.arrow")
+
+
 def compare(calls: dict[str, Callable[[], Any]]) -> None:
     """Run calls in turn, and print the best time of each and its ratio to the first."""
     best = dict.fromkeys(calls, np.inf)
@@ -85,6 +97,15 @@ def main() -> None:
             {
                 "xlsx 200 x 5,000: polars.read_excel": lambda: pl.read_excel(book, engine="calamine"),
                 "bs.read_table": lambda: bs.read_table(book, labels="stage"),
+            }
+        )
+        write_wide(folder)
+        compare(
+            {
+                "150 x 55,000 CSV: bs.read_table": lambda: bs.read_table(folder / "wide.csv", labels="stage"),
+                "Parquet": lambda: bs.read_table(folder / "wide.parquet", labels="stage"),
+                "Arrow IPC": lambda: bs.read_table(folder / "wide.arrow", labels="stage"),
+                "Parquet: polars.read_parquet alone": lambda: pl.read_parquet(folder / "wide.parquet"),
             }
         )
         write_folder(folder)

@@ -35,6 +35,8 @@ from .errors import (
 )
 from .estimator import OBFSelector as OBFSelector
 from .io.annotations import read_gene_map as read_gene_map, read_gene_sets as read_gene_sets
+from .io.contrasts.contrast_file import Contrast as Contrast, read_contrasts as read_contrasts
+from .io.contrasts.screen_contrasts import screen_contrasts as screen_contrasts
 from .io.results.read import StoredResult as StoredResult, read_result as read_result
 from .io.results.write import write_result as write_result
 from .io.statistics_file import read_statistics as read_statistics, write_statistics as write_statistics

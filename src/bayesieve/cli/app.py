@@ -42,12 +42,17 @@ def _root(
 
 
 @app.command(cls=Command)
-@with_options(o.TABLE, *o.SOURCE, *o.DESIGN, *o.PRIOR, *o.RULE, *o.FINDINGS, *o.FILES, *TALKING)
+@with_options(o.TABLE, *o.SOURCE, *o.DESIGN, *o.PRIOR, *o.RULE, *o.FINDINGS, *o.FILES, *o.CONTRASTS, *TALKING)
 def screen(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by the probability that the classes differ in them.
 
     bayesieve screen expression.csv --labels pheno.csv:stage --classes "early=1; late=2,3,4" --out ranked.csv
     """
+    if options["contrasts"] is not None:
+        from bayesieve.cli.contrasts import run_contrasts  # noqa: PLC0415 - imports numba and more
+
+        run_contrasts(options)
+        return
     from bayesieve.cli.screen import run_screen  # noqa: PLC0415 - imports numba and more
 
     run_screen(options)

@@ -135,6 +135,15 @@ def read_input(
     return Input(record, summary, summary.statistics.classes, summary.feature_names, model)
 
 
+def check_not_statistics(path: str, name: str) -> None:
+    """Raise if a table is a statistics file, to which an option does not apply."""
+    check_table(path)
+    if is_statistics_file(path):
+        raise OptionError(
+            f"{path} holds sums and no samples, so that {name} does not apply. Give the table itself."
+        )
+
+
 def check_classes(source: Input) -> None:
     """Raise unless there are classes to compare, told apart by more than their spelling."""
     path, counts = source.spec.table, source.class_counts

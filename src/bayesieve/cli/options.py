@@ -165,6 +165,16 @@ FILES = (
            metavar="FILE"),
     CONFIG_OUT,
 )
+_CONTRASTS = "Several comparisons (nf-core)"
+CONTRASTS = (
+    option("contrasts", Path | None, None, _CONTRASTS, "CSV, TSV or YAML with id, variable, reference, target "
+           "and, if wanted, blocking: all of them from one reading. --labels is the sample sheet, --out a folder.",
+           metavar="FILE"),
+    option("log_scale", words("log2", "ln", "log10") | None, None, _CONTRASTS, "Values are logarithms already, so "
+           "that differences are fold changes (logFC)."),
+    option("multiqc", bool, False, _CONTRASTS, "Also write custom content for MultiQC (*_mqc.json)."),
+    option("process_name", str, "BAYESIEVE_SCREEN", _CONTRASTS, "In versions.yml.", metavar="NAME"),
+)
 METHODS = (
     option("methods", str, "obf,obf-jp,welch,limma,bd", COMPARED,
            "With commas between: obf (calibrated), obf-jp, obf-pp, welch, student, limma, bd, mi, mi-literal, "

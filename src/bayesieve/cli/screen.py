@@ -85,7 +85,7 @@ def screen_source(
     keep_values: bool = False,
 ) -> tuple[Input, Selection]:
     """Read the source of a specification, screen it and select; nothing is written."""
-    genes = None if spec.gene_map is None else _gene_map(spec)  # first: a mistake in it is found at once
+    genes = None if spec.gene_map is None else load_gene_map(spec)  # first: a mistake in it is found at once
     with talk.timed("read"):
         source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values, screens=True)
     source.genes = genes
@@ -96,7 +96,8 @@ def screen_source(
         return source, replace(selection, under_null=selection.expected_under_null)
 
 
-def _gene_map(spec: ScreenSpec) -> GeneMap:
+def load_gene_map(spec: ScreenSpec) -> GeneMap:
+    """Read the genes of the features that a specification names."""
     path, column = split_reference(str(spec.gene_map))
     return read_gene_map(path, gene_column=column, encoding=spec.encoding)
 

@@ -1,4 +1,7 @@
 from .annotations import read_gene_map as read_gene_map, read_gene_sets as read_gene_sets, read_ids as read_ids
+from .contrasts.contrast_file import Contrast as Contrast, read_contrasts as read_contrasts
+from .contrasts.contrast_tables import ContrastTables as ContrastTables
+from .contrasts.screen_contrasts import screen_contrasts as screen_contrasts
 from .priors import read_model as read_model
 from .rankings import StoredRankings as StoredRankings, read_rankings as read_rankings
 from .results.read import (

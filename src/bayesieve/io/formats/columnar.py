@@ -9,7 +9,9 @@ from __future__ import annotations
 import glob
 import json
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,7 +44,7 @@ from bayesieve.io.tables.table import (
     without_words,
 )
 from bayesieve.io.text.reader import encode_texts
-from bayesieve.utils import FileError, IntArray, check_file, wrap_read_errors
+from bayesieve.utils import FileError, IntArray, check_file, n_threads_for, wrap_read_errors
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}
@@ -81,24 +83,28 @@ class ColumnarFile:
                 self._lazy = polars.read_ipc_stream(path).lazy()
             self.dtypes: dict[str, Any] = dict(self._lazy.collect_schema())
             self.n_rows = int(self._lazy.select(polars.len()).collect().item()) if self.dtypes else 0
-            index = _pandas_index(polars, path) if self.form == _PARQUET else []
+            index = _pandas_index(polars, path) if self.form == _PARQUET and _names_pandas(path) else []
         if self.n_rows == 0:
             raise FileError(
                 f"{path} holds no values: {len(self.dtypes):,} columns and 0 rows. Check how it was made."
             )
         self.index = [name for name in dict.fromkeys([*index, _PANDAS_INDEX]) if name in self.dtypes]
         self.names = list(self.dtypes)
-        self.text = [name for name, dtype in self.dtypes.items() if not _is_number(dtype)]
+        kinds = {dtype: _is_number(dtype) for dtype in set(self.dtypes.values())}
+        self.text = [name for name, dtype in self.dtypes.items() if not kinds[dtype]]
+        self._texts, self._columns = frozenset(self.text), dict[str, list[Any]]()
+        self._floats = all(str(dtype) == "Float64" for dtype, is_number in kinds.items() if is_number)
+        self._places = {name: place for place, name in enumerate(self.names)}  # "^x$" would be a pattern
 
     def numeric(self, names: Sequence[str]) -> list[str]:
         """Return those columns that hold numbers or truth values."""
-        return [name for name in names if _is_number(self.dtypes[name])]
+        return [name for name in names if name not in self._texts]
 
     def few_levels(self, names: Sequence[str]) -> list[str]:
         """Return those columns that hold texts, truth values or a few whole numbers; no numbers if many do."""
         coded = [name for name in names if self.dtypes[name].is_integer() or str(self.dtypes[name]) == "Boolean"]
         coded = coded if len(coded) <= _MOST_CODED else []
-        return [*(name for name in names if name in self.text), *coded]
+        return [*(name for name in names if name in self._texts), *coded]
 
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, empty where it is missing."""
@@ -106,8 +112,10 @@ class ColumnarFile:
 
     def column(self, name: str) -> list[Any]:
         """Return a column as Python objects."""
-        with self._reading():
-            return list(self._frame([name]).get_column(name).to_list())
+        if name not in self._columns:
+            with self._reading():
+                self._columns[name] = list(self._frame([name]).get_column(name).to_list())
+        return self._columns[name]
 
     def objects(self, names: Sequence[str]) -> list[list[Any]]:
         """Return several columns as Python objects."""
@@ -120,7 +128,8 @@ class ColumnarFile:
         All rows come in Fortran order, a range of them in C order.
         """
         with self._reading() as polars:
-            frame = self._frame(names, part).cast(polars.Float64)
+            frame = self._frame(names, part)
+            frame = frame if self._floats else frame.cast(polars.Float64)
             values: npt.NDArray[np.float64] = frame.to_numpy(order="fortran" if part is None else "c")
         return values
 
@@ -129,8 +138,7 @@ class ColumnarFile:
 
         part = slice(0, self.n_rows) if part is None else part
         length = part.stop - part.start
-        places = {name: place for place, name in enumerate(self.names)}  # a name like "^x$" would be a pattern
-        chosen = self._lazy.select(polars.nth(*(places[name] for name in names)))
+        chosen = self._lazy.select(polars.nth([self._places[name] for name in names]))
         frame = (chosen if length == self.n_rows else chosen.slice(part.start, length)).collect()
         if frame.shape != (length, len(names)):
             raise ValueError(f"{frame.height:,} rows where {length:,} were promised")
@@ -163,6 +171,16 @@ def _form(path: str) -> str:
             "name end in .csv or .tsv; otherwise fetch it again."
         )
     return found
+
+
+def _names_pandas(path: str) -> bool:
+    """Whether the end of a Parquet file, which tells of its columns, speaks of pandas at all."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 8, 0))
+        length = int.from_bytes(file.read(4), "little")
+        file.seek(max(size - 8 - length, 0))
+        return b"pandas" in file.read(length)
 
 
 def _pandas_index(polars: Any, path: str) -> list[str]:
@@ -319,10 +337,26 @@ class _SamplesInRows(FeatureTable):
 
     def chunks(self, samples: IntArray) -> Iterator[FeatureChunk]:
         size = features_per_chunk(self.n_samples, self.options, _MOST_BYTES)
-        for part in cut(len(self.features), size, self.options):
+        batches = [self.features[lo : lo + size] for lo in range(0, len(self.features), size)]
+        parts = cut(len(self.features), size, self.options)
+        for part, values in zip(parts, self._ahead(batches), strict=True):
             names = self.features[part]
-            values = self.file.floats(names).T
-            yield FeatureChunk(names, without_words(take_samples(values, samples), self.options))
+            yield FeatureChunk(names, without_words(take_samples(values.T, samples), self.options))
+
+    def _ahead(self, batches: list[list[str]]) -> Iterator[npt.NDArray[np.float64]]:
+        """Read batches of columns, the next ones while others are summed: most of the time goes into decoding."""
+        threads = n_threads_for(self.options.n_threads, self.n_samples * len(self.features))
+        if threads == 1 or len(batches) == 1:
+            yield from map(self.file.floats, batches)
+            return
+        with ThreadPoolExecutor(min(threads, 4)) as pool:
+            waiting: deque[Future[npt.NDArray[np.float64]]] = deque()
+            for batch in batches:
+                waiting.append(pool.submit(self.file.floats, batch))
+                if len(waiting) > min(threads, 4):
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
+from bayesieve.io.formats.coordinates import Coordinates, is_ascending, read_coordinates
 from bayesieve.io.formats.hdf5 import of_type
 from bayesieve.io.formats.numpy_files import SPARSE_ROWS, MatrixSamples, check_names
 from bayesieve.io.formats.stored_matrix import distinct_names
 from bayesieve.io.tables.roles import asks_for_labels, count_levels, no_such_column
 from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, label_text, samples_per_chunk
-from bayesieve.io.text.files import ENDINGS, TextBytes, decompress
+from bayesieve.io.text.files import ENDINGS, TROUBLE, TextBytes, decompress
 from bayesieve.io.text.sniffing import split
 from bayesieve.utils import FileError, OptionError, Wording, check_file, list_names, option, wrap_read_errors
 
@@ -83,7 +85,7 @@ def _table(path: str, file: Path, options: ReadOptions) -> SampleTable:
     if options.layer is not None:
         raise OptionError(f"{path} is one matrix, without layers.", hint=("Leave ", option("layer"), " out."))
     features, samples = (_beside(file, words) for words in (_FEATURES, _SAMPLES))
-    matrix = _read(file)
+    matrix = _read(file, options.n_threads)
     samples_in = _orientation(path, matrix.shape, features, samples, options)
     X = _by_sample(matrix, samples_in)
     n_samples, n_features = X.shape
@@ -217,19 +219,23 @@ def _orientation(
     return options.samples_in or fits[0]
 
 
-def _read(file: Path) -> Any:
-    """Read the matrix by SciPy: sparse in coordinates, or dense."""
+def _read(file: Path, n_threads: int | None = None) -> Any:
+    """Read the matrix: sparse in coordinates, or dense; by SciPy if it does not hold whole numbers."""
     name = os.fspath(file)
-    with wrap_read_errors(name, "a Matrix Market file"):
+    with wrap_read_errors(name, "a Matrix Market file"), file.open("rb") as source:
+        start = source.read(64)
+        source.seek(0)
+        with suppress(*TROUBLE):  # which SciPy meets again
+            whole = read_coordinates(decompress(file, name, start, source).read, n_threads)
+            if whole is not None:
+                return whole
         from scipy.io import mmread  # noqa: PLC0415 - slow to import
 
-        with file.open("rb") as source:
-            start = source.read(64)
-            source.seek(0)
-            _check_text(name, decompress(file, name, start, source))
-            source.seek(0)
-            stream = decompress(file, name, start, source)
-            matrix: Any = mmread(file if stream is source else stream)
+        source.seek(0)
+        _check_text(name, decompress(file, name, start, source))
+        source.seek(0)
+        stream = decompress(file, name, start, source)
+        matrix: Any = mmread(file if stream is source else stream)
     if matrix.dtype.kind not in "biuf":
         raise FileError(f"{name} holds complex numbers, which are no measurements.")
     if max(matrix.shape) > _LARGEST:
@@ -251,17 +257,15 @@ def _check_text(name: str, stream: Any) -> None:
 
 def _by_sample(matrix: Any, samples_in: str) -> Any:
     """Return samples x features: CSR, without sorting where the file is in that order, as 10x writes it."""
-    if not is_sparse(matrix):
+    if not isinstance(matrix, Coordinates) and not is_sparse(matrix):
         return np.ascontiguousarray(matrix.T if samples_in == "columns" else matrix, dtype=np.float64)
     from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
 
     samples, features = (matrix.col, matrix.row) if samples_in == "columns" else (matrix.row, matrix.col)
     shape = matrix.shape[::-1] if samples_in == "columns" else matrix.shape
     data = _smaller(matrix.data)
-    next_sample, next_feature = samples[1:] > samples[:-1], features[1:] > features[:-1]
-    if ((next_feature & (samples[1:] == samples[:-1])) | next_sample).all():
-        starts = np.zeros(shape[0] + 1, np.int64)
-        np.cumsum(np.bincount(samples, minlength=shape[0]), out=starts[1:])
+    if is_ascending(samples, features):
+        starts = np.searchsorted(samples, np.arange(shape[0] + 1, dtype=samples.dtype))
         return csr_matrix((data, features, starts), shape=shape)
     X = csr_matrix((data, (samples, features)), shape=shape)
     X.sum_duplicates()

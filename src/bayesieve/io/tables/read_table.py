@@ -173,11 +173,11 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     if decimal is not None and decimal == named_delimiter(delimiter):
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
-    model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
+    model = moments_or_model(model, paired=pairs is not None, exposed=exposures is not None)
     wanted_map = None if wanted is None else ClassMap.parse(wanted)
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
-        memory or free_memory() // 2, n_threads, progress, categories=_categories(model, transform),
+        memory or free_memory() // 2, n_threads, progress, categories=category_mode(model, transform),
         duplicates=duplicates, skip_rows=skip_rows, modality=modality,
     )  # fmt: skip
     by_total = exposures == TOTAL
@@ -195,7 +195,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
                 Chunks(table, transform, options.memory, pairs is not None, aggregation=together),
                 Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
-                keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
+                keep=bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
             )  # fmt: skip
             if together is not None:
                 summary.samples.groups.check(extras)
@@ -229,14 +229,14 @@ def _label_files(options: ReadOptions) -> list[Columns]:
     return [read_reference(options.labels, encoding=options.encoding)[0]]
 
 
-def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
+def bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
     """How much of the values may be kept: half of the memory, of memory that nobody stated less."""
     if not wanted:
         return 0
     return memory // 2 if stated else min(memory // 2, _MOST_KEPT)
 
 
-def _check_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:
+def moments_or_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:
     """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
     if model is not None and not isinstance(model, Model):
         raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), not {model!r}.")
@@ -255,7 +255,7 @@ def _check_model(model: Model | None, *, paired: bool, exposed: bool) -> Model |
     return None if gaussian else model
 
 
-def _categories(model: Model | None, transform: str) -> str:
+def category_mode(model: Model | None, transform: str) -> str:
     """Say whether values may be texts, or are: if the declared levels are."""
     if model is None or not model.supports("categories"):
         return ""

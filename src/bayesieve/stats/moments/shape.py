@@ -15,7 +15,7 @@ from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
 _TILE = 512  # columns swept together
-_ROW_BLOCK = 8192  # rows of a CSR matrix turned into columns together
+_ROW_BLOCK = 8192  # rows of a CSR matrix whose means are taken together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +45,9 @@ class Shape:
             return cls._of_dense(np.asarray(values), codes, n_classes, threads)
         if values.format == "csc":
             return cls._of_columns(values, codes, n_classes)
-        step = max(_ROW_BLOCK, 1)
         parts = [
-            cls._of_columns(values[lo : lo + step].tocsc(), codes[lo : lo + step], n_classes)
-            for lo in range(0, max(matrix.n_samples, 1), step)
+            cls._of_rows(values, codes, slice(lo, lo + _ROW_BLOCK), n_classes, threads)
+            for lo in range(0, max(matrix.n_samples, 1), _ROW_BLOCK)
         ]
         whole = parts[0]
         for part in parts[1:]:
@@ -74,6 +73,20 @@ class Shape:
         number = np.bincount(codes, minlength=n_classes).astype(np.float64)
         data = values.data.astype(np.float64, copy=False)
         _sweep_columns(data, values.indices, values.indptr, codes, number, sums)
+        return cls(*sums)
+
+    @classmethod
+    def _of_rows(cls, values: Any, codes: Any, part: slice, n_classes: int, threads: int) -> Shape:
+        """Sum some rows of a CSR matrix, class by class; to the last bit as :meth:`_of_columns` does."""
+        here = codes[part]
+        order = part.start + np.argsort(here, kind="stable")
+        starts = np.searchsorted(here[order - part.start], np.arange(n_classes + 1))
+        sums = np.zeros((5, n_classes, values.shape[1]))
+
+        def work(c: int) -> None:
+            _sweep_rows(values.data, values.indices, values.indptr, order[starts[c] : starts[c + 1]], c, sums)
+
+        for_each(work, range(n_classes), threads)
         return cls(*sums)
 
     def grow(self, n_classes: int) -> Shape:
@@ -207,3 +220,37 @@ def _sweep_columns(data: Any, indices: Any, indptr: Any, codes: Any, number: Any
                 powers[c, 3] += e * e
         for c in range(n_classes):
             _store(sums, c, j, n[c], mean[c], powers[c, 0], powers[c, 1], powers[c, 2], powers[c, 3])
+
+
+@compiled()
+def _sweep_rows(data: Any, indices: Any, indptr: Any, rows: Any, c: int, sums: Any) -> None:
+    """Sums of the rows of one class of a CSR matrix; implicit zeros are one more value with a weight."""
+    width = sums.shape[2]
+    n, zeros, mean = np.full(width, float(rows.shape[0])), np.full(width, float(rows.shape[0])), np.zeros(width)
+    for k in range(rows.shape[0]):
+        for t in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            f, value = np.uint64(indices[t]), np.float64(data[t])
+            zeros[f] -= 1.0
+            if np.isnan(value):
+                n[f] -= 1.0
+            else:
+                mean[f] += value
+    powers = np.empty((width, 4))
+    for j in range(width):
+        mean[j] = mean[j] / n[j] if n[j] > 0.0 else 0.0
+        d = -mean[j]
+        powers[j, 0], powers[j, 1] = zeros[j] * d, zeros[j] * d * d
+        powers[j, 2], powers[j, 3] = zeros[j] * d**3, zeros[j] * d**4
+    for k in range(rows.shape[0]):
+        for t in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            f, value = np.uint64(indices[t]), np.float64(data[t])
+            if not np.isnan(value):
+                d = value - mean[f]
+                e = d * d
+                cell = powers[f]
+                cell[0] += d
+                cell[1] += e
+                cell[2] += e * d
+                cell[3] += e * e
+    for j in range(width):
+        _store(sums, c, j, n[j], mean[j], powers[j, 0], powers[j, 1], powers[j, 2], powers[j, 3])
