@@ -152,8 +152,8 @@ class GroupMarkers:
     def log2_fold_change(self) -> FloatArray | None:
         """Log2 of the ratio of the group to its reference, on declared logarithms only; None otherwise.
 
-        Of ``log1p`` values the ratio is that of their means taken back to the scale of the values, as in scanpy; of
-        plain logarithms it is the difference of means.
+        Of ``log1p`` values the ratio is that of their means, taken back to the scale of the values as in scanpy;
+        of plain logarithms it is the difference of means.
         """
         if self.log_scale is None or self.difference is None or self.reference_mean is None:
             return None

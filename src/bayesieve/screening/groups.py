@@ -218,8 +218,8 @@ class ComparisonPlan:
             raise LabelError("No group is left to compare with the reference. Name other groups.", kind="groups")
         if len(pairings) * n_features > _MOST:
             raise OptionError(
-                f"{len(pairings):,} comparisons of {n_features:,} features are too many to hold in memory. Compare "
-                "with ",
+                f"{len(pairings):,} comparisons of {n_features:,} features are too many to hold in memory. "
+                "Compare with ",
                 option("reference", REST),
                 ", with one group, or name fewer groups.",
                 kind="too-many",

@@ -15,7 +15,6 @@ from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
 _TILE = 512  # columns swept together
-_ROW_BLOCK = 8192  # rows of a CSR matrix turned into columns together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,15 +44,7 @@ class Shape:
             return cls._of_dense(np.asarray(values), codes, n_classes, threads)
         if values.format == "csc":
             return cls._of_columns(values, codes, n_classes)
-        step = max(_ROW_BLOCK, 1)
-        parts = [
-            cls._of_columns(values[lo : lo + step].tocsc(), codes[lo : lo + step], n_classes)
-            for lo in range(0, max(matrix.n_samples, 1), step)
-        ]
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole.merge(part)
-        return whole
+        return cls._of_rows(values, codes, n_classes, threads)
 
     @classmethod
     def _of_dense(cls, values: Any, codes: Any, n_classes: int, threads: int) -> Shape:
@@ -67,6 +58,20 @@ class Shape:
 
         for_each(work, range(0, values.shape[1], _TILE), threads)
         return cls(*sums)
+
+    @classmethod
+    def _of_rows(cls, values: Any, codes: Any, n_classes: int, threads: int) -> Shape:
+        """Sum a CSR matrix: a class is one task, so that the result does not depend on the number of threads."""
+        sums = np.zeros((n_classes, 5, values.shape[1]))
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(n_classes + 1))
+
+        def work(c: int) -> None:
+            rows = order[starts[c] : starts[c + 1]]
+            _sweep_rows(values.data, values.indices, values.indptr, rows, sums[c])
+
+        for_each(work, range(n_classes), threads)
+        return cls(*(np.ascontiguousarray(sums[:, k]) for k in range(5)))
 
     @classmethod
     def _of_columns(cls, values: Any, codes: Any, n_classes: int) -> Shape:
@@ -92,23 +97,47 @@ class Shape:
         return self.count, self.mean, self.squares, self.cubes, self.fourths
 
 
-@np.errstate(over="ignore", invalid="ignore")  # powers may leave the range of numbers where squares do not
 def merge_powers(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     """Count, mean and centred second to fourth powers of two samples together; either may be empty."""
-    (na, ma, qa, ca, fa), (nb, mb, qb, cb, fb) = first, second
-    n = np.asarray(na + nb, dtype=np.float64)
-    a = np.divide(na, n, out=np.zeros(np.shape(n)), where=n > 0)
-    b = np.divide(nb, n, out=np.zeros(np.shape(n)), where=n > 0)
-    d = np.where(np.logical_and(np.asarray(na) > 0, np.asarray(nb) > 0), mb - ma, 0.0)
-    mean = np.where(np.asarray(na) > 0, ma + d * b, mb)
-    weight = n * a * b
-    squares = qa + qb + d * d * weight
-    cubes = ca + cb + d**3 * weight * (a - b) + 3.0 * d * (a * qb - b * qa)
-    fourths = (
-        fa + fb + d**4 * weight * (a * a - a * b + b * b)
-        + 6.0 * d * d * (a * a * qb + b * b * qa) + 4.0 * d * (a * cb - b * ca)
-    )  # fmt: skip
-    return n, mean, squares, cubes, fourths
+    every = (*first, *second)
+    shape = np.broadcast_shapes(*(np.shape(each) for each in every))
+    merged = np.empty((5, *shape))
+    columns = tuple(_flat(each, shape) for each in every)
+    _merge_powers(columns[:5], columns[5:], merged.reshape(5, -1))
+    return tuple(merged)
+
+
+def _flat(part: Any, shape: tuple[int, ...]) -> Any:
+    """Return one read-only vector, of one element for a number."""
+    array = np.asarray(part, dtype=np.float64)
+    if array.ndim and array.shape != shape:
+        array = np.broadcast_to(array, shape)
+    flat = np.ascontiguousarray(array).reshape(-1).view()
+    flat.flags.writeable = False
+    return flat
+
+
+@compiled()
+def _merge_powers(first: Any, second: Any, merged: Any) -> None:
+    """Merge feature by feature; what is the same for all has one element."""
+    for i in range(merged.shape[1]):
+        na, nb = first[0][i % first[0].shape[0]], second[0][i % second[0].shape[0]]
+        ma, mb = first[1][i % first[1].shape[0]], second[1][i % second[1].shape[0]]
+        qa, qb = first[2][i % first[2].shape[0]], second[2][i % second[2].shape[0]]
+        ca, cb = first[3][i % first[3].shape[0]], second[3][i % second[3].shape[0]]
+        fa, fb = first[4][i % first[4].shape[0]], second[4][i % second[4].shape[0]]
+        n = na + nb
+        a, b = (na / n, nb / n) if n > 0.0 else (0.0, 0.0)
+        d = mb - ma if na > 0.0 and nb > 0.0 else 0.0
+        weight = n * a * b
+        merged[0, i] = n
+        merged[1, i] = ma + d * b if na > 0.0 else mb
+        merged[2, i] = qa + qb + d * d * weight
+        merged[3, i] = ca + cb + d * d * d * weight * (a - b) + 3.0 * d * (a * qb - b * qa)
+        merged[4, i] = (
+            fa + fb + d * d * d * d * weight * (a * a - a * b + b * b)
+            + 6.0 * d * d * (a * a * qb + b * b * qa) + 4.0 * d * (a * cb - b * ca)
+        )  # fmt: skip
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -162,14 +191,59 @@ def _sweep(X: Any, order: Any, starts: Any, sums: Any) -> None:
 def _store(
     sums: Any, c: int, j: int, n: float, pivot: float, one: float, two: float, three: float, four: float
 ) -> None:
+    """Store the sums of one class."""
+    _store_line(sums[:, c], j, n, pivot, one, two, three, four)
+
+
+@compiled()
+def _store_line(
+    sums: Any, j: int, n: float, pivot: float, one: float, two: float, three: float, four: float
+) -> None:
     """Turn powers about a pivot next to the mean into powers about the mean."""
     if n == 0.0:
         return
     s = one / n
-    sums[0, c, j], sums[1, c, j] = n, pivot + s
-    sums[2, c, j] = max(two - one * s, 0.0)
-    sums[3, c, j] = three - 3.0 * s * two + 2.0 * one * s * s
-    sums[4, c, j] = max(four - 4.0 * s * three + 6.0 * s * s * two - 3.0 * one * s**3, 0.0)
+    sums[0, j], sums[1, j] = n, pivot + s
+    sums[2, j] = max(two - one * s, 0.0)
+    sums[3, j] = three - 3.0 * s * two + 2.0 * one * s * s
+    sums[4, j] = max(four - 4.0 * s * three + 6.0 * s * s * two - 3.0 * one * s**3, 0.0)
+
+
+@compiled(fastmath={"contract"})
+def _sweep_rows(data: Any, indices: Any, indptr: Any, rows: Any, sums: Any) -> None:
+    """Sums of the rows of one class in a CSR matrix; a column has one line of the cache to itself.
+
+    A line holds the mean, the number stored, the number missing, and sums of the first to fourth powers.
+    """
+    total = np.float64(rows.shape[0])
+    lines = np.zeros((sums.shape[1], 8))
+    for k in range(rows.shape[0]):
+        for t in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            line, value = lines[np.uint64(indices[t])], np.float64(data[t])
+            there = value == value  # noqa: PLR0124 - not NaN
+            line[0] += value if there else 0.0
+            line[1] += 1.0 if there else 0.0
+            line[2] += 0.0 if there else 1.0
+    for j in range(lines.shape[0]):
+        number = total - lines[j, 2]
+        lines[j, 0] = lines[j, 0] / number if number > 0.0 else 0.0
+    for k in range(rows.shape[0]):
+        for t in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            line, value = lines[np.uint64(indices[t])], np.float64(data[t])
+            d = value - line[0] if value == value else 0.0  # noqa: PLR0124
+            e = d * d
+            line[3] += d
+            line[4] += e
+            line[5] += e * d
+            line[6] += e * e
+    for j in range(lines.shape[0]):
+        zeros, d = total - lines[j, 1] - lines[j, 2], -lines[j, 0]
+        e = d * d
+        number = total - lines[j, 2]
+        _store_line(
+            sums, j, number, lines[j, 0], lines[j, 3] + zeros * d, lines[j, 4] + zeros * e,
+            lines[j, 5] + zeros * e * d, lines[j, 6] + zeros * e * e,
+        )  # fmt: skip
 
 
 @compiled()
