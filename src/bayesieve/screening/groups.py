@@ -300,7 +300,7 @@ def _evidence(
     """Log Bayes factors of two classes, and which features are degenerate."""
     patterns = Patterns.of("any", pair.classes)
     handling = DegeneratePolicy(table=table, names=names, warns=False)
-    ready = prepare(model.estimate([pair]), pair, patterns, handling)
+    ready = prepare(model.holding().estimate([pair]), pair, patterns, handling)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_bf = compare(ready.evidences, patterns)
     return settle(log_bf, ready, names)
