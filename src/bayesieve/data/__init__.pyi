@@ -1,3 +1,12 @@
+from .annotated import (
+    AnnotatedValues as AnnotatedValues,
+    LevelCounts as LevelCounts,
+    annotated as annotated,
+    describe_candidates as describe_candidates,
+    in_memory as in_memory,
+    is_annotated as is_annotated,
+    obs_column as obs_column,
+)
 from .categories import (
     MOST_LEVELS as MOST_LEVELS,
     Levels as Levels,

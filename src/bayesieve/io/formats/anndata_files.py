@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from bayesieve.data import LevelCounts
 from bayesieve.io.formats.numpy_files import check_names
 from bayesieve.io.formats.stored_matrix import Compressed, Dense, matrix_table, reading
-from bayesieve.io.tables.roles import Levels, asks_for_labels, no_such_column
+from bayesieve.io.tables.roles import asks_for_labels, no_such_column
 from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, id_text, label_text
 from bayesieve.utils import (
     FileError,
@@ -135,7 +136,7 @@ def _samples(obs: Any, shared: Any) -> Any:
     return obs.join(shared[more]) if more else obs
 
 
-def _levels(column: Any, options: ReadOptions) -> Levels:
+def _levels(column: Any, options: ReadOptions) -> LevelCounts:
     counts = column.value_counts()
     if len(counts) > _MOST_LEVELS:
         return {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from bayesieve.io.tables.roles import asks_for_labels, count_levels, describe_candidates
+from bayesieve.data import describe_candidates
+from bayesieve.io.tables.roles import asks_for_labels, count_levels
 from bayesieve.io.tables.table import FeatureTable, ReadOptions
 from bayesieve.io.text.files import TextBytes
 from bayesieve.io.text.layout import label_from_text

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bayesieve.data import check_transform
+from bayesieve.data import check_transform, describe_candidates
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
@@ -16,7 +16,7 @@ from bayesieve.io.tables.matching import IdMatch, find_match
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
-from bayesieve.io.tables.roles import asks_for_labels, describe_candidates
+from bayesieve.io.tables.roles import asks_for_labels
 from bayesieve.io.tables.samples import Labeller, Samples, no_ids, spellings
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable

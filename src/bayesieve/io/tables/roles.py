@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from bayesieve.data import LevelCounts
 from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, list_names
 
@@ -28,9 +29,6 @@ ID_NAMES = frozenset(
 WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure"}
 NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
 
-Levels = Mapping[str, int]  # number of samples by label
-_MOST_LEVELS, _MOST_CANDIDATES = 6, 8
-
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
 _MOST_SHOWN = 3
 
@@ -40,24 +38,9 @@ def asks_for_labels(options: ReadOptions) -> bool:
     return options.labels is None and options.known_ids is None
 
 
-def count_levels(values: Iterable[object], words: Collection[str] = ()) -> Levels:
+def count_levels(values: Iterable[object], words: Collection[str] = ()) -> LevelCounts:
     """Count the samples of each label."""
     return Counter(text for value in values if (text := label_text(value, words)) is not None)
-
-
-def describe_candidates(columns: Mapping[str, Levels]) -> str:
-    """Name the columns that could hold labels, with their levels and how many samples have each."""
-    useful = {name: levels for name, levels in columns.items() if 1 < len(levels) <= sum(levels.values()) / 2}
-    few = sorted(useful, key=lambda name: len(useful[name]) > _MOST_LEVELS)  # else in the order of the file
-    shown = [f"{name!r} ({_describe_levels(useful[name])})" for name in few[:_MOST_CANDIDATES]]
-    more = f" and {len(few) - _MOST_CANDIDATES:,} more" if len(few) > _MOST_CANDIDATES else ""
-    return ", ".join(shown) + more
-
-
-def _describe_levels(levels: Levels) -> str:
-    if len(levels) > _MOST_LEVELS:
-        return f"{len(levels):,} values"
-    return ", ".join(f"{label} {count:,}" for label, count in sorted(levels.items()))
 
 
 def no_such_column(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.io.tables.roles import Levels
+from bayesieve.data import LevelCounts
 from bayesieve.io.tables.table import (
     FeatureChunk,
     FeatureTable,
@@ -190,7 +190,7 @@ def _units(batch: Batch, n: int) -> Message:
     return Message.of(f"{where} text where numbers follow, and is left out: {shown!r}.", kind="units")
 
 
-def _candidates(table: TextSamples) -> dict[str, Levels]:
+def _candidates(table: TextSamples) -> dict[str, LevelCounts]:
     """Count the levels of all columns that could hold labels, in one pass over the file."""
     layout, names = table.layout, table.source.form.names
     if not layout.candidates:
