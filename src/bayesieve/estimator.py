@@ -14,13 +14,23 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayesieve.data import aligned, check_classes, check_frame, encode_labels
+from bayesieve.data import (
+    aligned,
+    annotated,
+    as_frame,
+    as_series,
+    check_classes,
+    check_frame,
+    encode_labels,
+    is_annotated,
+    is_frame,
+)
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility, kinds
 from bayesieve.screening import check_model, fragility, screen
 from bayesieve.selection import Rule, Selection, as_rule
 from bayesieve.stats import Moments, as_moments, largest_counts
-from bayesieve.utils import DataWarning, LabelError, OptionError, list_names, warn
+from bayesieve.utils import DataError, DataWarning, LabelError, OptionError, list_names, warn
 
 
 class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -228,6 +238,26 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError("The model is not Gaussian; its statistics are in statistics_.")
         return moments
 
+    def transform(self, X: Any) -> Any:
+        """Return the values of the selected features.
+
+        Parameters
+        ----------
+        X
+            A table with the features that :meth:`fit` saw; of an AnnData object, its values are returned.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1, 5.0], [-0.4, 4.1], [0.3, 5.2], [6.8, 4.7], [7.7, 4.4], [8.1, 4.6]]
+        >>> selector = bs.OBFSelector(bs.GaussianModel.proper()).fit(X, [0, 0, 0, 1, 1, 1])
+        >>> selector.transform([[3.0, 4.0]]).tolist()
+        [[3.0]]
+        """
+        X, given = _plain_table(X)
+        self._check_given(given)
+        return super().transform(X)
+
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the selected features, in the order of the columns.
 
@@ -291,11 +321,15 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         as_rule(self.rule)
         y = aligned(X, y)
         numeric = not check_model(self.model).supports("categories")
-        if numeric and hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes"):
+        X, given = _plain_table(X)
+        if not reset:
+            self._check_given(given)
+        if numeric and is_frame(X):
             check_frame(X)  # scikit-learn would not name the column
+        y = as_series(y)
         if y is not None and not (isinstance(y, np.ndarray) and y.dtype.kind != "O"):
             encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
-        names = _string_columns(X) if reset else getattr(self, "_names", None)
+        names = (given or _string_columns(X)) if reset else getattr(self, "_names", None)
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=False,
             dtype="numeric" if numeric else None,
@@ -305,6 +339,19 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self._names = names
         return X, y
+
+    def _check_given(self, given: list[str] | None) -> None:
+        """Raise if an AnnData object has other features than the one that was fitted."""
+        seen = getattr(self, "_names", None)
+        if given is None or seen is None or given == seen:
+            return
+        if len(given) != len(seen):
+            raise DataError(f"The AnnData object has {len(given):,} features, but fit saw {len(seen):,}.")
+        theirs, ours = next((one, other) for one, other in zip(given, seen, strict=True) if one != other)
+        raise DataError(
+            f"The AnnData object has {theirs!r} where fit saw {ours!r}. Take the same features in the same order: "
+            "adata[:, names]."
+        )
 
     def _seed(self) -> int:
         """Return the seed of the shuffles."""
@@ -386,6 +433,14 @@ def _refuse(others: dict[str, Any]) -> None:
     unknown = [name for name in others if name != "sample_weight"]
     if unknown:
         raise TypeError(f"OBFSelector.fit() got an unexpected keyword argument {unknown[0]!r}")
+
+
+def _plain_table(X: Any) -> tuple[Any, list[str] | None]:
+    """Return what scikit-learn understands, and the names of the features of an AnnData object."""
+    if is_annotated(X):
+        held = annotated(X)
+        return held.values, list(held.feature_names)
+    return as_frame(X), None
 
 
 def _string_columns(X: Any) -> list[str] | None:

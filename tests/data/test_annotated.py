@@ -129,7 +129,7 @@ def test_what_is_not_there_is_said():
         annotated(bare, use_raw=True)
     with pytest.raises(bs.LabelError, match="no columns at all"):
         obs_column(bare, "condition")
-    with pytest.raises(bs.DataError, match="not ndarray"):
+    with pytest.raises(bs.DataError, match="ndarray is none"):
         annotated(np.zeros((2, 2)))
     with pytest.raises(bs.OptionError, match="taken already"):
         annotated(annotated(adata), layer="counts")

@@ -22,6 +22,12 @@ from .design import (
     match_pairs as match_pairs,
     one_each as one_each,
 )
+from .frames import (
+    as_frame as as_frame,
+    as_series as as_series,
+    check_frame as check_frame,
+    is_frame as is_frame,
+)
 from .genes import (
     BETWEEN_GENES as BETWEEN_GENES,
     UNMAPPED as UNMAPPED,
@@ -46,7 +52,6 @@ from .matrix import (
     ValueBlocks as ValueBlocks,
     Values as Values,
     as_values as as_values,
-    check_frame as check_frame,
     check_names as check_names,
     is_sparse as is_sparse,
 )

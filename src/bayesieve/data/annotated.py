@@ -75,7 +75,7 @@ def annotated(
         Features to take: a column of ``var`` with truth values, or one truth value per feature.
     """
     if not is_annotated(X):
-        raise DataError(f"An AnnData object is needed, not {type(X).__name__}.")
+        raise DataError(f"Only an AnnData object has layers; {type(X).__name__} is none. Hand over the values.")
     if isinstance(X, AnnotatedValues):
         if layer is not None or use_raw or mask_var is not None:
             raise OptionError("One matrix was taken already; take another from the AnnData object itself.")
@@ -162,7 +162,7 @@ def obs_column(X: Any, name: str) -> npt.NDArray[Any]:
         raise _no_column(X.obs, name, list(columns))
     column = X.obs[columns[name]]
     values = np.asarray(column)
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind in "biufmM":
         return values
     return np.array([None if _is_nan(value) else value for value in values.tolist()], dtype=object)
 

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.annotated import annotated, is_annotated
+from bayesieve.data.frames import as_frame, is_frame
 from bayesieve.data.labels import Label, aligned, sorted_labels
 from bayesieve.data.matrix import LabelledMatrix, Values, as_values, is_sparse
 from bayesieve.utils import DataError, Wording, list_names, option
@@ -53,7 +55,7 @@ def encode_categories(
     Parameters
     ----------
     X
-        Samples x features: array, nested list, pandas or polars frame, SciPy sparse matrix of numbers.
+        Samples x features: array, nested list, data frame, SciPy sparse matrix of numbers, AnnData object.
         None, NaN, ``pandas.NA``, masked entries and polars' null are missing.
     levels
         The categories there can be, in the order wanted; the sorted distinct values when not given.
@@ -66,7 +68,12 @@ def encode_categories(
         a frame's columns.
     """
     declared = None if levels is None else check_levels(levels)
-    if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes") and 0 not in X.shape:
+    if is_annotated(X):
+        held = annotated(X)
+        values, _, found = encode_categories(held.values, levels)
+        return values, list(held.feature_names), found
+    X = as_frame(X)
+    if is_frame(X) and 0 not in X.shape:
         names = [str(name) for name in X.columns]
         kinds = [_NUMBERS.match(str(dtype).lower()) for dtype in X.dtypes]
         if all(kinds):

@@ -10,10 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.annotated import is_annotated, obs_column
+from bayesieve.data.frames import as_series
 from bayesieve.utils import LabelError, SampleIds, Wording, list_names, option
 
 Label: TypeAlias = Hashable
 
+TOTALS = ("exposures", "total")  # not a column, unless there is one: the total of each sample
 _MOST_SHOWN = 8
 _COMPLEX = "Complex numbers cannot be class labels. Pass strings, integers or booleans."
 
@@ -49,9 +52,11 @@ def aligned(X: Any, values: Any, what: str = "y") -> Any:
     """Return what is said of every sample in the order of the table, if both are pandas objects with an index.
 
     An index with the same entries in another order says who is who; one with other entries contradicts the table.
-    Anything without an index is taken by position.
+    Anything without an index is taken by position. Of an AnnData object a text names a column of ``obs``.
     """
-    ours: Any = getattr(X, "index", None)
+    ours: Any = getattr(X.obs if is_annotated(X) else X, "index", None)
+    if is_annotated(X) and isinstance(values, str):
+        return values if (what, values) == TOTALS and values not in X.obs else obs_column(X, values)
     theirs: Any = getattr(values, "index", None)
     if not all(hasattr(index, "get_indexer") for index in (ours, theirs)) or ours.equals(theirs):
         return values
@@ -109,6 +114,7 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str =
 def _as_vector(y: Any) -> npt.NDArray[Any]:
     if y is None:
         raise LabelError("No labels were given: y is None. Pass one class label per sample.")
+    y = as_series(y)
     if np.ma.isMaskedArray(y):
         hidden, y = np.ma.getmaskarray(y), np.ma.getdata(y).astype(object)
         y[hidden] = None

@@ -1,12 +1,10 @@
 """LabelledMatrix: a table of samples x features with a class per sample, checked once.
 
-Arrays, data frames and sparse matrices are brought to a form the kernels read. Neither pandas nor polars is
-imported: their frames are recognised by what they offer.
+Arrays, data frames, sparse matrices and AnnData objects are brought to a form the kernels read.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -14,10 +12,12 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.annotated import annotated, in_memory, is_annotated
+from bayesieve.data.frames import as_frame, frame_values, is_frame
 from bayesieve.data.labels import Label, Labels, aligned, encode_labels
 from bayesieve.utils import TABLE, DataError, LabelError, MissingValueError, Piece, list_names, option
 
-_MOST_SHOWN, _MOST_COLUMNS = 3, 5
+_MOST_SHOWN = 3
 USE_WHAT_IS_THERE: tuple[Piece, ...] = (
     "Pass ",
     option("missing", "omit"),
@@ -113,7 +113,8 @@ class LabelledMatrix:
                 "They must match; if samples are in columns, pass X.T."
             )
         names = check_names(frame_names if feature_names is None else feature_names, values.shape[1])
-        return cls(values, labels, names)
+        samples = tuple(map(str, X.obs.index)) if is_annotated(X) else None
+        return cls(values, labels, names, samples)
 
     @property
     def n_samples(self) -> int:
@@ -222,15 +223,13 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
         twice = [name for name, count in counts.items() if count > 1]
         raise DataError(
             f"{len(twice)} feature name(s) occur more than once: {list_names(twice, _MOST_SHOWN)}. "
-            "Make them distinct, for example by appending a number, so that results can be told apart."
+            "Make them distinct, for example by appending a number (adata.var_names_make_unique() does), so that "
+            "results can be told apart."
         )
     return checked
 
 
 Values: TypeAlias = Any  # a 2-D numpy array of numbers, or a CSR or CSC matrix of SciPy
-
-
-_NUMBERS = re.compile(r"(float|u?int|bool|double|decimal)(\d|ean|$|\W)")  # not "interval[int64]"
 
 
 def as_values(X: Any) -> tuple[Values, list[str] | None]:
@@ -239,21 +238,23 @@ def as_values(X: Any) -> tuple[Values, list[str] | None]:
     Parameters
     ----------
     X
-        Samples x features: array, nested list, pandas or polars frame, SciPy sparse matrix.
+        Samples x features: array, nested list, data frame, SciPy sparse matrix, AnnData object.
 
     Returns
     -------
     values, names
-        The values and, from a frame, its column names.
+        The values and, from a frame or an AnnData object, the names of its columns.
     """
-    if is_sparse(X):
-        return _check_values(_compress(X), X), None
-    if hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if is_annotated(X):
+        held = annotated(X)
+        return as_values(held.values)[0], list(held.feature_names)
+    X = as_frame(X)
+    if is_frame(X):
         names = [str(name) for name in X.columns]
-        if 0 in X.shape:
-            return _check_values(np.empty(X.shape), X), names
-        return _check_values(_frame_values(X), X), names
-    return _check_values(_dense(X), X), None
+        return as_values(np.empty(X.shape) if 0 in X.shape else frame_values(X))[0], names
+    if hasattr(X, "tocsr") or hasattr(X, "to_memory"):  # also of a class derived from SciPy's, or in a file
+        X = in_memory(X)
+    return _check_values(_compress(X) if is_sparse(X) else _dense(X), X), None
 
 
 def is_sparse(X: Any) -> bool:
@@ -280,36 +281,6 @@ def _dense(X: Any) -> npt.NDArray[Any]:
             "features."
         ) from None
     return values
-
-
-def check_frame(frame: Any) -> None:
-    """Raise if columns of a data frame hold no numbers."""
-    names = [str(name) for name in frame.columns]
-    kinds = [str(dtype).lower() for dtype in frame.dtypes]
-    text = [name for name, kind in zip(names, kinds, strict=True) if not _is_number(kind)]
-    if text:
-        raise DataError(
-            f"{len(text)} of {len(names)} columns do not hold numbers: {list_names(text, _MOST_COLUMNS)}. "
-            "Drop them (labels and sample ids do not belong in X) or convert them to numbers."
-        )
-
-
-def _frame_values(frame: Any) -> Any:
-    check_frame(frame)
-    dtypes = list(frame.dtypes)
-    kinds = [str(dtype).lower() for dtype in dtypes]
-    if all(kind.startswith("sparse") and dtype.fill_value == 0 for kind, dtype in zip(kinds, dtypes, strict=True)):
-        return _compress(frame.sparse.to_coo())
-    if hasattr(frame, "iloc"):
-        masked = any(hasattr(dtype, "na_value") and type(dtype).__name__ != "SparseDtype" for dtype in dtypes)
-        values = frame.to_numpy(dtype=np.float64, na_value=np.nan) if masked else frame.to_numpy()
-    else:
-        values = frame.to_numpy()
-    return values if values.dtype.kind != "O" else values.astype(np.float64)
-
-
-def _is_number(kind: str) -> bool:
-    return _NUMBERS.match(kind.removeprefix("sparse[")) is not None
 
 
 def _check_values(values: Any, original: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, ValueBlocks, as_values, disambiguate, encode_labels
+from bayesieve.data import Label, LabelledMatrix, ValueBlocks, aligned, disambiguate, encode_labels
 from bayesieve.models import PairedComparison
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import SummarisedTable, values_of
@@ -187,7 +187,7 @@ def sample_counts(posterior: FeaturePosterior, data: Any, labels: Any = None) ->
     if isinstance(data, LabelledMatrix):
         number = dict(zip(data.labels.classes, data.labels.counts.tolist(), strict=True))
         return [number.get(label, 0) for label in posterior.classes]
-    return None if labels is None else encode_labels(labels, posterior.classes).counts.tolist()
+    return None if labels is None else encode_labels(aligned(data, labels), posterior.classes).counts.tolist()
 
 
 def _table(
@@ -214,8 +214,7 @@ def _table(
     else:
         if labels is None:
             raise LabelError("The class of every sample is needed with data: write(..., data=X, labels=y).")
-        values, names = as_values(data)
-        matrix = LabelledMatrix.from_arrays(values, labels, classes=classes, feature_names=names)
+        matrix = LabelledMatrix.from_arrays(data, labels, classes=classes)
     index = getattr(data, "index", None) if hasattr(data, "iloc") else None
     if index is not None and index.dtype.kind not in "iuf":
         return matrix, tuple(str(name) for name in index)

@@ -29,6 +29,7 @@ from bayesieve.stats import (
     ValueSample,
     check_exposures,
     fit_factors,
+    size_factors,
     split_blocks,
 )
 from bayesieve.utils import (
@@ -319,9 +320,16 @@ def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> Label
             raise OptionError(
                 f"exposures are for models of counts; {name} has no use for them.", kind="capability"
             )
-        matrix = replace(matrix, exposures=check_exposures(exposures, matrix.n_samples))
+        matrix = with_exposures(matrix, exposures)
         model.check_exposures(matrix.exposures)
     return matrix
+
+
+def with_exposures(matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
+    """Add exposures: one per sample, or ``"total"`` for its values added up."""
+    if isinstance(exposures, str) and exposures == "total":
+        exposures = size_factors(matrix.values)
+    return replace(matrix, exposures=check_exposures(exposures, matrix.n_samples))
 
 
 def _of_summary(summary: SummarisedTable) -> ScreenInput:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks, is_sparse
+from bayesieve.data import Label, LabelledMatrix, Labels, ValueBlocks, aligned, is_sparse
 from bayesieve.models import (
     CONSTANT,
     Comparison,
@@ -22,11 +22,11 @@ from bayesieve.models import (
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
-from bayesieve.screening.inputs import SummarisedTable
+from bayesieve.screening.inputs import SummarisedTable, with_exposures
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.removals import VALUES_AT_ONCE, Removals, feature_chunks, leave_effects_out
 from bayesieve.screening.second_look import check_same_data, values_of
-from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, check_exposures, whole_plan
+from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, whole_plan
 from bayesieve.utils import (
     DataError,
     FloatArray,
@@ -358,7 +358,7 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, exposures: Any) -> Value
         raise LabelError("The class of every sample is needed: fragility(X, y), also with a ready posterior.")
     matrix = posterior.model.matrix(X, y, classes=posterior.classes)
     if exposures is not None:
-        matrix = replace(matrix, exposures=check_exposures(exposures, matrix.n_samples))
+        matrix = with_exposures(matrix, aligned(X, exposures, "exposures"))
     _check_size(matrix.n_features, matrix.labels.counts, posterior)
     return matrix
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import GeneMap, Label, aligned
+from bayesieve.data import GeneMap, Label, aligned, annotated
 from bayesieve.models import (
     CalibratedModel,
     Compared,
@@ -67,6 +67,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     prior_probability: npt.ArrayLike | str = 0.01,
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
+    layer: str | None = None,
     patterns: Any = "any",
     blocks: Any = None,
     block_model: str = "own",
@@ -94,12 +95,13 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     Parameters
     ----------
     X
-        Samples x features (array, pandas or polars frame, CSR or CSC matrix), what
-        :func:`read_table` returns, or ready statistics such as :class:`Moments`; ``y``, ``missing`` and
-        ``n_threads`` do not apply to the latter two.
+        Samples x features (array, data frame of pandas, polars, Arrow or DuckDB, CSR or CSC matrix, AnnData
+        object), what :func:`read_table` returns, or ready statistics such as :class:`Moments`; ``y``, ``missing``
+        and ``n_threads`` do not apply to the latter two.
     y
         One class label per sample; two classes or more. If ``X`` and ``y`` are pandas objects, their index says
-        which label belongs to which sample, whatever its order.
+        which label belongs to which sample, whatever its order. Of an AnnData object, the name of a column of
+        ``obs``; so may be ``blocks``, ``pairs`` and ``exposures``.
     model
         Likelihood and priors; :class:`CalibratedModel` by default, the paper's is
         ``GaussianModel.jeffreys(prior_ratio=0.1)``.
@@ -111,7 +113,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     classes
         Order of the classes; sorted by default. Differences are second minus first.
     feature_names
-        Names; taken from a data frame, otherwise ``x0``, ``x1``, ...
+        Names; taken from a data frame or an AnnData object, otherwise ``x0``, ``x1``, ...
+    layer
+        AnnData: a layer, or ``"raw"``; X when not given.
     patterns
         For more than two classes, in which ways they may differ: ``"any"`` (all, for at most 8 classes),
         ``"distinct"`` (all from each other), ``"one-versus-rest"``, or given ones such as
@@ -126,7 +130,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     pairs
         Pair (patient) of each sample: the differences within pairs are compared with 0. They see the mean only.
     exposures
-        For counts: a positive number per sample, how long or how deeply it was looked at.
+        For counts: a positive number per sample, how long or how deeply it was looked at; ``"total"``: its values
+        added up, divided by the mean.
     informative_missing
         Count a different share of missing values in the classes as evidence, too; use with
         ``missing="omit"``.
@@ -182,6 +187,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     ('x0', 'x1')
     """
     model = check_model(model)
+    X = X if layer is None else annotated(X, layer=layer)
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
     in_order = (aligned(X, values, what) for what, values in said.items())
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order)
