@@ -11,6 +11,7 @@ from . import (
     simulation as simulation,
     stats as stats,
     study as study,
+    tl as tl,
 )
 from .data.genes import GeneMap as GeneMap
 from .data.matrix import LabelledMatrix as LabelledMatrix
