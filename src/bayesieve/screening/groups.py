@@ -25,7 +25,7 @@ from bayesieve.screening.group_markers import EACH, LOG_SCALES, REST, GroupMarke
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
 from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles
 from bayesieve.screening.value_advice import warn_about_values
-from bayesieve.stats import ClassStatistics, Moments, as_moments
+from bayesieve.stats import ClassStatistics, Moments, as_moments, largest_counts
 from bayesieve.utils import (
     FLAGGED,
     BayesieveWarning,
@@ -146,7 +146,7 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
         raise no_shuffles()
     prior = check_log_odds(_UNTIL_ESTIMATED if estimated else prior_probability, plan.n_features)
     prior = prior if isinstance(prior, float) else np.tile(prior, len(plan.pairings))
-    warn_about_values(found, model, stepped=False)
+    warn_about_values(found, model, stepped=True)  # values of cells rest on 0 by nature
     compared = plan.compare(model, found, detail=True)
     _tell(compared, plan)
     posterior = FeaturePosterior(
@@ -206,6 +206,13 @@ class ComparisonPlan:
         """Plan what a user asks for."""
         classes, n_features = found.statistics.classes, found.statistics.n_features
         places = range(len(classes))
+        n_single = sum(n < 2 for n in largest_counts(found.statistics))
+        if 2 * n_single > len(classes) > 2:
+            raise LabelError(
+                f"{n_single:,} of the {len(classes):,} groups hold one sample. If the labels are measurements or "
+                "ids, they are no groups: turn them into some first, or name another column.",
+                kind="no-groups",
+            )
         wanted = set(places) if only is None else {_position(classes, label, "only") for label in only}
         if isinstance(reference, str) and reference == REST:
             pairings: list[Pairing] = [(k, None) for k in sorted(wanted)]
