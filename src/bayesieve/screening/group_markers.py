@@ -265,7 +265,9 @@ class GroupSelection(Tabular):
                 found += [(int(markers.rank[i, f]), i, int(f)) for f in np.flatnonzero(kept)]
         return tuple(dict.fromkeys(markers.feature_names[f] for *_, f in sorted(found)))
 
-    def to_dict(self, *, groups: Sequence[Label] | None = None, only_selected: bool = False) -> dict[str, Any]:
+    def to_dict(
+        self, *, groups: Sequence[Label] | None = None, only_selected: bool = False, n_rows: int | None = None
+    ) -> dict[str, Any]:
         """Table in long form: one row for each comparison of a group and each feature, in the order of ranks.
 
         Parameters
@@ -274,6 +276,8 @@ class GroupSelection(Tabular):
             Groups; all when not given.
         only_selected
             Whether to leave out what was not selected.
+        n_rows
+            Most rows of a comparison.
 
         Examples
         --------
@@ -286,7 +290,9 @@ class GroupSelection(Tabular):
         """
         wanted = self.markers.groups if groups is None else groups
         parts = [
-            self._rows(i, turned, only_selected) for group in wanted for i, turned in self.markers.places(group)
+            self._rows(i, turned, only_selected, n_rows)
+            for group in wanted
+            for i, turned in self.markers.places(group)
         ]
         return {
             name: [cell for part in parts for cell in part[name]]
@@ -295,10 +301,10 @@ class GroupSelection(Tabular):
             for name in parts[0]
         }
 
-    def _rows(self, i: int, turned: bool, only_selected: bool) -> dict[str, Any]:
+    def _rows(self, i: int, turned: bool, only_selected: bool, n_rows: int | None) -> dict[str, Any]:
         markers, sign = self.markers, -1 if turned else 1
         order = np.argsort(markers.rank[i])
-        order = order[self.mask[i, order]] if only_selected else order
+        order = (order[self.mask[i, order]] if only_selected else order)[:n_rows]
         group, reference = markers.comparisons[i][:: -1 if turned else 1]
         words = np.array(["", "higher", "lower"])  # of direction 0, 1, -1
         moments = as_moments(markers.statistics)
