@@ -40,9 +40,19 @@ def wants_groups(source: Input, run: RunOptions, options: Mapping[str, Any]) -> 
     if options.get("groups") is not None:
         return True
     many = len(source.class_counts) > MOST_CLASSES and not _foreign(source.spec, run)
+    many = many and not _measured(list(source.class_counts))
     if options.get("log_scale") is not None and not many:
         raise OptionError("--log-scale is for the fold changes of groups. Add --groups rest.", kind="options")
     return many
+
+
+def _measured(labels: Sequence[str]) -> bool:
+    """Whether labels are numbers, and not those of clusters, which count from 0 or 1."""
+    try:
+        numbers = [float(label) for label in labels]
+    except ValueError:
+        return False
+    return min(numbers) not in (0.0, 1.0) or any(not number.is_integer() for number in numbers)
 
 
 def _foreign(spec: ScreenSpec, run: RunOptions) -> list[str]:
