@@ -29,6 +29,11 @@ _FOREIGN = (
 
 def check_groups(spec: ScreenSpec, run: RunOptions, options: Mapping[str, Any]) -> None:
     """Raise if groups were asked for with options that they do not know."""
+    if options.get("log_scale") is not None and spec.transform != "none":
+        raise OptionError(
+            "--log-scale says that the values of the table are logarithms already; they are transformed by ",
+            option("transform", spec.transform), " here. Leave one of them out.", kind="options",
+        )  # fmt: skip
     if options.get("groups") is None:
         return
     for name in _foreign(spec, run):
@@ -94,11 +99,6 @@ def _compare(
     log_scale = options.get("log_scale")
     spec, features = source.spec, source.feature_ids
     known = source.record.transform if source.record.transform in ("log1p", "log2") else None
-    if log_scale is not None and spec.transform != "none":
-        raise OptionError(
-            "--log-scale says that the values of the table are logarithms already; they are transformed by ",
-            option("transform", spec.transform), " here. Leave one of them out.", kind="options",
-        )  # fmt: skip
     with talk.progress("Shuffling groups", counted=True) as progress:
         return screen_groups(
             source.data,

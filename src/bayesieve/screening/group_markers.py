@@ -102,7 +102,7 @@ class GroupMarkers:
         """What the data say."""
         return self.posterior.log_bayes_factor.reshape(self.shape)
 
-    @property
+    @functools.cached_property
     def log_odds(self) -> FloatArray:
         """Posterior log-odds of being a marker."""
         return self.posterior.log_odds.reshape(self.shape)
@@ -130,7 +130,7 @@ class GroupMarkers:
         np.put_along_axis(ranks, order, np.arange(1, self.n_features + 1)[None], axis=1)
         return ranks
 
-    @property
+    @functools.cached_property
     def direction(self) -> npt.NDArray[np.int8]:
         """1 where the mean of the group is the higher one, -1 where it is the lower one, 0 if they are equal."""
         if self.difference is None:
@@ -314,8 +314,8 @@ class GroupSelection(Tabular):
             "rank": markers.rank[i, order],
             "feature": [markers.feature_names[f] for f in order.tolist()],
             "log_odds": markers.log_odds[i, order],
-            "probability": markers.probability[i, order],
-            "local_fdr": markers.local_fdr[i, order],
+            "probability": expit(markers.log_odds[i, order]),
+            "local_fdr": expit(-markers.log_odds[i, order]),
             "expected_fdr": markers.expected_fdr[i, order],
             "log_bayes_factor": markers.log_bayes_factor[i, order],
             "selected": self.mask[i, order],
@@ -328,9 +328,10 @@ class GroupSelection(Tabular):
         if markers.log2_fold_change is not None:
             columns["log2_fold_change"] = sign * markers.log2_fold_change[i, order]
         if markers.reference_mean is not None and markers.difference is not None:
-            means = (markers.reference_mean[i, order], (markers.reference_mean + markers.difference)[i, order])
-            columns["mean_group"], columns["mean_reference"] = means[::sign][::-1]
-        columns["degenerate"] = self.markers.posterior.degenerate.reshape(markers.shape)[i, order]
+            other = markers.reference_mean[i, order]
+            means = (other + markers.difference[i, order], other)
+            columns["mean_group"], columns["mean_reference"] = means[::sign]
+        columns["degenerate"] = markers.posterior.degenerate_codes.reshape(markers.shape)[i, order] != 0
         return columns
 
     def summary(self) -> str:
