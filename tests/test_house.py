@@ -99,6 +99,7 @@ def public_places():
         bs.simulation,
         bs.study,
         bs.errors,
+        bs.tl,
     ]
     for room in rooms:
         for name in dir(room):

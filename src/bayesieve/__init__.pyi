@@ -11,6 +11,7 @@ from . import (
     simulation as simulation,
     stats as stats,
     study as study,
+    tl as tl,
 )
 from .data.aggregate import aggregate as aggregate
 from .data.genes import GeneMap as GeneMap
@@ -77,6 +78,8 @@ from .rivals.method_comparison import MethodComparison as MethodComparison
 from .rivals.pairs.pair_screen import PairScreen as PairScreen, screen_pairs as screen_pairs
 from .rivals.pearson_neyman import pearson_neyman as pearson_neyman
 from .rivals.registry import score as score
+from .screening.group_markers import GroupMarkers as GroupMarkers, GroupSelection as GroupSelection
+from .screening.groups import screen_groups as screen_groups
 from .screening.leave_one_out import fragility as fragility
 from .screening.obf import screen as screen
 from .screening.permutation_test import permutations as permutations

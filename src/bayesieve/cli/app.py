@@ -42,7 +42,9 @@ def _root(
 
 
 @app.command(cls=Command)
-@with_options(o.TABLE, *o.SOURCE, *o.DESIGN, *o.PRIOR, *o.RULE, *o.FINDINGS, *o.FILES, *o.CONTRASTS, *TALKING)
+@with_options(
+    o.TABLE, *o.SOURCE, *o.DESIGN, *o.GROUPS, *o.PRIOR, *o.RULE, *o.FINDINGS, *o.FILES, *o.CONTRASTS, *TALKING
+)
 def screen(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by the probability that the classes differ in them.
 

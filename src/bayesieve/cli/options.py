@@ -96,6 +96,13 @@ DESIGN = (
            "ranked stands for them (so in every shuffle), or the one with the largest mean."),
     option("unmapped", words("drop", "keep"), "drop", COMPARED, "Features without a gene."),
 )
+GROUPS = (
+    option("groups", str | None, None, COMPARED, "Markers of each class (cluster): against the rest, against each "
+           "other class, or against the class named; by itself for more than 8 classes.",
+           metavar="rest|each|NAME"),
+    option("log_scale", words("log1p", "log2", "ln", "log10") | None, None, COMPARED,
+           "With --groups: values are such logarithms already; adds log2 fold changes."),
+)
 PRIOR_RATIO = option("prior_ratio", str | None, None, CHOICE,
                      "The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...", metavar="L")
 PRIOR = (

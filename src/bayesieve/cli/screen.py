@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.cli.console import Talk
+from bayesieve.cli.groups import check_groups, run_groups, wants_groups
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.layout import unsigned_zero
 from bayesieve.cli.manifest import make_record, with_inputs, write_manifest
@@ -56,9 +57,12 @@ def run_screen(options: Mapping[str, Any]) -> None:
     check_outputs(spec, run)
     if run.report_pairs and run.report is None:
         raise OptionError("--report-pairs is about the report. Say --report FILE.html, or use bayesieve pairs.")
-    source, selection = screen_source(
-        spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None
-    )
+    check_groups(spec, run, options)
+    source = open_source(spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None)
+    if wants_groups(source, run, options):
+        run_groups(source, run, talk, options, read_probabilities)
+        return
+    source, selection = _judged(source, talk, run.threads)
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
     selection, annotation = label_features(selection, source.data, annotation, run.label_column)
     record = make_record(source, run, talk, selection)
@@ -85,14 +89,25 @@ def screen_source(
     keep_values: bool = False,
 ) -> tuple[Input, Selection]:
     """Read the source of a specification, screen it and select; nothing is written."""
+    source = open_source(spec, talk, memory=memory, threads=threads, keep_values=keep_values)
+    return _judged(source, talk, threads)
+
+
+def open_source(spec: ScreenSpec, talk: Talk, **how: Any) -> Input:
+    """Read the source of a specification, with its genes."""
     genes = None if spec.gene_map is None else load_gene_map(spec)  # first: a mistake in it is found at once
     with talk.timed("read"):
-        source = read_input(spec, talk, memory=memory, threads=threads, keep_values=keep_values, screens=True)
+        source = read_input(spec, talk, **how, screens=True)
     source.genes = genes
     check_classes(source)
+    return source
+
+
+def _judged(source: Input, talk: Talk, threads: int | None) -> tuple[Input, Selection]:
+    """Screen and select."""
     with talk.timed("screen"):
         source, selection = select_features(source, talk, threads)
-        _warn_about_share(selection, spec)
+        _warn_about_share(selection, source.spec)
         return source, replace(selection, under_null=selection.expected_under_null)
 
 

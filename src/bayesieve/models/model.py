@@ -244,6 +244,18 @@ class Model(abc.ABC):
         """
         return self
 
+    def holding(self) -> Model:
+        """Return the model that keeps what it finds out while it estimates, for one comparison; itself by default.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> model = bs.GaussianModel.jeffreys()
+        >>> model.holding() is model
+        True
+        """
+        return self
+
     def flag(self, statistics: ClassStatistics) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
         """Say which features are degenerate, and which of them have no evidence at all; none by default.
 

@@ -90,7 +90,9 @@ class Patterns:
         if n > MOST_CLASSES:
             raise LabelError(
                 f"There are {n} classes, and all ways in which more than {MOST_CLASSES} may differ are too many "
-                "to go through. If the labels are measurements, turn them into groups first. Otherwise pick or "
+                "to go through. For the markers of each class use ",
+                Wording("bs.screen_groups(X, y)", "--groups rest"),
+                ". If the labels are measurements, turn them into groups first. Otherwise pick or "
                 "merge classes, or say which patterns to consider: ",
                 option("patterns", "distinct"),
                 ", ",

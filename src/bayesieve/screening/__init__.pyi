@@ -1,5 +1,13 @@
 from .degenerate import check_range as check_range
 from .genes import view_genes as view_genes
+from .group_markers import (
+    CIRCULAR as CIRCULAR,
+    EACH as EACH,
+    REST as REST,
+    GroupMarkers as GroupMarkers,
+    GroupSelection as GroupSelection,
+)
+from .groups import screen_groups as screen_groups
 from .inputs import (
     SummarisedTable as SummarisedTable,
     check_model as check_model,

@@ -70,7 +70,7 @@ class CalibratedModel(Model):
         Factors that were taken out of the values, and what that adds to the variance factor of a mean difference;
         see :mod:`bayesieve.stats.factors`.
     held
-        Evidence of the data that the constants were taken from, for internal use.
+        Evidence of the data that the constants were taken from, for internal use; empty if it is to be held.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class CalibratedModel(Model):
                 model,
                 variance_weight=weight if model.variance_weight is None else model.variance_weight,
                 both_share=both if model.both_share is None else model.both_share,
-                held=held if model.nodes == QUICK else None,
+                held=held if model.nodes == QUICK or model.held is not None else None,
             )
         return model
 
@@ -213,6 +213,17 @@ class CalibratedModel(Model):
         (0.7, 8)
         """
         return replace(self, nodes=QUICK)
+
+    def holding(self) -> CalibratedModel:
+        """Return the model that holds the evidence from which it estimates constants, as it is needed again.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.CalibratedModel().holding().held
+        ()
+        """
+        return replace(self, held=())
 
     def evidences(self, statistics: Any) -> EffectEvidences:
         """Prepare the Bayes factors of patterns of classes.
@@ -305,7 +316,8 @@ def _weights(model: CalibratedModel, parts: Sequence[Any]) -> tuple[float, float
             return 0.0, 0.0, None
         if (part.counts.max(axis=-1) < 1).any():
             continue
-        each = EffectEvidences(replace(model, variance_weight=0.5, nodes=QUICK), part)
+        nodes = QUICK if model.held is None else model.nodes
+        each = EffectEvidences(replace(model, variance_weight=0.5, nodes=nodes, held=None), part)
         mean, ratio = each.kinds([(k,) for k in range(len(part.classes))])
         means, ratios = means + mean, ratios + ratio
         varies = part.centred_squares.sum(axis=0) > 0
@@ -375,7 +387,7 @@ class EffectEvidences(Evidences):
     def kinds(self, groups: Groups) -> tuple[FloatArray, FloatArray]:
         """Log Bayes factors of groups that differ in mean, and in variance."""
         model, moments = self._model, _grouped(self._moments, groups)
-        if model.held is not None and model.held[0] is moments:
+        if model.held and model.held[0] is moments:
             return model.held[1], model.held[2]
         counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
         total = counts[:, :1].sum(axis=0) if moments.count.ndim == 1 else counts.sum(axis=0)

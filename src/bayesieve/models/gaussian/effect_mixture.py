@@ -35,6 +35,8 @@ _LARGEST_EXPONENT = 300.0
 _LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
 EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
 QUICK = (0.7, 8)  # 1e-6, for permuted labels
+_FEW, _FEWER = (0.5, 20), (0.75, 12)  # as good where a narrow prior or many values make the integrand smooth
+_NARROW, _NARROWER, _MANY = 1.0, 0.4, 50.0  # effect sizes, and degrees of freedom of the smaller group times g
 _MOST_STEPS, _NEAR = 60, 1e-3  # of the search for a mode, and how near, in squared standard deviations
 
 
@@ -189,7 +191,11 @@ def variance_part(
     largest, total = -np.inf, 0.0
     p0, p1 = s0 / (s0 + s1), s1 / (s0 + s1)
     tilt, power = 0.5 * g * n0, 0.5 * g * (n0 + n1)  # g h(t) = tilt t - power log(p1 + p0 e^t)
+    many, whole = g * min(n0, n1) >= _MANY, (step, half)
     for k in range(omegas.shape[0]):
+        step, half = whole
+        if whole[1] > _FEW[1] and (many or omegas[k] <= _NARROW):
+            step, half = _FEWER if many or omegas[k] <= _NARROWER else _FEW
         precision = 1.0 / (omegas[k] * omegas[k])
         mode = theta * (g / variance) / (precision + g / variance)
         curvature = precision + g / variance

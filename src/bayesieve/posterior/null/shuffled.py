@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -105,7 +105,7 @@ class ShuffledLabels:
     def collect(
         cls,
         own: FloatArray,
-        shuffled: Sequence[FloatArray],
+        shuffled: Iterable[FloatArray],
         scheme: str = "samples",
         *,
         complete: bool = False,
@@ -113,15 +113,16 @@ class ShuffledLabels:
         least: float = 0.0,
     ) -> ShuffledLabels:
         """Reduce the evidence of every shuffle to what passes, and to how far features are reached."""
-        shuffled = [each[np.isfinite(each)] for each in shuffled]  # others are certain whatever the labels
         order, _, ties = _in_order(own)
         reaching = np.where(own == np.inf, 0.0, float(own.size))
         reaching[order] = 0.0
-        for each in shuffled:
-            reaching[order] += np.searchsorted(np.sort(-each), ties, side="right")
-        reaching[order] /= len(shuffled)
-        values = tuple(np.sort(each[each > least])[::-1].copy() for each in shuffled)
-        return cls(values, reaching, share_of(own, reaching), scheme, complete, by_feature, least)
+        values = []
+        for every in shuffled:
+            falling = np.sort(-every[np.isfinite(every)])  # others are certain whatever the labels
+            reaching[order] += np.searchsorted(falling, ties, side="right")
+            values.append(-falling[: np.searchsorted(falling, -least, side="left")])
+        reaching[order] /= len(values)
+        return cls(tuple(values), reaching, share_of(own, reaching), scheme, complete, by_feature, least)
 
     def __post_init__(self) -> None:
         for array in (*self.values, self.reaching, self.share, self.shares):
