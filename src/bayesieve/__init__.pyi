@@ -14,6 +14,8 @@ from . import (
 )
 from .data.genes import GeneMap as GeneMap
 from .data.matrix import LabelledMatrix as LabelledMatrix
+from .data.normalise import normalise as normalise, size_factors as size_factors
+from .data.transform import transform as transform
 from .enrichment.over_representation import enrich as enrich
 from .errors import (
     BayesieveError as BayesieveError,
@@ -100,7 +102,7 @@ from .sets.size_posterior import SizePosterior as SizePosterior, with_size_prior
 from .sets.size_prior import SizePrior as SizePrior
 from .stats import Moments as Moments
 from .stats.categories.category_counts import CategoryCounts as CategoryCounts
-from .stats.events.event_totals import EventTotals as EventTotals, size_factors as size_factors
+from .stats.events.event_totals import EventTotals as EventTotals
 from .stats.sites import (
     SiteStatistics as SiteStatistics,
     StatisticsSet as StatisticsSet,

@@ -47,8 +47,10 @@ SOURCE = (
     option("ignore", list[str] | None, None, INPUT, "Column to leave out; may be repeated.", metavar="COLUMN"),
     option("keep", list[str] | None, None, INPUT, "Screen this column though it seems to be about the samples.",
            metavar="COLUMN"),
-    option("transform", words("none", "log2", "log1p", "logit", "rank-normal"), "none", INPUT,
-           "Applied to every value; never guessed."),
+    option("normalise", str, "none", INPUT, "Divide samples by size factors first: total (to the median total; "
+           "total:10000 states it) or median-ratios.", metavar="NAME"),
+    option("transform", str, "none", INPUT, "Applied to every value, never guessed: log2, log1p, logit, clr or "
+           "clr:0.5, vst or vst:0.05, rank-normal.", metavar="NAME"),
     option("missing", words("raise", "omit"), "raise", INPUT, "Missing values: an error, or left out."),
     option("duplicates", words("number", "mean", "error"), "number", INPUT,
            "Features with the same id: GENE, GENE.2, ...; their mean; or an error."),

@@ -148,6 +148,11 @@ class ScreenInput:
         """How the values of a file were transformed; None of arrays, of which it is not known."""
         return getattr(self.table, "transform", None)
 
+    @property
+    def normalise(self) -> str:
+        """How the samples of a file were normalised."""
+        return getattr(self.table, "normalise", "none")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shufflable:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from bayesieve.data import TRANSFORMS
+from bayesieve.data import check_treatment, refuse_for_counts
 from bayesieve.models import Model
 from bayesieve.posterior import ESTIMATE, no_shuffles
 from bayesieve.screening import spec_text as read
@@ -19,7 +19,16 @@ from bayesieve.selection import CRITERIA, RULE_NUMBERS, Rule, make_rule
 from bayesieve.utils import OptionError, did_you_mean, option
 
 NAMED_PRIORS = ("calibrated", "jeffreys", "proper", "uniform")
-_GAUSSIAN_ONLY = ("prior_ratio", "resolution", "pairs", "transform", "block_model", "kinds", "effects")
+_GAUSSIAN_ONLY = (
+    "prior_ratio",
+    "resolution",
+    "pairs",
+    "normalise",
+    "transform",
+    "block_model",
+    "kinds",
+    "effects",
+)
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
@@ -48,8 +57,8 @@ class ScreenSpec:
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     na_values, missing
         Missing values, as for :func:`bayesieve.read_table`.
-    transform
-        What is done to every value.
+    normalise, transform
+        By what samples are divided, and what is done to every value.
     model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
         Likelihood by name, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
         probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features without variance.
@@ -71,7 +80,8 @@ class ScreenSpec:
     id_column: str | None = spec_field(None, read.text, to="read_table")
     ignore: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     keep: tuple[str, ...] = spec_field((), read.texts, to="read_table")
-    transform: str = spec_field("none", read.choice(*TRANSFORMS), to="read_table")
+    normalise: str = spec_field("none", read.text, to="read_table")
+    transform: str = spec_field("none", read.text, to="read_table")
     missing: str = spec_field("raise", read.choice("raise", "omit"), to="read_table")
     duplicates: str = spec_field("number", read.choice("number", "mean", "error"), to="read_table")
     na_values: tuple[str, ...] = spec_field((), read.texts, to="read_table")
@@ -120,6 +130,7 @@ class ScreenSpec:
         if path.startswith("-"):  # a file whose name begins like an option is none
             path = os.path.join(os.curdir, path)
         object.__setattr__(self, "table", path)
+        check_treatment(self.normalise, self.transform)
         self.make_rule()
         self._check_prior()
         self._check_model()
@@ -170,6 +181,11 @@ class ScreenSpec:
     def replace(self, **changes: Any) -> Self:
         """Return a specification with some options changed."""
         return dataclasses.replace(self, **changes)
+
+    @property
+    def treatment(self) -> str:
+        """What is done to values before they are screened, in one word."""
+        return check_treatment(self.normalise, self.transform)
 
     @property
     def has_prior_file(self) -> bool:
@@ -255,6 +271,8 @@ class ScreenSpec:
     def _check_model(self) -> None:
         """Raise if an option of one model was given with another."""
         named = option("model", self.model)
+        if self.normalise != "none" and self.model in ("poisson", "negative-binomial"):
+            raise refuse_for_counts(self.model)
         if self.levels is not None and self.model != "categorical":
             problem = f" names categories, but the model is {self.model}."
             raise OptionError(option("levels"), problem, hint=("Add ", option("model", "categorical"), "."))

@@ -7,7 +7,6 @@ from .correlations import (
 from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,
-    size_factors as size_factors,
     wide as wide,
 )
 from .factors import (

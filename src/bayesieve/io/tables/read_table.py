@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bayesieve.data import check_transform
+from bayesieve.data import check_treatment, refuse_for_counts
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
@@ -49,6 +49,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     pairs: str | None = None,
     exposures: str | None = None,
     model: Model | None = None,
+    normalise: str = "none",
     transform: str = "none",
     missing: str = "raise",
     duplicates: str = "number",
@@ -97,9 +98,13 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``labels``, or ``"total"``: its values added up, divided by the mean over the samples used.
     model
         The model whose statistics are to be summed; by default the Gaussian model's moments.
+    normalise
+        Before the transformation, samples are divided by size factors: ``"none"``, ``"total"`` (all samples get
+        the median total; ``"total:10000"`` states the total) or ``"median-ratios"``; see
+        :func:`bayesieve.normalise`. The table is read once more for it.
     transform
-        ``"none"``, ``"log2"``, ``"log1p"``, ``"logit"`` or ``"rank-normal"``; see
-        :func:`bayesieve.data.transform.apply_transform`.
+        ``"none"``, ``"log2"``, ``"log1p"``, ``"logit"``, ``"clr"`` (``"clr:0.5"``), ``"vst"`` (``"vst:0.05"``) or
+        ``"rank-normal"``; see :func:`bayesieve.data.transform.apply_transform`.
     missing
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
     duplicates
@@ -156,7 +161,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     >>> bs.screen(table, model=bs.GaussianModel.proper()).names
     ('TP53', 'KRAS')
     """
-    check_transform(transform)
+    check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
     if decimal not in (None, ".", ","):
@@ -165,6 +170,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
     model = _check_model(model, paired=pairs is not None, exposed=exposures is not None)
+    if model is not None and normalise != "none":
+        raise refuse_for_counts(type(model).__name__)
     wanted_map = None if wanted is None else ClassMap.parse(wanted)
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
@@ -181,7 +188,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             if duplicates == "mean":
                 table = averaged(table, model)
             return summarise(
-                Chunks(table, transform, options.memory, pairs is not None), Samples(labeller, found, extras),
+                Chunks(table, transform, options.memory, pairs is not None, normalise=normalise),
+                Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
                 keep=_bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
             )  # fmt: skip

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
+from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sum_chunks
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
 from bayesieve.io.tables.roles import check_distinct, ignore_option
 from bayesieve.io.tables.samples import Samples
+from bayesieve.io.tables.scales import sample_totals, with_scales
 from bayesieve.models import Model
 from bayesieve.stats import (
     SMALLEST_SQUARES,
@@ -80,6 +81,8 @@ class ReadRecord:
         Number of missing values.
     notes
         What else was found out.
+    normalised, stated
+        In words, how samples were normalised and what the transformation took from the data.
     """
 
     path: str
@@ -95,6 +98,8 @@ class ReadRecord:
     ids_in: str = ""
     n_missing: int = 0
     notes: tuple[Message, ...] = ()
+    normalised: str = ""
+    stated: str = ""
 
     def messages(self) -> list[Message]:
         """Return sentences about shape, orientation and what was left out."""
@@ -120,7 +125,7 @@ class ReadRecord:
     def _shape(self) -> str:
         return (
             f"{self.path}: {self.form}, samples in {self.samples_in}; {self.n_samples:,} samples x "
-            f"{plural(self.n_features, 'feature')}, transform {self.transform}."
+            f"{plural(self.n_features, 'feature')}, {self.normalised}transform {self.transform}{self.stated}."
         )
 
 
@@ -175,6 +180,11 @@ class Summary:
         return self.chunks.transform
 
     @property
+    def normalise(self) -> str:
+        """How samples were normalised before."""
+        return self.chunks.normalise
+
+    @property
     def moments(self) -> Moments:
         """The statistics of the Gaussian model."""
         moments = as_moments(self.statistics)
@@ -212,6 +222,9 @@ class Summary:
             labels_in_order="" if labeller.in_order is None else labeller.source, label_file=labeller.source,
             unmatched=tuple(name for name in known if name not in labeller.matched), ids_in=labeller.ids_in,
             n_missing=self.missing.total, notes=(*self._matched(), *table.notes),
+            normalised=f"normalised by {self.normalise}, " if self.normalise != "none" else "",
+            stated="" if self.chunks.scales.dispersion is None
+            else f" (dispersion {self.chunks.scales.dispersion:.3g})",
         )  # fmt: skip
 
     def _matched(self) -> Iterator[Message]:
@@ -313,6 +326,7 @@ def summarise(
     path, absent = chunks.table.path, Missing()
     if by_total:
         samples.totals = sample_totals(chunks, samples.restart())
+    chunks = with_scales(chunks, samples)
     look = Look()
     looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
     sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
