@@ -97,10 +97,9 @@ def test_files_of_all_forms_give_the_values_of_arrays(files, form, normalise, tr
     values = by_hand(normalise)
     if transform == "vst":
         factors = bs.size_factors(COUNTS, "median-ratios")
-        found = (values.var(axis=0, ddof=1) - values.mean(axis=0) * np.mean(1 / factors)) / values.mean(
-            axis=0
-        ) ** 2
-        wanted = bs.transform(values, f"vst:{np.median(found[values.mean(axis=0) >= 1])!r}")
+        mean, variance = values.mean(axis=0), values.var(axis=0, ddof=1)
+        found = (variance - mean * np.mean(1 / factors)) / mean**2
+        wanted = bs.transform(values, f"vst:{float(np.median(found[mean >= 1]))!r}")
     else:
         wanted = bs.transform(values, transform)
     tables = [read(files, form, normalise=normalise, transform=transform, memory=m) for m in (None, 4000)]
