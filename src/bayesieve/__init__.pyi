@@ -51,6 +51,7 @@ from .models import (
 from .models.categorical import CategoricalModel as CategoricalModel
 from .models.counts.negative_binomial import NegativeBinomialModel as NegativeBinomialModel
 from .models.counts.poisson import PoissonModel as PoissonModel
+from .models.mixed import MixedModel as MixedModel
 from .models.patterns import Patterns as Patterns
 from .posterior import (
     CountDistribution as CountDistribution,

@@ -75,8 +75,10 @@ BLOCKS = option("blocks", str | None, None, COMPARED,
                 "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file).", "-b",
                 metavar="COLUMN")
 DESIGN = (
-    option("model", words("gaussian", "categorical", "poisson", "negative-binomial"), "gaussian", COMPARED,
-           "Of the values: measurements, categories or counts."),
+    option("model", words("gaussian", "categorical", "poisson", "negative-binomial", "auto"), "gaussian", COMPARED,
+           "Of the values: measurements, categories or counts; auto: of each feature its own."),
+    option("likelihoods", str | None, None, COMPARED, 'For auto, where it is wrong: "age=measurement; '
+           'grade=category; visits=count".', metavar="NAME=KIND"),
     option("levels", str | None, None, COMPARED, 'Categories all features can have: "0,1,2".', metavar="LEVELS"),
     option("patterns", str, "any", COMPARED, 'Three or more classes: any, distinct, one-versus-rest, or given '
            'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),

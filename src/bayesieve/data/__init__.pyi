@@ -41,6 +41,17 @@ from .matrix import (
     check_names as check_names,
     is_sparse as is_sparse,
 )
+from .mixed import (
+    CATEGORY as CATEGORY,
+    COUNT as COUNT,
+    KINDS as KINDS,
+    MEASUREMENT as MEASUREMENT,
+    NONE as NONE,
+    MixedMatrix as MixedMatrix,
+    kind_of as kind_of,
+    labelled_mixture as labelled_mixture,
+    mixture as mixture,
+)
 from .normalise import (
     LogRatios as LogRatios,
     NamedNumber as NamedNumber,

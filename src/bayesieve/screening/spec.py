@@ -59,8 +59,8 @@ class ScreenSpec:
         Missing values, as for :func:`bayesieve.read_table`.
     normalise, transform
         By what samples are divided, and what is done to every value.
-    model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
-        Likelihood by name, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
+    model, likelihoods, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
+        Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
         probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features without variance.
     blocks, block_model, pairs, exposures, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
@@ -91,7 +91,8 @@ class ScreenSpec:
     skip_rows: int = spec_field(0, read.whole(0), to="read_table")
     layer: str | None = spec_field(None, read.text, to="read_table")
     modality: str | None = spec_field(None, read.text, to="read_table")
-    model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial"))
+    model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial", "auto"))
+    likelihoods: str | None = spec_field(None, read.joined("; "))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")
     blocks: str | None = spec_field(None, read.text, to="read_table")
@@ -276,9 +277,13 @@ class ScreenSpec:
         if self.levels is not None and self.model != "categorical":
             problem = f" names categories, but the model is {self.model}."
             raise OptionError(option("levels"), problem, hint=("Add ", option("model", "categorical"), "."))
+        if self.likelihoods is not None and self.model != "auto":
+            problem = " says of which kind features are, which "
+            raise OptionError(option("likelihoods"), problem, option("model", "auto"), " asks.", hint="Add it.")
         if self.model == "gaussian":
             return
-        known = ("jeffreys", "uniform") if self.model == "categorical" else ("jeffreys",)
+        read.kinds_of(self.likelihoods)
+        known = {"categorical": ("jeffreys", "uniform"), "auto": ("calibrated",)}.get(self.model, ("jeffreys",))
         if self.prior not in ("calibrated", *known):
             problem = f" has its own prior: {' or '.join(known)}."
             raise OptionError(named, problem, hint=("Leave ", option("prior"), " out."))

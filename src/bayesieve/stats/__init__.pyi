@@ -15,6 +15,7 @@ from .factors import (
     fit_factors as fit_factors,
     number_of_factors as number_of_factors,
 )
+from .mixed import MixedStatistics as MixedStatistics, places_within as places_within
 from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
 from .moments.checks import check_resolution as check_resolution, check_same_features as check_same_features
 from .moments.kernels import merge as merge

@@ -14,6 +14,7 @@ from bayesieve.io.tables.columns import Columns, is_reference, read_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, find_match
 from bayesieve.io.tables.metadata import find_metadata
+from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
 from bayesieve.io.tables.roles import asks_for_labels, describe_candidates
@@ -23,7 +24,7 @@ from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, Sampl
 from bayesieve.io.text.files import plain_suffix
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
-from bayesieve.models import Model
+from bayesieve.models import MixedModel, Model
 from bayesieve.utils import (
     DataWarning,
     LabelError,
@@ -48,7 +49,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     blocks: str | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
-    model: Model | None = None,
+    model: Model | str | None = None,
     normalise: str = "none",
     transform: str = "none",
     missing: str = "raise",
@@ -97,7 +98,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         For models of counts: a positive number per sample (library size, time at risk), in the two forms of
         ``labels``, or ``"total"``: its values added up, divided by the mean over the samples used.
     model
-        The model whose statistics are to be summed; by default the Gaussian model's moments.
+        The model whose statistics are to be summed; by default the Gaussian model's moments. ``"auto"`` reads
+        columns of numbers and of text and gives each the likelihood of its kind (:class:`MixedModel`); the table is
+        held in memory.
     normalise
         Before the transformation, samples are divided by size factors: ``"none"``, ``"total"`` (all samples get
         the median total; ``"total:10000"`` states the total) or ``"median-ratios"``; see
@@ -161,6 +164,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     >>> bs.screen(table, model=bs.GaussianModel.proper()).names
     ('TP53', 'KRAS')
     """
+    given = {name: value for name, value in locals().items() if name not in ("path", "model", "keep_values")}
+    if model == "auto" or isinstance(model, MixedModel):
+        chosen = MixedModel() if isinstance(model, str) else model
+        return read_mixed(path, chosen, given, read_table)
     check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
@@ -223,10 +230,10 @@ def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
     return memory // 2 if stated else min(memory // 2, _MOST_KEPT)
 
 
-def _check_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:
+def _check_model(model: Model | str | None, *, paired: bool, exposed: bool) -> Model | None:
     """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
     if model is not None and not isinstance(model, Model):
-        raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), not {model!r}.")
+        raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), or 'auto', not {model!r}.")
     gaussian = model is None or model.supports("moments")
     if paired and not gaussian:
         raise OptionError(
