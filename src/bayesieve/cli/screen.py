@@ -323,7 +323,7 @@ _NUMBERS = (
     ("log_odds_pooled", "pooled", 9, ".2f"),
     ("least_log_odds", "least", 9, ".2f"),
 )
-_WORDS = (("kind", "kind"), ("pattern", "pattern"))
+_WORDS = (("kind", "kind"), ("pattern", "pattern"), ("likelihood", "likelihood"))
 Shown = tuple[str, str, Callable[[int], str]]
 
 
@@ -351,4 +351,4 @@ def _columns(selection: Selection) -> list[Shown]:
 
 
 def _number(values: Any, form: str) -> Callable[[int], str]:
-    return lambda i: f"{values[i]:{form}}"
+    return lambda i: "" if np.isnan(values[i]) else f"{values[i]:{form}}"

@@ -71,11 +71,17 @@ def labelled_mixture(
         Kinds that are known better, by the name of the feature.
     """
     columns, names = _columns(X)
-    return mixture(columns, names if feature_names is None else list(feature_names), aligned(X, y), classes, likelihoods)
+    return mixture(
+        columns, names if feature_names is None else list(feature_names), aligned(X, y), classes, likelihoods
+    )
 
 
 def mixture(
-    columns: Sequence[Any], names: Sequence[str] | None, y: Any, classes: Any, likelihoods: Mapping[str, str] | None
+    columns: Sequence[Any],
+    names: Sequence[str] | None,
+    y: Any,
+    classes: Any,
+    likelihoods: Mapping[str, str] | None,
 ) -> MixedMatrix:
     """Put columns of numbers (float arrays) and of anything else (lists) together."""
     n_samples = len(columns[0]) if columns else 0
@@ -182,5 +188,3 @@ def _of_objects(values: list[Any]) -> Any:
 def count_kinds(kinds: npt.NDArray[np.int8]) -> IntArray:
     """Return how many features there are of each kind."""
     return np.bincount(kinds, minlength=len(KINDS))
-
-

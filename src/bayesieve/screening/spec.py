@@ -60,8 +60,9 @@ class ScreenSpec:
     normalise, transform
         By what samples are divided, and what is done to every value.
     model, likelihoods, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
-        Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
-        probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features without variance.
+        Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the
+        paper's L, prior probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features
+        without variance.
     blocks, block_model, pairs, exposures, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
     gene_map, collapse, unmapped
@@ -91,7 +92,9 @@ class ScreenSpec:
     skip_rows: int = spec_field(0, read.whole(0), to="read_table")
     layer: str | None = spec_field(None, read.text, to="read_table")
     modality: str | None = spec_field(None, read.text, to="read_table")
-    model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial", "auto"))
+    model: str = spec_field(
+        "gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial", "auto")
+    )
     likelihoods: str | None = spec_field(None, read.joined("; "))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")

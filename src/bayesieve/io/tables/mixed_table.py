@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import Block, LabelledMatrix, MixedMatrix, in_blocks, is_sparse, mixture
+from bayesieve.data import NONE, Block, LabelledMatrix, MixedMatrix, in_blocks, is_sparse, mixture
 from bayesieve.io.tables.summary import ReadRecord, Summary
 from bayesieve.models import CategoricalModel, MixedModel
 from bayesieve.stats import MixedStatistics, split_blocks
-from bayesieve.utils import DataError, DataWarning, IntArray, LabelError, OptionError, Wording, option
+from bayesieve.utils import DataError, DataWarning, FileError, IntArray, LabelError, OptionError, Wording, option
 
 _REFUSED = ("pairs", "exposures")
-_TEXTS, _ROWS = "not numeric", "rows without numbers"
+_TEXTS = "not numeric"
 
 
 @dataclass(slots=True)
@@ -91,7 +91,8 @@ class MixedTable:
             names = tuple(name for name in group.names if name not in mine)
             if names or not group.names:
                 kept.append(replace(group, names=names, n=len(names) or group.n))
-        return replace(found, n_features=len(self.feature_names), left_out=tuple(kept))
+        absent = np.isnan(self.matrix.values[:, self.matrix.kinds != NONE]).sum()
+        return replace(found, n_features=len(self.feature_names), left_out=tuple(kept), n_missing=int(absent))
 
     def blocks(self, which: IntArray) -> Iterator[Block]:
         """Yield the values of some features; of categories their codes."""
@@ -140,7 +141,7 @@ def _numbers(path: Any, options: Mapping[str, Any], read: Callable[..., Summary]
         warnings.filterwarnings("ignore", message=".*to describe the samples", category=DataWarning)
         try:
             return read(path, **options, keep_values=True)
-        except DataError as error:
+        except FileError as error:
             if error.message.kind != "no-numbers":
                 raise
             return None
@@ -166,9 +167,7 @@ def _texts(
     return found
 
 
-def _together(
-    held: list[Summary], model: MixedModel, path: str, options: Mapping[str, Any]
-) -> MixedTable:
+def _together(held: list[Summary], model: MixedModel, path: str, options: Mapping[str, Any]) -> MixedTable:
     columns: list[Any] = []
     names: list[str] = []
     strata: tuple[str, ...] | None = None

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from bayesieve.data import check_treatment, refuse_for_counts
 from bayesieve.io.tables.chunks import Chunks
@@ -99,8 +100,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``labels``, or ``"total"``: its values added up, divided by the mean over the samples used.
     model
         The model whose statistics are to be summed; by default the Gaussian model's moments. ``"auto"`` reads
-        columns of numbers and of text and gives each the likelihood of its kind (:class:`MixedModel`); the table is
-        held in memory.
+        columns of numbers and of text and gives each the likelihood of its kind (:class:`MixedModel`); such a
+        table is held in memory.
     normalise
         Before the transformation, samples are divided by size factors: ``"none"``, ``"total"`` (all samples get
         the median total; ``"total:10000"`` states the total) or ``"median-ratios"``; see
@@ -167,7 +168,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     given = {name: value for name, value in locals().items() if name not in ("path", "model", "keep_values")}
     if model == "auto" or isinstance(model, MixedModel):
         chosen = MixedModel() if isinstance(model, str) else model
-        return read_mixed(path, chosen, given, read_table)
+        return cast("Summary", read_mixed(path, chosen, given, read_table))  # offers what a screen asks for
     check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
@@ -233,7 +234,9 @@ def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
 def _check_model(model: Model | str | None, *, paired: bool, exposed: bool) -> Model | None:
     """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
     if model is not None and not isinstance(model, Model):
-        raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), or 'auto', not {model!r}.")
+        raise OptionError(
+            f"model must be a Model, for example bs.GaussianModel.jeffreys(), or 'auto', not {model!r}."
+        )
     gaussian = model is None or model.supports("moments")
     if paired and not gaussian:
         raise OptionError(
