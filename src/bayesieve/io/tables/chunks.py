@@ -161,6 +161,13 @@ class Chunks:
     raw: bool = False
 
     @property
+    def treated(self) -> str:
+        """Say what is done to values, and what was taken from the data for it."""
+        first = "" if self.normalise == "none" else f"normalised by {self.normalise}, "
+        found = self.scales.dispersion
+        return f"{first}transform {self.transform}{'' if found is None else f' (dispersion {found:.3g})'}"
+
+    @property
     def whole_features(self) -> bool:
         """Whether a chunk holds all samples of its features (else all features of its samples)."""
         return isinstance(self.table, FeatureTable) or self.paired or self.transform in NEEDS_ALL_SAMPLES

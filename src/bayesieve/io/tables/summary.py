@@ -81,8 +81,8 @@ class ReadRecord:
         Number of missing values.
     notes
         What else was found out.
-    normalised, stated
-        In words, how samples were normalised and what the transformation took from the data.
+    treated
+        In words, what was done to values, with what was taken from the data for it.
     """
 
     path: str
@@ -98,8 +98,7 @@ class ReadRecord:
     ids_in: str = ""
     n_missing: int = 0
     notes: tuple[Message, ...] = ()
-    normalised: str = ""
-    stated: str = ""
+    treated: str = ""
 
     def messages(self) -> list[Message]:
         """Return sentences about shape, orientation and what was left out."""
@@ -125,7 +124,7 @@ class ReadRecord:
     def _shape(self) -> str:
         return (
             f"{self.path}: {self.form}, samples in {self.samples_in}; {self.n_samples:,} samples x "
-            f"{plural(self.n_features, 'feature')}, {self.normalised}transform {self.transform}{self.stated}."
+            f"{plural(self.n_features, 'feature')}, {self.treated or f'transform {self.transform}'}."
         )
 
 
@@ -222,9 +221,7 @@ class Summary:
             labels_in_order="" if labeller.in_order is None else labeller.source, label_file=labeller.source,
             unmatched=tuple(name for name in known if name not in labeller.matched), ids_in=labeller.ids_in,
             n_missing=self.missing.total, notes=(*self._matched(), *table.notes),
-            normalised=f"normalised by {self.normalise}, " if self.normalise != "none" else "",
-            stated="" if self.chunks.scales.dispersion is None
-            else f" (dispersion {self.chunks.scales.dispersion:.3g})",
+            treated=self.chunks.treated,
         )  # fmt: skip
 
     def _matched(self) -> Iterator[Message]:
