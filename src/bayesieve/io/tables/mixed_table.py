@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import NONE, Block, LabelledMatrix, MixedMatrix, in_blocks, is_sparse, mixture
+from bayesieve.data import NONE, Block, LabelledMatrix, MixedMatrix, in_blocks, is_sparse, kind_of, mixture
 from bayesieve.io.tables.summary import ReadRecord, Summary
 from bayesieve.models import CategoricalModel, MixedModel
 from bayesieve.stats import MixedStatistics, split_blocks
@@ -88,9 +88,11 @@ class MixedTable:
         found, mine = self.source.record, set(self.feature_names)
         kept = []
         for group in found.left_out:
+            texts = group.reason == f", {_TEXTS}"
             names = tuple(name for name in group.names if name not in mine)
             if names or not group.names:
-                kept.append(replace(group, names=names, n=len(names) or group.n))
+                why = ", ids, dates or comments" if texts else group.reason
+                kept.append(replace(group, names=names, n=len(names) or group.n, reason=why))
         absent = np.isnan(self.matrix.values[:, self.matrix.kinds != NONE]).sum()
         return replace(found, n_features=len(self.feature_names), left_out=tuple(kept), n_missing=int(absent))
 
@@ -161,10 +163,15 @@ def _texts(
         gone = tuple(dict.fromkeys((*gone, *known)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
-        found: Summary = read(
-            path, **{**options, "ignore": gone}, model=CategoricalModel(levels=None), keep_values=True
-        )
-    return found
+        try:
+            return read(path, **{**options, "ignore": gone}, model=CategoricalModel(), keep_values=True)
+        except DataError as error:
+            if error.message.kind != "too-many-levels":
+                raise
+            ids: list[str] = error.message.numbers["names"]
+    if numbers is not None and set(ids) >= set(numbers.chunks.table.left_out[_TEXTS]):
+        return None
+    return _texts(path, {**options, "ignore": (*options["ignore"], *ids)}, read, numbers)
 
 
 def _together(held: list[Summary], model: MixedModel, path: str, options: Mapping[str, Any]) -> MixedTable:
@@ -198,6 +205,12 @@ def _together(held: list[Summary], model: MixedModel, path: str, options: Mappin
             words = [*matrix.levels, None]
             columns += [[words[code] for code in column] for column in values.T.tolist()]
     assert first is not None
+    kept = [
+        k for k, column in enumerate(columns) if names[k] in (model.likelihoods or {}) or kind_of(column) != NONE
+    ]
+    if not kept:
+        raise DataError(f"{path} has no column that could be a feature: all look like ids, dates or comments.")
+    columns, names = [columns[k] for k in kept], [names[k] for k in kept]
     labels = [first.labels.classes[code] for code in first.labels.codes.tolist()]
     made = mixture(columns, names, labels, first.labels.classes, model.likelihoods)
     joint = made if strata is None else in_blocks(made, list(strata))

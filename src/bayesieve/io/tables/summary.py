@@ -402,6 +402,8 @@ def _check_levels(path: str, counts: Any, features: list[str]) -> None:
             f"{features[int(odd[0])]!r} with {int(several[odd[0]]):,}: they look like names or measurements, not "
             "categories.",
             hint=("Leave them out: ", ignore_option(features[int(odd[0])]), "."),
+            kind="too-many-levels",
+            numbers={"names": [features[k] for k in odd.tolist()]},
         )
 
 
