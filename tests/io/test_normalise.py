@@ -90,9 +90,14 @@ def test_normalised_values_are_those_by_hand(how):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("normalise", "transform"),
-    [("total", "log1p"), ("total:10000", "log1p"), ("median-ratios", "none"), ("median-ratios", "vst"),
-     ("total", "clr:0.5"), ("none", "clr:0.5"), ("none", "vst:0.1"), ("total", "rank-normal")],
-)  # fmt: skip
+    [
+        ("total", "log1p"),
+        ("median-ratios", "vst"),
+        ("total", "clr:0.5"),
+        ("none", "vst:0.1"),
+        ("total:10000", "rank-normal"),
+    ],
+)
 def test_files_of_all_forms_give_the_values_of_arrays(files, form, normalise, transform):
     values = by_hand(normalise)
     if transform == "vst":
@@ -204,7 +209,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("form", ["rows.csv", "columns.tsv", "csr.h5ad"])
+@pytest.mark.parametrize("form", ["columns.tsv", "csr.h5ad"])
 @pytest.mark.parametrize("case", WRONG)
 def test_what_cannot_be_is_refused(files, form, case):
     options, error, words = WRONG[case]

@@ -99,10 +99,11 @@ def check_totals_of_samples(totals: FloatArray, names: Sequence[str] = (), path:
         return
     shown = [names[i] if names else str(i) for i in bad.tolist()]
     who = list_names(shown, _MOST_SHOWN, quote=bool(names))
+    where, cure = (f"{path}: ", ": a sample without a label is not used") if path else ("", "")
     raise DataError(
-        f"{path}{': ' if path else ''}{bad.size} of {totals.size} samples have no total above 0 (no event at all, "
-        f"or a value that is missing, infinite or negative): sample {who}; the first adds up to "
-        f"{totals[bad[0]]:g}. Leave these samples out, or give exposures of your own.",
+        f"{where}{bad.size} of {totals.size} samples have no total above 0 (no event at all, or a value that is "
+        f"missing, infinite or negative): sample {who}; the first adds up to {totals[bad[0]]:g}. Leave these "
+        f"samples out{cure or ', or give exposures of your own'}.",
         kind="no-total",
     )
 

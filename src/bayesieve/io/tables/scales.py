@@ -59,21 +59,15 @@ def sample_totals(chunks: Chunks, samples: Samples) -> FloatArray:
     return totals / totals.mean() if totals.size else totals
 
 
-def _raw(chunks: Chunks, *, whole_features: bool = False) -> Chunks:
+def _raw(chunks: Chunks) -> Chunks:
     """Values as they are in the file, but for size factors that are known."""
-    return replace(
-        chunks, transform="rank-normal" if whole_features else "none", look=None, raw=True, normalise="none"
-    )
+    return replace(chunks, transform="none", look=None, raw=True, normalise="none")
 
 
 def _factors(chunks: Chunks, samples: Samples) -> FloatArray:
     path, wanted = chunks.table.path, check_normalise(chunks.normalise)
     if wanted.name == "median-ratios":
-        ratios = LogRatios()
-        for chunk in _raw(chunks, whole_features=True).walk(samples.restart(), Missing()):
-            _check_counts(chunk, path)
-            ratios.add(chunk.values)
-        return ratios.factors(path)
+        return _ratios(_raw(chunks), samples).factors(path)
     absent = Missing()
 
     def checked(chunk: Chunk) -> Any:
@@ -97,6 +91,35 @@ def _factors(chunks: Chunks, samples: Samples) -> FloatArray:
         )
     check_totals_of_samples(totals, names, path)
     return total_factors(totals, wanted.number)
+
+
+def _ratios(raw: Chunks, samples: Samples) -> LogRatios:
+    """Log ratios of the features that are above 0 in every sample."""
+    path, ratios = raw.table.path, LogRatios()
+    full: Any = True  # features above 0 so far, where chunks hold some samples of all features
+    for chunk in raw.walk(samples.restart(), Missing()):
+        _check_counts(chunk, path)
+        if raw.whole_features:
+            ratios.add(chunk.values)
+        else:
+            full = full & _above_zero(chunk.values)
+    if raw.whole_features or full is True:
+        return ratios
+    places, kept = np.flatnonzero(full), []
+    if places.size:
+        for chunk in raw.walk(samples.restart(), Missing()):
+            part = chunk.values[:, places]
+            kept.append(np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64))
+        ratios.add(np.concatenate(kept))
+    ratios.n_features = full.size
+    return ratios
+
+
+def _above_zero(values: Any) -> Any:
+    """Tell which features are above 0 in all these samples."""
+    if is_sparse(values):
+        return np.asarray((values > 0).sum(axis=0)).ravel() == values.shape[0]
+    return (values > 0).all(axis=0)
 
 
 def _check_counts(chunk: Chunk, path: str) -> None:
