@@ -163,7 +163,8 @@ class MixedModel(Model):
         --------
         >>> import bayesieve as bs
         >>> model = bs.MixedModel()
-        >>> model.flag(model.summarise(model.matrix([[0.5], [1.5]], ["a", "b"])))[1].tolist()
+        >>> found = model.summarise(model.matrix([["red"], ["blue"]], ["a", "b"]))
+        >>> model.flag(found)[1].tolist()
         [False]
         """
         flags = np.zeros(statistics.n_features, np.int8)
@@ -203,9 +204,12 @@ class MixedModel(Model):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import bayesieve as bs
-        >>> bs.MixedModel().merge  # doctest: +ELLIPSIS
-        <bound method MixedModel.merge of ...
+        >>> bs.MixedModel().statistic(np.zeros((2, 1)))
+        Traceback (most recent call last):
+        ...
+        bayesieve.errors.DataError: A mixed model sums whole tables, not groups: MixedModel.summarise.
         """
         raise DataError("A mixed model sums whole tables, not groups: MixedModel.summarise.")
 
