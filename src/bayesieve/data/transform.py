@@ -107,8 +107,8 @@ def transform(X: Any, name: str) -> Any:
     >>> counts = [[10, 0, 4], [35, 2, 3], [12, 1, 2]]
     >>> bs.transform(bs.normalise(counts, "total"), "log1p").round(2).tolist()
     [[2.46, 0.0, 1.67], [2.65, 0.56, 0.75], [2.56, 0.69, 1.1]]
-    >>> bs.transform(counts, "clr:0.5").sum(axis=1).round(9).tolist()
-    [0.0, 0.0, 0.0]
+    >>> bs.transform([[1.0, 100.0]], "clr").round(3).tolist()
+    [[-2.303, 2.303]]
     """
     values, _ = as_values(X)
     return apply_transform(name, values, lambda i, j: f"sample {i}, feature {j}")
