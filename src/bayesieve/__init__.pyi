@@ -16,6 +16,8 @@ from . import (
 from .data.aggregate import aggregate as aggregate
 from .data.genes import GeneMap as GeneMap
 from .data.matrix import LabelledMatrix as LabelledMatrix
+from .data.normalise import normalise as normalise, size_factors as size_factors
+from .data.transform import transform as transform
 from .enrichment.over_representation import enrich as enrich
 from .errors import (
     BayesieveError as BayesieveError,
@@ -53,6 +55,7 @@ from .models import (
 from .models.categorical import CategoricalModel as CategoricalModel
 from .models.counts.negative_binomial import NegativeBinomialModel as NegativeBinomialModel
 from .models.counts.poisson import PoissonModel as PoissonModel
+from .models.mixed import MixedModel as MixedModel
 from .models.patterns import Patterns as Patterns
 from .posterior import (
     CountDistribution as CountDistribution,
@@ -106,7 +109,7 @@ from .sets.size_posterior import SizePosterior as SizePosterior, with_size_prior
 from .sets.size_prior import SizePrior as SizePrior
 from .stats import Moments as Moments
 from .stats.categories.category_counts import CategoryCounts as CategoryCounts
-from .stats.events.event_totals import EventTotals as EventTotals, size_factors as size_factors
+from .stats.events.event_totals import EventTotals as EventTotals
 from .stats.foreign import (
     aggregated_statistics as aggregated_statistics,
     tidy_statistics as tidy_statistics,

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from bayesieve.data import LabelledMatrix
+from bayesieve.data import LabelledMatrix, size_factors
 from bayesieve.errors import DataError, LabelError, MissingValueError, OptionError
-from bayesieve.stats import EventTotals, size_factors
+from bayesieve.stats import EventTotals
 
 Y = np.array(["b", "a", "c", "a", "b", "a", "b", "c", "a", "a", "b"])
 

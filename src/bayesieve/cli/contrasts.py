@@ -52,10 +52,11 @@ from bayesieve.utils import (
     replacing,
 )
 
-_OF_ONE_TABLE = ("classes", "report", "report_pairs", "manifest")
+_OF_ONE_TABLE = ("classes", "report", "report_pairs", "manifest", "groups", "aggregate", "likelihoods")
 _FIRST = ("logFC", "log_odds", "probability", "local_fdr", "expected_fdr", "selected")
 _NAMES = {"probability": "posterior"}
-_LOG2 = {"log2": 1.0, "ln": math.log2(math.e), "log10": math.log2(10.0)}  # units of a log2 fold change
+_NATURAL = math.log2(math.e)
+_LOG2 = {"log2": 1.0, "ln": _NATURAL, "log1p": _NATURAL, "log10": math.log2(10.0)}  # units of a log2 fold change
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
 _SUMMARY = "bayesieve.contrasts"
 
@@ -130,6 +131,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
             flag = f"--{name.replace('_', '-')}"
             why = "the levels stand in the contrasts" if name == "classes" else "it is about one comparison"
             raise OptionError(f"{flag} does not go with --contrasts: {why}. Leave it out.")
+    if options.get("model") == "auto":
+        raise OptionError("--model auto does not go with --contrasts: name the model of all features.")
     if options.get("out") is None:
         raise OptionError("--contrasts writes a table for each contrast. Name their folder with --out FOLDER.")
 
@@ -185,7 +188,7 @@ def _read(work: _Run, contrasts: tuple[Contrast, ...]) -> ContrastTables:
         )  # fmt: skip
 
 
-_NOT_READ = ("labels", "classes")
+_NOT_READ = ("labels", "classes", "aggregate")
 
 
 def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> None:

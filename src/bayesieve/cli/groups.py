@@ -47,7 +47,9 @@ def wants_groups(source: Input, run: RunOptions, options: Mapping[str, Any]) -> 
     many = len(source.class_counts) > MOST_CLASSES and not _foreign(source.spec, run)
     many = many and not _measured(list(source.class_counts))
     if options.get("log_scale") is not None and not many:
-        raise OptionError("--log-scale is for the fold changes of groups. Add --groups rest.", kind="options")
+        raise OptionError(
+            "--log-scale is for fold changes of groups and contrasts. Add --groups rest.", kind="options"
+        )
     return many
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesieve.cli.console import Talk
+from bayesieve.data import split_treatment
 from bayesieve.io import ClassMap, check_table, is_statistics_file, read_statistics, read_table
 from bayesieve.screening import RunRecord, ScreenSpec, SiteView, view_genes
 from bayesieve.utils import DataWarning, LabelError, Message, OptionError, option, plural, warn
@@ -129,7 +130,7 @@ def read_input(
     ids_in = ["ignore"] if summary.record.samples_in == "columns" else []
     ids_in += ["classes"] if summary.labels_are_ids else []
     record = RunRecord(
-        spec=spec, class_counts=summary.class_counts, label_map=summary.label_map, transform=spec.transform,
+        spec=spec, class_counts=summary.class_counts, label_map=summary.label_map, transform=spec.treatment,
         described=tuple(summary.record.messages()), ids_in=tuple(ids_in),
     )  # fmt: skip
     return Input(record, summary, summary.statistics.classes, summary.feature_names, model)
@@ -267,7 +268,7 @@ def _check_for_statistics(spec: ScreenSpec, transform: str) -> None:
                 f"{path} is a statistics file, to which ", option(name), " does not apply: labels and values were "
                 "fixed when it was written. Leave the option out.",
             )  # fmt: skip
-    if spec.transform not in ("none", transform):
+    if spec.transform not in ("none", transform, split_treatment(transform)[1]):
         raise OptionError(
             f"{path} holds statistics of values with transform {transform}; they cannot be transformed again. "
             "Leave ", option("transform"), " out.",

@@ -47,8 +47,10 @@ SOURCE = (
     option("ignore", list[str] | None, None, INPUT, "Column to leave out; may be repeated.", metavar="COLUMN"),
     option("keep", list[str] | None, None, INPUT, "Screen this column though it seems to be about the samples.",
            metavar="COLUMN"),
-    option("transform", words("none", "log2", "log1p", "logit", "rank-normal"), "none", INPUT,
-           "Applied to every value; never guessed."),
+    option("normalise", str, "none", INPUT, "Divide samples by size factors first: total (to the median total; "
+           "total:10000 states it) or median-ratios.", metavar="NAME"),
+    option("transform", str, "none", INPUT, "Applied to every value, never guessed: log2, log1p, logit, clr or "
+           "clr:0.5, vst or vst:0.05, rank-normal.", metavar="NAME"),
     option("missing", words("raise", "omit"), "raise", INPUT, "Missing values: an error, or left out."),
     option("duplicates", words("number", "mean", "strongest", "error"), "number", INPUT, "Features with the same "
            "id: number them (GENE, GENE.2, ...), their mean, the strongest (so in every shuffle), or an error."),
@@ -73,8 +75,10 @@ BLOCKS = option("blocks", str | None, None, COMPARED,
                 "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file).", "-b",
                 metavar="COLUMN")
 DESIGN = (
-    option("model", words("gaussian", "categorical", "poisson", "negative-binomial"), "gaussian", COMPARED,
-           "Of the values: measurements, categories or counts."),
+    option("model", words("gaussian", "categorical", "poisson", "negative-binomial", "auto"), "gaussian", COMPARED,
+           "Of the values: measurements, categories or counts; auto: of each feature its own."),
+    option("likelihoods", str | None, None, COMPARED, 'For auto, where it is wrong: "age=measurement; '
+           'grade=category; visits=count".', metavar="NAME=KIND"),
     option("levels", str | None, None, COMPARED, 'Categories all features can have: "0,1,2".', metavar="LEVELS"),
     option("patterns", str, "any", COMPARED, 'Three or more classes: any, distinct, one-versus-rest, or given '
            'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),
@@ -101,7 +105,7 @@ GROUPS = (
            "other class, or against the class named; by itself for more than 8 classes.",
            metavar="rest|each|NAME"),
     option("log_scale", words("log1p", "log2", "ln", "log10") | None, None, COMPARED,
-           "With --groups: values are such logarithms already; adds log2 fold changes."),
+           "With --groups and --contrasts: values are such logarithms already; adds log2 fold changes."),
 )
 PRIOR_RATIO = option("prior_ratio", str | None, None, CHOICE,
                      "The paper's L for improper priors: a number, or paper, sqrt2pi, bic, ...", metavar="L")
@@ -177,8 +181,6 @@ CONTRASTS = (
     option("contrasts", Path | None, None, _CONTRASTS, "CSV, TSV or YAML with id, variable, reference, target "
            "and, if wanted, blocking: all of them from one reading. --labels is the sample sheet, --out a folder.",
            metavar="FILE"),
-    option("log_scale", words("log2", "ln", "log10") | None, None, _CONTRASTS, "Values are logarithms already, so "
-           "that differences are fold changes (logFC)."),
     option("multiqc", bool, False, _CONTRASTS, "Also write custom content for MultiQC (*_mqc.json)."),
     option("process_name", str, "BAYESIEVE_SCREEN", _CONTRASTS, "In versions.yml.", metavar="NAME"),
 )

@@ -354,7 +354,7 @@ _NUMBERS = (
     ("least_log_odds", "least", 9, ".2f"),
 )
 _FIRST_TO_GO = ("log var. ratio", "pooled", "mean diff.", "log rate ratio", "pattern", "kind", "least")
-_WORDS = (("kind", "kind"), ("pattern", "pattern"))
+_WORDS = (("kind", "kind"), ("pattern", "pattern"), ("likelihood", "likelihood"))
 
 
 def _columns(selection: Selection) -> list[Shown]:
@@ -381,4 +381,4 @@ def _columns(selection: Selection) -> list[Shown]:
 
 
 def _number(values: Any, form: str) -> Callable[[int], str]:
-    return lambda i: unsigned_zero(values[i], form)
+    return lambda i: "" if np.isnan(values[i]) else unsigned_zero(values[i], form)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bayesieve.cli.inputs import read_input
 from bayesieve.cli.outputs import RunOptions, check_targets, files_read, write_config
-from bayesieve.data import NEEDS_ALL_SAMPLES
+from bayesieve.data import looks_at_all_samples
 from bayesieve.io import check_table, is_statistics_file, read_statistics, unstable_numbers, write_statistics
 from bayesieve.screening import ScreenSpec
 from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
@@ -19,10 +19,16 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
     """Write the statistics of one site, small cells suppressed before anything is written."""
     spec, run = ScreenSpec.from_options(options), RunOptions.from_options(options)
     talk, out = run.talk(), Path(str(run.out))
-    if spec.transform in NEEDS_ALL_SAMPLES:
+    if looks_at_all_samples("none", spec.normalise):
+        raise OptionError(
+            f"--normalise {spec.normalise} looks at all samples at once, so that the statistics could not be "
+            "merged with those of another site. State the total that all sites use: --normalise total:10000."
+        )
+    if looks_at_all_samples(spec.transform):
+        stated = ", or state the dispersion that all sites use: vst:0.05" if spec.transform == "vst" else ""
         raise OptionError(
             f"--transform {spec.transform} looks at all samples of a feature at once, so that its statistics "
-            "could not be merged with those of another site. Use none, log2, log1p or logit."
+            f"could not be merged with those of another site. Use none, log2, log1p or logit{stated}."
         )
     if check_table(spec.table).is_file() and is_statistics_file(spec.table):
         raise OptionError(f"{spec.table} is a statistics file already; merge such files with bayesieve merge.")
@@ -33,7 +39,7 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
         warn(DataWarning, *unstable_numbers(source.data.repeated).pieces, kind="duplicates-of-sites")
     moments, ids, n_suppressed = suppress(source.data.moments, source.feature_ids, min_cell)
     named = site or Path(spec.table).name.split(".")[0]
-    result = StatisticsSet((SiteStatistics(named, moments, ids, spec.transform, min_cell, n_suppressed),))
+    result = StatisticsSet((SiteStatistics(named, moments, ids, spec.treatment, min_cell, n_suppressed),))
     write_statistics(result, out)
     write_config(run, "stats", spec, options)
     lines = [*source.described, f"Site {named!r}, classes: {_counts(source.class_counts)}."]

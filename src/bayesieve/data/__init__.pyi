@@ -63,9 +63,36 @@ from .matrix import (
     check_names as check_names,
     is_sparse as is_sparse,
 )
+from .mixed import (
+    CATEGORY as CATEGORY,
+    COUNT as COUNT,
+    KINDS as KINDS,
+    MEASUREMENT as MEASUREMENT,
+    NONE as NONE,
+    MixedMatrix as MixedMatrix,
+    kind_of as kind_of,
+    labelled_mixture as labelled_mixture,
+    mixture as mixture,
+)
+from .normalise import (
+    LogRatios as LogRatios,
+    NamedNumber as NamedNumber,
+    check_normalise as check_normalise,
+    check_totals_of_samples as check_totals_of_samples,
+    refuse_for_counts as refuse_for_counts,
+    size_factors as size_factors,
+    total_factors as total_factors,
+)
 from .transform import (
     NEEDS_ALL_SAMPLES as NEEDS_ALL_SAMPLES,
     TRANSFORMS as TRANSFORMS,
+    FeatureSpread as FeatureSpread,
+    SampleScales as SampleScales,
     apply_transform as apply_transform,
     check_transform as check_transform,
+    check_treatment as check_treatment,
+    estimate_dispersion as estimate_dispersion,
+    log_shifted as log_shifted,
+    looks_at_all_samples as looks_at_all_samples,
+    split_treatment as split_treatment,
 )

@@ -55,6 +55,7 @@ from .gaussian.variance_prior import (
     fit_variance_prior as fit_variance_prior,
     trigamma_inverse as trigamma_inverse,
 )
+from .mixed import MixedModel as MixedModel
 from .model import Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (
     KnownBlock as KnownBlock,

@@ -40,6 +40,7 @@ from .findings.finding import (
 from .findings.fragility import Fragility as Fragility
 from .findings.gene_features import GeneFeatures as GeneFeatures
 from .findings.kinds import Kinds as Kinds, kinds as kinds
+from .findings.likelihoods import Likelihoods as Likelihoods
 from .marginals import (
     Marginals as Marginals,
     Tabular as Tabular,

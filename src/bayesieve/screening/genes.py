@@ -82,6 +82,11 @@ class FeatureView:
         return getattr(self.table, "transform", None)
 
     @property
+    def normalise(self) -> str:
+        """How samples were normalised before."""
+        return getattr(self.table, "normalise", "none")
+
+    @property
     def profile(self) -> Any:
         """What the values of the whole table look like."""
         return getattr(self.table, "profile", None)

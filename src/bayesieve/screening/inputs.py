@@ -21,7 +21,7 @@ from bayesieve.data import (
     is_sparse,
     one_each,
 )
-from bayesieve.models import CalibratedModel, Model
+from bayesieve.models import CalibratedModel, MixedModel, Model
 from bayesieve.stats import (
     ClassStatistics,
     FactorFit,
@@ -52,9 +52,12 @@ def check_model(model: Any) -> Model:
     """Return the model, the calibrated one when none was given."""
     if model is None:
         return _default_model()
+    if isinstance(model, str) and model == "auto":
+        return MixedModel()
     if not isinstance(model, Model):
         raise PriorError(
-            f"model must be a Model, for example CalibratedModel() or GaussianModel.jeffreys(), not {model!r}."
+            f"model must be a Model, for example CalibratedModel() or GaussianModel.jeffreys(), or "
+            f"'auto', not {model!r}."
         )
     return model
 
@@ -149,6 +152,11 @@ class ScreenInput:
     def transform(self) -> str | None:
         """How the values of a file were transformed; None of arrays, of which it is not known."""
         return getattr(self.table, "transform", None)
+
+    @property
+    def normalise(self) -> str:
+        """How the samples of a file were normalised."""
+        return getattr(self.table, "normalise", "none")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

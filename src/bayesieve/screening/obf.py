@@ -25,6 +25,7 @@ from bayesieve.posterior import (
     Differences,
     FeaturePosterior,
     Finding,
+    Likelihoods,
     Remark,
     check_log_odds,
     no_shuffles,
@@ -63,7 +64,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     X: Any,
     y: Any = None,
     *,
-    model: Model | None = None,
+    model: Model | str | None = None,
     prior_probability: npt.ArrayLike | str = 0.01,
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
@@ -104,7 +105,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         ``obs``; so may be ``blocks``, ``pairs`` and ``exposures``.
     model
         Likelihood and priors; :class:`CalibratedModel` by default, the paper's is
-        ``GaussianModel.jeffreys(prior_ratio=0.1)``.
+        ``GaussianModel.jeffreys(prior_ratio=0.1)``. ``"auto"`` gives every feature the likelihood of its kind:
+        measurement, count or category; see :class:`MixedModel`.
     prior_probability
         Share of features believed to be markers beforehand, or one probability per feature. ``"estimate"``: the
         share that the Bayes factors suggest, as far as it exceeds what shuffled labels suggest (the 95% point),
@@ -217,7 +219,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, (*result.findings, *_of_factors(found)),
+        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found)),
     )  # fmt: skip
     advise(posterior)
     warn_about_values(found, model, resolution is not None)
@@ -282,6 +284,12 @@ def _given(model: Model, found: ScreenInput) -> Model:
         return model
     calibrated = cast("CalibratedModel", model)
     return replace(calibrated, n_factors=found.factors.n_factors, penalty=found.factors.penalty)
+
+
+def _of_kinds(found: ScreenInput) -> tuple[Finding, ...]:
+    """Say which likelihood each feature has, if not all have the same."""
+    kinds = getattr(found.statistics, "kinds", None)
+    return () if kinds is None else (Likelihoods(kinds),)
 
 
 def _of_factors(found: ScreenInput) -> tuple[Finding, ...]:

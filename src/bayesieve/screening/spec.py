@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from bayesieve.data import TRANSFORMS
+from bayesieve.data import check_treatment, refuse_for_counts
 from bayesieve.models import Model
 from bayesieve.posterior import ESTIMATE, no_shuffles
 from bayesieve.screening import spec_text as read
@@ -19,7 +19,16 @@ from bayesieve.selection import CRITERIA, RULE_NUMBERS, Rule, make_rule
 from bayesieve.utils import OptionError, did_you_mean, option
 
 NAMED_PRIORS = ("calibrated", "jeffreys", "proper", "uniform")
-_GAUSSIAN_ONLY = ("prior_ratio", "resolution", "pairs", "transform", "block_model", "kinds", "effects")
+_GAUSSIAN_ONLY = (
+    "prior_ratio",
+    "resolution",
+    "pairs",
+    "normalise",
+    "transform",
+    "block_model",
+    "kinds",
+    "effects",
+)
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
@@ -48,11 +57,12 @@ class ScreenSpec:
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     na_values, missing
         Missing values, as for :func:`bayesieve.read_table`.
-    transform
-        What is done to every value.
-    model, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
-        Likelihood by name, categories, patterns of classes, prior (a name or a TOML file), the paper's L, prior
-        probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features without variance.
+    normalise, transform
+        By what samples are divided, and what is done to every value.
+    model, likelihoods, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
+        Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the
+        paper's L, prior probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features
+        without variance.
     blocks, block_model, pairs, exposures, aggregate, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
     gene_map, collapse, unmapped
@@ -71,7 +81,8 @@ class ScreenSpec:
     id_column: str | None = spec_field(None, read.text, to="read_table")
     ignore: tuple[str, ...] = spec_field((), read.texts, to="read_table")
     keep: tuple[str, ...] = spec_field((), read.texts, to="read_table")
-    transform: str = spec_field("none", read.choice(*TRANSFORMS), to="read_table")
+    normalise: str = spec_field("none", read.text, to="read_table")
+    transform: str = spec_field("none", read.text, to="read_table")
     missing: str = spec_field("raise", read.choice("raise", "omit"), to="read_table")
     duplicates: str = spec_field("number", read.choice("number", "mean", "strongest", "error"), to="read_table")
     na_values: tuple[str, ...] = spec_field((), read.texts, to="read_table")
@@ -81,7 +92,10 @@ class ScreenSpec:
     skip_rows: int = spec_field(0, read.whole(0), to="read_table")
     layer: str | None = spec_field(None, read.text, to="read_table")
     modality: str | None = spec_field(None, read.text, to="read_table")
-    model: str = spec_field("gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial"))
+    model: str = spec_field(
+        "gaussian", read.choice("gaussian", "categorical", "poisson", "negative-binomial", "auto")
+    )
+    likelihoods: str | None = spec_field(None, read.joined("; "))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")
     blocks: str | None = spec_field(None, read.text, to="read_table")
@@ -121,6 +135,7 @@ class ScreenSpec:
         if path.startswith("-"):  # a file whose name begins like an option is none
             path = os.path.join(os.curdir, path)
         object.__setattr__(self, "table", path)
+        check_treatment(self.normalise, self.transform)
         self.make_rule()
         self._check_prior()
         self._check_model()
@@ -171,6 +186,11 @@ class ScreenSpec:
     def replace(self, **changes: Any) -> Self:
         """Return a specification with some options changed."""
         return dataclasses.replace(self, **changes)
+
+    @property
+    def treatment(self) -> str:
+        """What is done to values before they are screened, in one word."""
+        return check_treatment(self.normalise, self.transform)
 
     @property
     def has_prior_file(self) -> bool:
@@ -265,12 +285,18 @@ class ScreenSpec:
     def _check_model(self) -> None:
         """Raise if an option of one model was given with another."""
         named = option("model", self.model)
+        if self.normalise != "none" and self.model in ("poisson", "negative-binomial"):
+            raise refuse_for_counts(self.model)
         if self.levels is not None and self.model != "categorical":
             problem = f" names categories, but the model is {self.model}."
             raise OptionError(option("levels"), problem, hint=("Add ", option("model", "categorical"), "."))
+        if self.likelihoods is not None and self.model != "auto":
+            problem = " says of which kind features are, which "
+            raise OptionError(option("likelihoods"), problem, option("model", "auto"), " asks.", hint="Add it.")
         if self.model == "gaussian":
             return
-        known = ("jeffreys", "uniform") if self.model == "categorical" else ("jeffreys",)
+        read.kinds_of(self.likelihoods)
+        known = {"categorical": ("jeffreys", "uniform"), "auto": ("calibrated",)}.get(self.model, ("jeffreys",))
         if self.prior not in ("calibrated", *known):
             problem = f" has its own prior: {' or '.join(known)}."
             raise OptionError(named, problem, hint=("Leave ", option("prior"), " out."))

@@ -132,6 +132,8 @@ def model_call(spec: ScreenSpec, n_classes: int) -> tuple[str, tuple[Any, ...], 
     """Return the constructor of a model with a named prior, and what it takes."""
     if spec.model in _COUNTS:
         return _COUNTS[spec.model], (), {}
+    if spec.model == "auto":
+        return "MixedModel", (), {} if spec.likelihoods is None else {"likelihoods": kinds_of(spec.likelihoods)}
     if spec.model == "categorical":
         levels = {} if spec.levels is None else {"levels": [*map(_level, spec.levels.split(","))]}
         return "CategoricalModel", (1.0,) if spec.prior == "uniform" else (), levels
@@ -140,6 +142,20 @@ def model_call(spec: ScreenSpec, n_classes: int) -> tuple[str, tuple[Any, ...], 
     if spec.prior == "proper":
         return "GaussianModel.proper", (), {} if n_classes == 2 else {"mean_locations": (0.0,)}
     return "GaussianModel.jeffreys", (0.1 if spec.prior_ratio is None else spec.prior_ratio,), {}
+
+
+def kinds_of(text: str | None) -> dict[str, str]:
+    """Read kinds of features: ``age=measurement; grade=category``."""
+    found = {}
+    for part in (text or "").split(";"):
+        name, equals, kind = (each.strip() for each in part.rpartition("="))
+        if not part.strip():
+            continue
+        if not equals or kind not in ("measurement", "count", "category"):
+            wanted = 'kinds of features, as in "age=measurement; grade=category; visits=count"'
+            raise _not_read("likelihoods", text, wanted)
+        found[name] = kind
+    return found
 
 
 def _level(part: str) -> int | str:

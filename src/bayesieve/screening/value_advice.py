@@ -31,6 +31,7 @@ SUBTRACTED_KURTOSIS = 1.0  # of a typical feature: 4 after background subtractio
 SUBTRACTED_LEVEL_SPREAD = 0.3  # spread grows with the level: 0.5 after background subtraction, 0.2 for log ratios
 BETA_ENDS, BETA_OUTER = 0.03, (0.2, 0.8)  # share of features near 0 and near 1, and how far values must reach
 SCALED_SPANNING = 0.5  # share of features from 0 to 1 exactly: values were scaled feature by feature
+LEAST_LOGARITHM, MOST_LOGARITHM = 1.5, 30.0  # largest value: shares stay below 1, logarithms of counts below 30
 LEAST_FLOORED = 0.05  # share of features on a floor: below, a list can be checked feature by feature
 MOST_FINDINGS = 2  # said about one table
 _SHARE_FACTOR, _SHARE_SELECTED, _SHARE_LEAST = 10.0, 0.2, 50  # over the prior, of all features, features at least
@@ -44,6 +45,8 @@ _RANKS = Wording("normal scores of the ranks, as read_table(transform='rank-norm
 _COUNTS = Wording(
     "model=NegativeBinomialModel(), exposures=size_factors(X)", "--model negative-binomial --exposures total"
 )
+_LOG_COUNTS = Wording("transform(normalise(X), 'log1p')", "--normalise total --transform log1p")
+_LOG_COUNTS_OF_FILE = Wording("normalise='total', transform='log1p'", _LOG_COUNTS.command)
 _COUNTS_OF_FILE = Wording("model=NegativeBinomialModel(), exposures='total'", _COUNTS.command)
 _CATEGORIES = Wording("model=CategoricalModel()", "--model categorical")
 
@@ -76,7 +79,9 @@ def warn_about_values(found: ScreenInput, model: Model, stepped: bool) -> None:
         profile = found.profile(extremes=extremes)
         if profile is None:
             return
-        messages = advise_on_values(profile, "gaussian", found.transform, stepped=stepped)
+        messages = advise_on_values(
+            profile, "gaussian", found.transform, stepped=stepped, normalise=found.normalise
+        )
         if not messages:
             return
     for message in messages:
@@ -100,7 +105,12 @@ def ask_about_donors(X: Any, y: Any, found: ScreenInput, *said: Any) -> None:
 
 
 def advise_on_values(
-    profile: ValueProfile, model_name: str = "gaussian", transform: str | None = None, *, stepped: bool = False
+    profile: ValueProfile,
+    model_name: str = "gaussian",
+    transform: str | None = None,
+    *,
+    stepped: bool = False,
+    normalise: str = "none",
 ) -> list[Message]:
     """Say what the values of a Gaussian screen look like if it is something else, and what would suit them.
 
@@ -115,6 +125,8 @@ def advise_on_values(
         are transformed.
     stepped
         Whether the resolution of the values is stated, which takes care of floors.
+    normalise
+        How samples are normalised, which is for counts.
 
     Returns
     -------
@@ -128,7 +140,7 @@ def advise_on_values(
         return []
     of_file = transform is not None
     plain = transform in (None, "none")
-    found: list[Message | None] = []
+    found: list[Message | None] = [_about_normalised(profile) if normalise != "none" else None]
     if plain:
         found.append(
             _about_categories(profile, of_file)
@@ -201,12 +213,27 @@ def _about_counts(profile: ValueProfile, of_file: bool) -> Message | None:
     return Message.of(
         f"The values are whole numbers from 0 to {profile.largest:,.0f}{zeros}: they look like counts, and were "
         "screened as Gaussian.",
-        hint=("Use ", _COUNTS_OF_FILE if of_file else _COUNTS, ", or take logarithms first: ",
-              option("transform", "log1p") if of_file else _LOG1P, "."),
+        hint=("Use ", _COUNTS_OF_FILE if of_file else _COUNTS, ", or normalise and take logarithms first: ",
+              _LOG_COUNTS_OF_FILE if of_file else _LOG_COUNTS, "."),
         kind="values-counts",
         largest=profile.largest,
         share_zero=profile.share_zero,
     )  # fmt: skip
+
+
+def _about_normalised(profile: ValueProfile) -> Message | None:
+    """Logarithms that are normalised as if they were counts."""
+    if profile.share_whole >= 0.5 or not LEAST_LOGARITHM < profile.largest < MOST_LOGARITHM:
+        return None
+    return Message.of(
+        f"Samples are normalised as counts are, but most values are no whole numbers and none is over "
+        f"{profile.largest:.3g}: they look like logarithms, whose totals say nothing about how deeply a sample "
+        "was looked at.",
+        hint=("Leave ", option("normalise"), " out, or go back to the table as it was counted."),
+        kind="values-normalised",
+        largest=profile.largest,
+        share_whole=profile.share_whole,
+    )
 
 
 def _about_shares(profile: ValueProfile, of_file: bool) -> Message | None:

@@ -8,7 +8,6 @@ from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,
     exposures_of as exposures_of,
-    size_factors as size_factors,
     wide as wide,
 )
 from .factors import (
@@ -24,6 +23,7 @@ from .foreign import (
     column_places as column_places,
     tidy_statistics as tidy_statistics,
 )
+from .mixed import MixedStatistics as MixedStatistics, places_within as places_within
 from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
 from .moments.checks import check_resolution as check_resolution, check_same_features as check_same_features
 from .moments.kernels import merge as merge

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data import check_treatment, looks_at_all_samples, split_treatment
 from bayesieve.stats.moments.moments import Moments
 from bayesieve.stats.statistics import largest_counts
 from bayesieve.utils import (
@@ -53,7 +54,7 @@ def take_features(moments: Moments, places: npt.NDArray[np.int64]) -> Moments:
     return canonical(Moments.trusted(moments.classes, *map(taken, arrays), shape=moments.shape(taken)))
 
 
-TRANSFORMS = ("none", "log2", "log1p", "logit")
+TRANSFORMS = ("none", "log2", "log1p", "logit", "clr", "vst:NUMBER", "total:NUMBER+log1p")
 _LEAST_FOR_POWERS = 5  # values of a class that sums up to the fourth powers do not give away
 
 
@@ -68,7 +69,8 @@ class SiteStatistics(Glimpsed):
     feature_ids
         One distinct id per feature.
     transform
-        What was done to the values first: ``"none"``, ``"log2"``, ``"log1p"`` or ``"logit"``.
+        What was done to the values first: ``"none"``, ``"log2"``, ``"log1p"``, ``"logit"``, ..., or
+        ``"total:10000+log1p"`` after a normalisation.
     min_cell, n_suppressed
         The rule of :func:`suppress` that was applied, 0 for none, and how many features it held back.
 
@@ -91,8 +93,12 @@ class SiteStatistics(Glimpsed):
     def __post_init__(self) -> None:
         if not isinstance(self.site, str) or not self.site.strip():
             raise OptionError(f"A site needs a name, not {self.site!r}.", hint=("Name it: ", option("site"), "."))
-        if self.transform not in TRANSFORMS:
-            raise OptionError(f"The transform is one of {', '.join(TRANSFORMS)}, not {self.transform!r}.")
+        ways = split_treatment(str(self.transform))
+        if check_treatment(*ways) != self.transform or looks_at_all_samples(ways[1], ways[0]):
+            raise OptionError(
+                f"The transform is one of {', '.join(TRANSFORMS)}, not {self.transform!r}: sites have to do the "
+                "same to every value."
+            )
         other = [label for label in self.moments.classes if not isinstance(label, str)]
         if other:
             raise LabelError(f"Classes must be text, but {list_names(other)} is not. Convert the labels first.")

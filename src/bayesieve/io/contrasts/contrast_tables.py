@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesieve.data import check_transform
+from bayesieve.data import check_treatment
 from bayesieve.io.contrasts.contrast_file import Contrast
 from bayesieve.io.contrasts.described import Described
 from bayesieve.io.contrasts.held_table import HeldFeatures, HeldSamples, hold
@@ -73,6 +73,7 @@ class ContrastTables:
     sheet: tuple[str, ...]
     bytes_kept: int
     by_total: bool = False
+    normalise: str = "none"
     table: HeldSamples | HeldFeatures = field(init=False)
     described: Described = field(init=False)
     about: Metadata = field(init=False)
@@ -92,6 +93,7 @@ class ContrastTables:
         blocks: str | None = None,
         pairs: str | None = None,
         exposures: str | None = None,
+        normalise: str = "none",
         transform: str = "none",
         missing: str = "raise",
         duplicates: str = "number",
@@ -103,7 +105,7 @@ class ContrastTables:
         **reading: Any,
     ) -> Self:
         """Check the contrasts, open the table and read it; see :func:`bayesieve.read_table` for the options."""
-        check_transform(transform)
+        check_treatment(normalise, transform)
         check_missing(missing)
         check_choice("duplicates", duplicates, DUPLICATES)
         if not contrasts:
@@ -114,7 +116,7 @@ class ContrastTables:
             Described(file.path, file.columns).check_columns(contrasts)
         if blocks is not None:
             contrasts = [replace(each, blocking=(blocks, *each.blocking)) for each in contrasts]
-        model = moments_or_model(model, paired=pairs is not None, exposed=exposures is not None)
+        model = moments_or_model(model, normalise, paired=pairs is not None, exposed=exposures is not None)
         for name in ("ignore", "na_values"):
             reading[name] = tuple(reading.get(name) or ())
         options = ReadOptions(
@@ -131,7 +133,7 @@ class ContrastTables:
         }
         found = cls(
             tuple(contrasts), os.fspath(path), sheet, options, model, transform, missing, extras, tuple(keep),
-            columns, bytes_kept(keep_values, memory, options.memory), by_total,
+            columns, bytes_kept(keep_values, memory, options.memory), by_total, normalise,
         )  # fmt: skip
         found._open(options)
         try:
@@ -186,7 +188,7 @@ class ContrastTables:
             text = f"{plural(n_excluded, 'sample')} left out by {contrast.exclude_column!r}."
             table.notes.append(Message.of(text, kind="excluded"))
         summary = summarise(
-            Chunks(table, self.transform, self.options.memory, "pairs" in extras),
+            Chunks(table, self.transform, self.options.memory, "pairs" in extras, normalise=self.normalise),
             Samples(labeller, extras, names), missing=self.missing, n_threads=self.options.n_threads,
             model=self.model, by_total=self.by_total, keep=self.bytes_kept, duplicates=self.options.duplicates,
         )  # fmt: skip

@@ -242,7 +242,9 @@ def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list
     categories = options.are_texts(len(texts) - len(features), len(features))
     features = texts if categories else features
     if not features:
-        raise FileError(f"{file.path} has no column with numbers besides ids, labels and ignored columns.")
+        raise FileError(
+            f"{file.path} has no column with numbers besides ids, labels and ignored columns.", kind="no-numbers"
+        )
     words = options.missing_words
     could_be = [name for name in other if name not in file.index] if asks_for_labels(options) else []
     return (_CategoriesInRows if categories else _SamplesInRows)(

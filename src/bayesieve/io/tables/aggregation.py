@@ -47,7 +47,9 @@ class Aggregation:
     omit: bool = False
 
     @classmethod
-    def parse(cls, columns: str | Sequence[str], model: Model | None, missing: str) -> Aggregation:
+    def parse(
+        cls, columns: str | Sequence[str], model: Model | None, missing: str, *, counts: bool = False
+    ) -> Aggregation:
         """Read ``"donor"`` or ``"donor,cluster"`` (a list may hold commas); only counts are added up."""
         if model is not None and not model.takes_exposures:
             raise OptionError(
@@ -63,7 +65,8 @@ class Aggregation:
                 f" takes the names of one to {len(ROLES)} different columns, not {columns!r}.",
                 hint=("Say, for example, ", option("aggregate", "donor"), "."),
             )
-        return cls(names, "mean" if model is None else "sum", omit=model is None and missing == "omit")
+        added = counts or model is not None
+        return cls(names, "sum" if added else "mean", omit=not added and missing == "omit")
 
     @property
     def roles(self) -> dict[str, str]:

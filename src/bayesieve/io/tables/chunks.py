@@ -8,13 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import NEEDS_ALL_SAMPLES, LabelledMatrix, Labels, apply_transform, is_sparse, outside_levels
+from bayesieve.data import (
+    NEEDS_ALL_SAMPLES,
+    LabelledMatrix,
+    Labels,
+    SampleScales,
+    apply_transform,
+    is_sparse,
+    outside_levels,
+)
 from bayesieve.io.tables.aggregation import Aggregation, SampleGroups
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.io.tables.table import FeatureTable, SampleTable
 from bayesieve.models import Model
 from bayesieve.stats import ClassStatistics, FeatureStream, MomentStream, ValueSample
-from bayesieve.utils import DataError, FileError, FloatArray, IntArray, SampleIds, Wording, option
+from bayesieve.utils import DataError, FileError, FloatArray, IntArray, SampleIds, option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +146,12 @@ class Chunks:
         What has been seen of the values, if anybody wants to know.
     aggregation
         How samples are put together before anything else is done to them, if they are.
+    normalise
+        How samples are normalised before they are transformed.
+    scales
+        By what samples are divided, and what else the transformation has to know; found out beforehand.
+    raw
+        Leave values as they are in the file, but for their size factors; pairs stay two samples.
     """
 
     table: SampleTable | FeatureTable
@@ -146,6 +160,16 @@ class Chunks:
     paired: bool = False
     look: Look | None = None
     aggregation: Aggregation | None = None
+    normalise: str = "none"
+    scales: SampleScales = field(default_factory=SampleScales)
+    raw: bool = False
+
+    @property
+    def treated(self) -> str:
+        """Say what is done to values, and what was taken from the data for it."""
+        first = "" if self.normalise == "none" else f"normalised by {self.normalise}, "
+        found = self.scales.dispersion
+        return f"{first}transform {self.transform}{'' if found is None else f' (dispersion {found:.3g})'}"
 
     @property
     def whole_features(self) -> bool:
@@ -174,11 +198,13 @@ class Chunks:
             first += len(chunk.ids)
 
     def _by_samples(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Chunk]:
+        done = 0
         for chunk in table.chunks():
             n_samples = int(chunk.values.shape[0])
             roles = samples.roles(table.path, chunk.ids, chunk.columns, n_samples)
             values = chunk.values if roles.rows.size == n_samples else chunk.values[roles.rows]
-            yield self._chunk(values, roles, 0, table.feature_ids, missing, chunk.levels)
+            yield self._chunk(values, roles, 0, table.feature_ids, missing, chunk.levels, done)
+            done += roles.rows.size
 
     def _grouped_features(
         self, table: FeatureTable, samples: Samples, groups: SampleGroups, missing: Missing
@@ -225,8 +251,10 @@ class Chunks:
 
     def _chunk(
         self, values: Any, roles: SampleRoles, first: int, features: Sequence[str], missing: Missing,
-        levels: tuple[str, ...] | None = None,
+        levels: tuple[str, ...] | None = None, done: int = 0,
     ) -> Chunk:  # fmt: skip
+        """Prepare values of some samples; ``done`` of those that are used came before."""
+
         def where(i: int, j: int) -> str:
             return f"sample {roles.name(i)}, feature {features[j]!r} of {self.table.path}"
 
@@ -235,7 +263,10 @@ class Chunks:
         if levels is None:
             if self.look is not None:
                 self.look.add(values, roles, first)
-            values = roles.differences(apply_transform(self.transform, values, where))
+            scales = self.scales.take(slice(done, done + values.shape[0]))
+            values = scales.divide(values)
+            if not self.raw:
+                values = roles.differences(apply_transform(self.transform, values, where, scales))
         return Chunk(values, roles, first, features, levels)
 
 
@@ -367,41 +398,3 @@ def _join_parts(parts: Sequence[ClassStatistics]) -> ClassStatistics:
     kind: Any = type(parts[0])
     whole: ClassStatistics = kind.join(list(parts))
     return whole
-
-
-def sample_totals(chunks: Chunks, samples: Samples) -> FloatArray:
-    """Return the total of every sample that is used over all features, divided by their mean.
-
-    Values are added one after the other in the order of the features, so that it does not matter in how
-    many chunks they come.
-    """
-    totals: list[FloatArray] = []
-    names: list[str] = []
-    for chunk in chunks.walk(samples, Missing()):
-        if chunk.first == 0:
-            totals.append(np.zeros(chunk.roles.cells.size))
-            names += chunk.roles.units
-        totals[-1] = _add_values(totals[-1], chunk.values)
-    whole = np.concatenate([np.empty(0), *totals])
-    odd = np.flatnonzero(~(whole > 0))
-    if odd.size:
-        i = int(odd[0])
-        who = repr(names[i]) if names else f"number {i + 1}"
-        raise DataError(
-            f"{chunks.table.path}: the values of sample {who} add up to {whole[i]:g}, so that its total cannot be "
-            "its exposure.",
-            hint=(
-                "Leave it out, or give exposures in a column of their own: ",
-                Wording("exposures='COLUMN'", "--exposures COLUMN"),
-                ".",
-            ),
-        )
-    return whole / whole.mean() if whole.size else whole
-
-
-def _add_values(total: FloatArray, values: Any) -> FloatArray:
-    if is_sparse(values):
-        return np.asarray(total + np.asarray(values.sum(axis=1, dtype=np.float64)).ravel())
-    present = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0)
-    sums: FloatArray = np.cumsum(np.concatenate([total[:, None], present], axis=1), axis=1)[:, -1]
-    return sums

@@ -124,7 +124,8 @@ def find_metadata(summary: Summary, keep: Collection[str], files: Collection[Any
         certain["reads that were not counted for a gene"] = counters
     ids = [name for name in telling if _numbers_samples(name)]
     known = {name: file for file in files for name in file.names if name in names and name not in ids}
-    if summary.transform == "none" and summary.profile is not None and not summary.n_pairs:
+    plain = summary.transform == "none" and summary.normalise == "none"
+    if plain and summary.profile is not None and not summary.n_pairs:
         values = _values(summary, [names[name] for name in (*ids, *known)])
         for name in ids:
             if _are_distinct_whole(values[names[name]]):
@@ -152,7 +153,7 @@ def _repeats_of_labels(summary: Summary) -> list[str]:
     alike = (moments.centred_squares == 0).all(axis=0) & (counts == counts.max(axis=1, keepdims=True)).all(axis=0)
     for k in range(1, len(moments.classes)):
         alike &= (moments.mean[:k] != moments.mean[k]).all(axis=0)
-    if summary.transform == "none":
+    if summary.transform == "none" and summary.normalise == "none":
         whole = (moments.mean == np.round(moments.mean)) & (np.abs(moments.mean) < 1000)
         alike &= whole.all(axis=0)
     places = np.flatnonzero(alike)

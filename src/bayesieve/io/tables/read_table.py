@@ -6,8 +6,9 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
-from bayesieve.data import check_transform, describe_candidates
+from bayesieve.data import check_treatment, describe_candidates, refuse_for_counts
 from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
@@ -16,6 +17,7 @@ from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
 from bayesieve.io.tables.metadata import find_metadata
+from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
 from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes
@@ -25,7 +27,7 @@ from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, Sampl
 from bayesieve.io.text.files import plain_suffix
 from bayesieve.io.text.layout import label_from_text
 from bayesieve.io.text.sniffing import named_delimiter
-from bayesieve.models import Model
+from bayesieve.models import MixedModel, Model
 from bayesieve.utils import (
     DataWarning,
     LabelError,
@@ -51,7 +53,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     pairs: str | None = None,
     exposures: str | None = None,
     aggregate: str | Sequence[str] | None = None,
-    model: Model | None = None,
+    model: Model | str | None = None,
+    normalise: str = "none",
     transform: str = "none",
     missing: str = "raise",
     duplicates: str = "number",
@@ -100,13 +103,19 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``labels``, or ``"total"``: its values added up, divided by the mean over the samples used.
     aggregate
         Donor of each sample, in the two forms of ``labels``: all samples (cells) of a donor in a class become one,
-        before any transformation; sums for models of counts, means otherwise. Several columns with commas between,
-        ``"donor,cluster"``, make one for each combination. See :func:`bayesieve.aggregate`.
+        before any transformation; sums for models of counts and with ``normalise``, means otherwise. Several
+        columns with commas between, ``"donor,cluster"``, make one for each combination. See :func:`bayesieve.aggregate`.
     model
-        The model whose statistics are to be summed; by default the Gaussian model's moments.
+        The model whose statistics are to be summed; by default the Gaussian model's moments. ``"auto"`` reads
+        columns of numbers and of text and gives each the likelihood of its kind (:class:`MixedModel`); such a
+        table is held in memory.
+    normalise
+        Before the transformation, samples are divided by size factors: ``"none"``, ``"total"`` (all samples get
+        the median total; ``"total:10000"`` states the total) or ``"median-ratios"``; see
+        :func:`bayesieve.normalise`. The table is read once more for it.
     transform
-        ``"none"``, ``"log2"``, ``"log1p"``, ``"logit"`` or ``"rank-normal"``; see
-        :func:`bayesieve.data.transform.apply_transform`.
+        ``"none"``, ``"log2"``, ``"log1p"``, ``"logit"``, ``"clr"`` (``"clr:0.5"``), ``"vst"`` (``"vst:0.05"``) or
+        ``"rank-normal"``; see :func:`bayesieve.data.transform.apply_transform`.
     missing
         ``"raise"``: missing values are an error. ``"omit"``: every feature uses the values it has.
     duplicates
@@ -165,7 +174,11 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     >>> bs.screen(table, model=bs.GaussianModel.proper()).names
     ('TP53', 'KRAS')
     """
-    check_transform(transform)
+    given = {name: value for name, value in locals().items() if name not in ("path", "model", "keep_values")}
+    if model == "auto" or isinstance(model, MixedModel):
+        chosen = MixedModel() if isinstance(model, str) else model
+        return cast("Summary", read_mixed(path, chosen, given, read_table))  # offers what a screen asks for
+    check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
     if decimal not in (None, ".", ","):
@@ -173,7 +186,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     if decimal is not None and decimal == named_delimiter(delimiter):
         raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
-    model = moments_or_model(model, paired=pairs is not None, exposed=exposures is not None)
+    model = moments_or_model(model, normalise, paired=pairs is not None, exposed=exposures is not None)
     wanted_map = None if wanted is None else ClassMap.parse(wanted)
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
@@ -183,7 +196,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     by_total = exposures == TOTAL
     named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
     extras = {role: column for role, column in named.items() if column is not None}
-    together = None if aggregate is None else Aggregation.parse(aggregate, model, missing)
+    counts = normalise != "none"
+    together = None if aggregate is None else Aggregation.parse(aggregate, model, missing, counts=counts)
     extras |= {} if together is None else together.roles
 
     def read(options: ReadOptions) -> Summary:
@@ -192,7 +206,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             if duplicates == "mean":
                 table = averaged(table, model)
             summary = summarise(
-                Chunks(table, transform, options.memory, pairs is not None, aggregation=together),
+                Chunks(
+                    table, transform, options.memory, pairs is not None, aggregation=together, normalise=normalise
+                ),
                 Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
                 keep=bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
@@ -236,10 +252,14 @@ def bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
     return memory // 2 if stated else min(memory // 2, _MOST_KEPT)
 
 
-def moments_or_model(model: Model | None, *, paired: bool, exposed: bool) -> Model | None:
-    """Return the model, None for a Gaussian one; raise if it has no use for pairs or exposures."""
+def moments_or_model(
+    model: Model | str | None, normalise: str = "none", *, paired: bool, exposed: bool
+) -> Model | None:
+    """Return the model, None for a Gaussian one; raise if it has no use for size factors, pairs or exposures."""
     if model is not None and not isinstance(model, Model):
-        raise OptionError(f"model must be a Model, for example bs.GaussianModel.jeffreys(), not {model!r}.")
+        raise OptionError(
+            f"model must be a Model, for example bs.GaussianModel.jeffreys(), or 'auto', not {model!r}."
+        )
     gaussian = model is None or model.supports("moments")
     if paired and not gaussian:
         raise OptionError(
@@ -252,6 +272,8 @@ def moments_or_model(model: Model | None, *, paired: bool, exposed: bool) -> Mod
             "negative binomial) use them.",
             hint=("Leave ", option("exposures"), " out, or choose such a model."),
         )
+    if not gaussian and normalise != "none":
+        raise refuse_for_counts(type(model).__name__)
     return None if gaussian else model
 
 

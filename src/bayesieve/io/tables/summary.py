@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import MOST_LEVELS, Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sample_totals, sum_chunks
+from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
+from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sum_chunks
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
-from bayesieve.io.tables.roles import check_distinct, ignore_option, long_form_advice
+from bayesieve.io.tables.roles import check_distinct, long_form_advice
 from bayesieve.io.tables.samples import Samples
+from bayesieve.io.tables.scales import sample_totals, with_scales
+from bayesieve.io.tables.value_checks import check_levels, check_range
 from bayesieve.models import Model
 from bayesieve.stats import (
-    SMALLEST_SQUARES,
     ClassStatistics,
     Moments,
     ValueProfile,
@@ -25,7 +26,7 @@ from bayesieve.stats import (
     plain_counts,
     split_blocks,
 )
-from bayesieve.utils import DataError, Message, MissingValueError, SampleIds, option, plural
+from bayesieve.utils import Message, MissingValueError, SampleIds, option, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ class ReadRecord:
         Number of missing values.
     notes
         What else was found out.
+    treated
+        In words, what was done to values, with what was taken from the data for it.
     """
 
     path: str
@@ -95,6 +98,7 @@ class ReadRecord:
     ids_in: str = ""
     n_missing: int = 0
     notes: tuple[Message, ...] = ()
+    treated: str = ""
 
     def messages(self) -> list[Message]:
         """Return sentences about shape, orientation and what was left out."""
@@ -120,7 +124,7 @@ class ReadRecord:
     def _shape(self) -> str:
         return (
             f"{self.path}: {self.form}, samples in {self.samples_in}; {self.n_samples:,} samples x "
-            f"{plural(self.n_features, 'feature')}, transform {self.transform}."
+            f"{plural(self.n_features, 'feature')}, {self.treated or f'transform {self.transform}'}."
         )
 
 
@@ -181,6 +185,11 @@ class Summary:
         return self.chunks.transform
 
     @property
+    def normalise(self) -> str:
+        """How samples were normalised before."""
+        return self.chunks.normalise
+
+    @property
     def moments(self) -> Moments:
         """The statistics of the Gaussian model."""
         moments = as_moments(self.statistics)
@@ -218,6 +227,7 @@ class Summary:
             labels_in_order="" if labeller.in_order is None else labeller.source, label_file=labeller.source,
             unmatched=tuple(name for name in known if name not in labeller.matched), ids_in=labeller.ids_in,
             n_missing=self.missing.total, notes=(*self._matched(), *table.notes),
+            treated=self.chunks.treated,
         )  # fmt: skip
 
     def _matched(self) -> Iterator[Message]:
@@ -319,6 +329,7 @@ def summarise(
     path, absent = chunks.table.path, Missing()
     if by_total:
         samples.totals = sample_totals(chunks, samples.restart())
+    chunks = with_scales(chunks, samples)
     look = Look()
     looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
     sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
@@ -337,9 +348,9 @@ def summarise(
         numbered = {name: own for name, own in zip(names, ids, strict=True) if own in repeated}
         chunks.table.notes.append(describe(repeated, duplicates))
     if as_moments(sums.statistics):
-        _check_range(path, sums.statistics, names)
+        check_range(path, sums.statistics, names)
     elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in sums.statistics.levels):
-        _check_levels(path, sums.statistics, names)
+        check_levels(path, sums.statistics, names)
     if absent.total and missing == "raise":
         _raise_missing(absent, sums.statistics, sums.cells.size, path)
     statistics, blocked = _split(sums.statistics, order, samples.blocks())
@@ -375,32 +386,6 @@ def _sample_counts(
     if blocks:
         return {name: sum(block[name] for block in blocks.values()) for name in names}, blocks
     return {name: by_cell[label] for name, label in zip(names, labels, strict=True)}, {}
-
-
-def _check_range(path: str, moments: Moments, features: list[str]) -> None:
-    """Raise if sums of squares have left the range of 64-bit numbers."""
-    squares = moments.centred_squares
-    lost = ~np.isfinite(moments.mean + squares) | ((squares > 0) & (squares < SMALLEST_SQUARES))
-    if lost.any():
-        beyond = np.flatnonzero(lost.any(axis=0))
-        raise DataError(
-            f"{path}: the squares of {beyond.size:,} feature(s) leave the range of 64-bit numbers, the first is "
-            f"{features[int(beyond[0])]!r}.",
-            hint="Bring its values between 1e-150 and 1e150, by another unit or a logarithm.",
-        )
-
-
-def _check_levels(path: str, counts: Any, features: list[str]) -> None:
-    """Raise if features take so many different texts that they are names or measurements."""
-    several = (counts.table.sum(axis=0) > 0).sum(axis=0)
-    odd = np.flatnonzero(several > MOST_LEVELS)
-    if odd.size:
-        raise DataError(
-            f"{path}: {odd.size:,} feature(s) take more than {MOST_LEVELS} different values, the first is "
-            f"{features[int(odd[0])]!r} with {int(several[odd[0]]):,}: they look like names or measurements, not "
-            "categories.",
-            hint=("Leave them out: ", ignore_option(features[int(odd[0])]), "."),
-        )
 
 
 def _raise_missing(missing: Missing, statistics: ClassStatistics, n_samples: int, path: str) -> None:

@@ -252,6 +252,7 @@ def _in_rows(survey: Survey, options: ReadOptions, candidates: list[int]) -> Lay
                 option("decimal"),
                 ").",
             ),
+            kind="no-numbers",
         )
     left_out = {reason: found for reason, found in left_out.items() if found}
     could_be = [*others, *_few_levels(survey, values)] if asks_for_labels(options) else []

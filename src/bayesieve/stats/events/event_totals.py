@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, as_values, check_classes, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, check_classes, size_factors, union_of_classes
 from bayesieve.stats.events.kernels import event_sums
 from bayesieve.stats.moments.checks import check_same_features
 from bayesieve.stats.moments.moments import Moments
@@ -20,7 +20,6 @@ from bayesieve.utils import (
     Glimpse,
     Glimpsed,
     LabelError,
-    OptionError,
     glimpse_of_classes,
 )
 
@@ -42,38 +41,6 @@ def check_exposures(exposures: Any, n_samples: int) -> FloatArray:
             f"{array[bad[0]]:g}. Leave samples without exposure out."
         )
     return array
-
-
-def size_factors(X: Any, kind: str = "total") -> FloatArray:
-    r"""Return exposures proportional to the total of each sample, with mean 1.
-
-    .. math:: e_i = \frac{t_i}{\bar t}, \quad t_i = \sum_f x_{if}
-
-    Parameters
-    ----------
-    X
-        Samples x features: an array, a frame, a CSR or CSC matrix of counts, without missing values.
-    kind
-        ``"total"``; there is no other.
-
-    Examples
-    --------
-    >>> from bayesieve.stats.events.event_totals import size_factors
-    >>> size_factors([[1, 3], [6, 6]]).tolist()
-    [0.5, 1.5]
-    """
-    if kind != "total":
-        raise OptionError(f"There is no kind {kind!r} of size factors; the one there is is 'total'.")
-    values, _ = as_values(X)
-    totals = np.asarray(values.sum(axis=1, dtype=np.float64), dtype=np.float64).reshape(-1)
-    bad = np.flatnonzero(~(np.isfinite(totals) & (totals > 0)))
-    if bad.size:
-        raise DataError(
-            f"{bad.size} of {totals.size} samples have no total above 0 (no event at all, or a value that is "
-            f"missing, infinite or negative), the first is sample {bad[0]} with {totals[bad[0]]:g}. "
-            "Leave these samples out, or give exposures of your own."
-        )
-    return np.asarray(totals / totals.mean())
 
 
 def exposures_of(values: Any, exposures: Any) -> FloatArray:
