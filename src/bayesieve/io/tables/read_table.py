@@ -104,7 +104,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     aggregate
         Donor of each sample, in the two forms of ``labels``: all samples (cells) of a donor in a class become one,
         before any transformation; sums for models of counts and with ``normalise``, means otherwise. Several
-        columns with commas between, ``"donor,cluster"``, make one for each combination. See :func:`bayesieve.aggregate`.
+        columns with commas between, ``"donor,cluster"``, make one for each combination. See
+        :func:`bayesieve.aggregate`.
     model
         The model whose statistics are to be summed; by default the Gaussian model's moments. ``"auto"`` reads
         columns of numbers and of text and gives each the likelihood of its kind (:class:`MixedModel`); such a

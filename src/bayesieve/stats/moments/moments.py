@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, check_classes, place, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, check_classes, is_sparse, place, union_of_classes
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.checks import check_moments, check_powers, check_resolution, check_same_features
 from bayesieve.stats.moments.kernels import merge
@@ -170,8 +170,13 @@ class Moments(Glimpsed):
         >>> bs.Moments.from_labelled(matrix).mean.tolist()
         [[2.0], [5.0]]
         """
+        found = Shape.of(matrix, n_threads) if shape else None
+        powers = None if found is None else _powers_of(found)
+        if found is not None and is_sparse(matrix.values) and found.is_complete(matrix.labels.counts):
+            # another sweep would add nothing
+            arrays = (matrix.labels.counts.copy(), found.mean, found.squares, np.zeros(found.mean.shape))
+            return cls.trusted(matrix.labels.classes, *arrays, shape=powers)
         sums = accumulate(matrix, missing=missing, n_threads=n_threads)
-        powers = _powers_of(Shape.of(matrix, n_threads)) if shape else None
         return cls.trusted(
             matrix.labels.classes, sums.count, sums.mean, sums.centred_squares, sums.residual, shape=powers
         )

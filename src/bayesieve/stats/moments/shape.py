@@ -89,6 +89,11 @@ class Shape:
         for_each(work, range(n_classes), threads)
         return cls(*sums)
 
+    def is_complete(self, counts: Any) -> bool:
+        """Whether every value was there and finite, so that means and squares are all that there is to know."""
+        here = self.count == np.asarray(counts)[:, None]
+        return bool(here.all() and np.isfinite(self.mean).all() and np.isfinite(self.fourths).all())
+
     def grow(self, n_classes: int) -> Shape:
         """The same with more classes, of which nothing has been seen."""
         more = n_classes - self.mean.shape[0]
