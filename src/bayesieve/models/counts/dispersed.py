@@ -1,16 +1,16 @@
 r"""Evidence of counts whose dispersion is not known, integrated over what the feature and all others say of it.
 
-With :math:`u = \log\alpha`, size :math:`r = e^{-u}`, totals :math:`X_y` of classes and :math:`X_A, n_A` of groups of
-classes, the evidence of a pattern :math:`P` is
+With :math:`u = \log\alpha`, size :math:`r = e^{-u}`, totals :math:`X_y` of classes and :math:`X_A, n_A` of
+groups of classes, the evidence of a pattern :math:`P` is
 
 .. math::
     \int p(u)\, p(W \mid u) \prod_y \frac{\Gamma(X_y + n_y r)}{\Gamma(n_y r)}
     \prod_{A \in P} \frac{B(a + n_A r,\, b + X_A)}{B(a, b)}\, du,
     \quad a = \tfrac12 \Big(1 + \frac{r}{\bar x}\Big), \; b = \tfrac12 \Big(1 + \frac{\bar x}{r}\Big)
 
-where :math:`p(u)` and :math:`p(W \mid u)` are those of :mod:`bayesieve.models.counts.dispersion`: a sum of negative
-binomial counts is one of size :math:`n_y r`, and the centred squares are taken as independent of it. Whatever is the
-same for all patterns is left out. Integrals are sums over :math:`u = c + s \sinh v` with equal steps of :math:`v`,
+where :math:`p(u)` and :math:`p(W \mid u)` are those of :mod:`bayesieve.models.counts.dispersion`: a sum of
+negative binomial counts is one of size :math:`n_y r`, and the centred squares are taken as independent of it, given
+their expectation. Whatever is the same for all patterns is left out. Integrals are sums over :math:`u = c + s \sinh v` with equal steps of :math:`v`,
 about the peak :math:`c` of each pattern, whose curvature gives :math:`s`.
 """
 
@@ -27,8 +27,8 @@ from bayesieve.models.counts.dispersion import (
     LOWEST,
     PRIOR_DOF,
     Trend,
-    freedom,
     find_likely,
+    freedom,
     log_spread,
     overall_mean,
     spread_of,
@@ -139,7 +139,7 @@ def _integrate(
     for y in range(places.size):
         n_groups = max(n_groups, places[y] + 1)
     number, total = np.empty(n_groups), np.empty(n_groups)
-    half = int(math.floor(end / step + 0.5))
+    half = math.floor(end / step + 0.5)
     for f in range(first, last):
         if data[6][f] <= 0.0:
             out[f] = 0.0

@@ -1,8 +1,8 @@
 r"""Dispersions of counts that all features inform: a likelihood from sums, a trend over means, a prior about it.
 
-The variance of a count of mean :math:`\mu` and dispersion :math:`\alpha = 1/r` is :math:`\mu + \alpha \mu^2`. Given
-the total :math:`X_y` of a class of :math:`n_y` values, their spread does not depend on :math:`\mu`, and its centred
-squares :math:`W_y` have the expectation (of the Dirichlet-multinomial distribution, with :math:`m_y = X_y/n_y`)
+The variance of a count of mean :math:`\mu` and dispersion :math:`\alpha = 1/r` is
+:math:`\mu + \alpha \mu^2`. Given the total :math:`X_y` of a class of :math:`n_y` values, their spread does
+not depend on :math:`\mu`, and its centred squares :math:`W_y` have the expectation (of the Dirichlet-multinomial distribution, with :math:`m_y = X_y/n_y`)
 
 .. math:: E_y(\alpha) = (n_y - 1)\, m_y \frac{1 + \alpha m_y}{1 + \alpha / n_y}
 
@@ -11,8 +11,8 @@ so that the sums that screens hold anyway inform about the dispersion of a featu
 .. math:: \log p(W \mid \alpha) = -\frac{\nu}{2} \Big(\log E(\alpha) + \frac{W}{E(\alpha)}\Big), \quad
           W = \sum_y W_y, \; E = \sum_y E_y
 
-a scaled :math:`\chi^2` distribution. Its degrees of freedom :math:`\nu = 2 E^2 / \mathrm{Var}(W)` take the variance
-of centred squares of negative binomial counts (excess kurtosis :math:`6\alpha + 1/(\mu + \alpha\mu^2)`) at the
+a scaled :math:`\chi^2` distribution. Its degrees of freedom :math:`\nu = 2 E^2 / \mathrm{Var}(W)` take the
+variance of centred squares of negative binomial counts (excess kurtosis :math:`6\alpha + 1/(\mu + \alpha\mu^2)`) at the
 dispersion of the trend: small counts say little. The log dispersion of a feature has a Student distribution with
 :data:`PRIOR_DOF` degrees of freedom about the trend,
 
@@ -41,7 +41,7 @@ LOWEST, HIGHEST = math.log(1e-5), math.log(1e2)  # of log dispersions that are l
 _FEWEST, _MOST = 10, 1000  # features that inform the trend
 _LEAST_TOTAL = 5.0  # events of a feature that informs it
 _STEP, _HALF = 0.5, 7  # of the sums over dispersions
-_ROUNDS, _STEPS, _CLOSE = 2, 25, 3e-3
+_ROUNDS, _STEPS, _CLOSE = 2, 25, 0.02  # the last in log likelihood
 _PRIOR_WIDTH = (
     0.5  # about which the logarithm of the width has a standard normal prior, which matters to few features
 )
@@ -52,7 +52,7 @@ _FEW_WIDTH = 1.0  # of the prior where features are too few to inform it
 
 
 def spread_of(parts: Sequence[EventTotals]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return number of values, mean and centred squares of all classes of all parts, ``(n_groups, n_features)``."""
+    """Return number of values and mean of all classes of all parts, and the sum of their centred squares."""
     held = [part.moments for part in parts]
     if any(moments is None for moments in held):
         raise DataError(
@@ -60,11 +60,9 @@ def spread_of(parts: Sequence[EventTotals]) -> tuple[FloatArray, FloatArray, Flo
             "with EventTotals.from_matrix(..., spread=True), or give size to the model."
         )
     moments: list[Any] = held
-    shape = moments[0].mean.shape
     counts = np.concatenate([np.broadcast_to(each.counts, each.mean.shape) for each in moments]).astype(np.float64)
     means = np.concatenate([np.where(each.counts > 0, each.mean, 0.0) for each in moments])
     squares = np.concatenate([each.centred_squares for each in moments])
-    assert counts.shape[1] == shape[1]
     return counts, np.ascontiguousarray(means), np.ascontiguousarray(squares.sum(axis=0))
 
 
@@ -94,12 +92,12 @@ def freedom(counts: FloatArray, means: FloatArray, log_dispersion: FloatArray) -
 @compiled()
 def expected_squares(alpha: float, counts: Any, means: Any, f: int) -> float:
     """Expected centred squares of a feature, given its totals."""
-    total = 0.0
+    total: float = 0.0
     for y in range(counts.shape[0]):
         n = counts[y, f]
         if n > 1.0:
             m = means[y, f]
-            total += (n - 1.0) * m * (1.0 + alpha * m) / (1.0 + alpha / n)
+            total = total + (n - 1.0) * m * (1.0 + alpha * m) / (1.0 + alpha / n)
     return total
 
 
@@ -131,7 +129,7 @@ def likely_dispersion(counts: Any, means: Any, squares: Any, f: int) -> float:
 
 @compiled()
 def find_likely(counts: Any, means: Any, squares: Any, nu: Any, likely: Any, precision: Any) -> None:
-    """Log dispersion that the spread of every feature speaks for, and roughly how precisely; 0 where it is open."""
+    """Log dispersion that the spread of every feature speaks for, and roughly how precisely; 0 if it is open."""
     for f in range(likely.size):
         likely[f], precision[f] = 0.0, 0.0
         if nu[f] <= 0.0:
@@ -205,7 +203,7 @@ def _first_trend(counts: Any, means: Any, squares: Any, mean: Any) -> tuple[floa
 
 
 def _most_probable(counts: Any, means: Any, squares: Any, mean: Any, start: tuple[float, float]) -> Trend:
-    """Maximise the likelihood of the logarithms of a_0, a_1 and the width, by scoring with steps that are halved."""
+    """Maximise the likelihood of the logarithms of a_0, a_1 and the width, by scoring with shortened steps."""
     likely, precision = np.empty((2, mean.size))
     scores, now = np.empty((mean.size, 3)), np.log([start[0], max(start[1], 0.1), _PRIOR_WIDTH])
     for _ in range(_ROUNDS):
@@ -234,8 +232,8 @@ def _most_probable(counts: Any, means: Any, squares: Any, mean: Any, start: tupl
             if value < best:
                 look(now)
                 break
-            moved, now = np.abs(place - now).max(), place
-            if moved < _CLOSE:
+            now = place
+            if value - best < _CLOSE:
                 break
     first, second, width = np.exp(now).tolist()
     return first, second, width

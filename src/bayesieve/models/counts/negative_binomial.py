@@ -128,6 +128,7 @@ class NegativeBinomialModel(Model):
     nodes: tuple[float, float] = EXACT
     statistics_type: ClassVar[type] = EventTotals
     takes_exposures: ClassVar[bool] = True
+    capabilities: ClassVar[frozenset[str]] = frozenset({"permutations"})
     family: ClassVar[str] = "negative binomial"
 
     def __post_init__(self) -> None:
