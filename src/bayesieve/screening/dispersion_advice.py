@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesieve.screening.inputs import ScreenInput
 from bayesieve.screening.second_look import values_of
-from bayesieve.utils import DataWarning, FloatArray, IntArray, Wording, warn
+from bayesieve.utils import BoolArray, DataWarning, FloatArray, IntArray, Wording, warn
 
 _MOST_FEATURES, _MOST_VALUES = 1000, 2**22  # looked at
 _LEAST_TOTAL = 10.0  # events of a feature that is looked at
@@ -20,8 +20,8 @@ _LEAST_SHARE, _LEAST_FEATURES = 0.1, 5  # of features that do, from which it is 
 def warn_about_dispersion(found: ScreenInput) -> None:
     """Warn if counts of many features vary within classes more than their means allow.
 
-    The variance over the mean of a feature is that of Pearson: squared differences from what class and exposure let
-    expect, over that, summed and divided by the degrees of freedom.
+    The variance over the mean of a feature is that of Pearson: squared differences from what class and exposure
+    let expect, over that, summed and divided by the degrees of freedom.
     """
     if found.shufflable is None:
         return
@@ -42,8 +42,9 @@ def warn_about_dispersion(found: ScreenInput) -> None:
         return
     warn(
         DataWarning,
-        f"The counts vary more than a Poisson model allows: within classes the variance is {np.median(ratio[more]):.3g}"
-        f" times the mean (median) in {share:.0%} of the features. Such features pass for markers.",
+        "The counts vary more than a Poisson model allows: within classes the variance is "
+        f"{np.median(ratio[more]):.3g} times the mean (median) in {share:.0%} of the features. Such features pass "
+        "for markers.",
         hint=("Use ", Wording("model=NegativeBinomialModel()", "--model negative-binomial"), "."),
         kind="overdispersed",
     )
@@ -51,7 +52,7 @@ def warn_about_dispersion(found: ScreenInput) -> None:
 
 def variance_over_mean(
     values: FloatArray, codes: IntArray, exposures: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Return variance over mean of every feature, where it is known, and where it is over 1 beyond doubt."""
     there = ~np.isnan(values)
     filled, weight = np.where(there, values, 0.0), there * exposures[:, None]

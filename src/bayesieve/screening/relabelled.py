@@ -117,8 +117,8 @@ class Question:
     def rescreened(self, matrix: LabelledMatrix, codes: IntArray) -> tuple[FloatArray, BoolArray]:
         """Log Bayes factors of all features of a table under other labels, for models without moments.
 
-        What the model took from all features with the labels as they are, such as the trend of dispersions, is held
-        fixed: with true markers it is a little narrower than permuted labels would have it, and errs to the safe
+        What the model took from all features with the labels as they are, such as the trend of dispersions, is
+        held fixed: with true markers it is a little lower than permuted labels would have it, and errs to the safe
         side.
         """
         model, labels = self.posterior.model.quick(), Labels(self.posterior.classes, codes)

@@ -9,9 +9,10 @@ groups of classes, the evidence of a pattern :math:`P` is
     \quad a = \tfrac12 \Big(1 + \frac{r}{\bar x}\Big), \; b = \tfrac12 \Big(1 + \frac{\bar x}{r}\Big)
 
 where :math:`p(u)` and :math:`p(W \mid u)` are those of :mod:`bayesieve.models.counts.dispersion`: a sum of
-negative binomial counts is one of size :math:`n_y r`, and the centred squares are taken as independent of it, given
-their expectation. Whatever is the same for all patterns is left out. Integrals are sums over :math:`u = c + s \sinh v` with equal steps of :math:`v`,
-about the peak :math:`c` of each pattern, whose curvature gives :math:`s`.
+negative binomial counts is one of size :math:`n_y r`, and the centred squares depend on it through their
+expectation only. Whatever is the same for all patterns is left out. Integrals are sums over
+:math:`u = c + s \sinh v` with equal steps of :math:`v`, about the peak :math:`c` of each pattern, whose curvature
+gives :math:`s`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 r"""Dispersions of counts that all features inform: a likelihood from sums, a trend over means, a prior about it.
 
 The variance of a count of mean :math:`\mu` and dispersion :math:`\alpha = 1/r` is
-:math:`\mu + \alpha \mu^2`. Given the total :math:`X_y` of a class of :math:`n_y` values, their spread does
-not depend on :math:`\mu`, and its centred squares :math:`W_y` have the expectation (of the Dirichlet-multinomial distribution, with :math:`m_y = X_y/n_y`)
+:math:`\mu + \alpha \mu^2`. Given the total :math:`X_y` of a class of :math:`n_y` values, their spread does not
+depend on :math:`\mu`, and the centred squares :math:`W_y` of these values have the expectation (of the
+Dirichlet-multinomial distribution, with :math:`m_y = X_y/n_y`)
 
 .. math:: E_y(\alpha) = (n_y - 1)\, m_y \frac{1 + \alpha m_y}{1 + \alpha / n_y}
 
@@ -12,9 +13,9 @@ so that the sums that screens hold anyway inform about the dispersion of a featu
           W = \sum_y W_y, \; E = \sum_y E_y
 
 a scaled :math:`\chi^2` distribution. Its degrees of freedom :math:`\nu = 2 E^2 / \mathrm{Var}(W)` take the
-variance of centred squares of negative binomial counts (excess kurtosis :math:`6\alpha + 1/(\mu + \alpha\mu^2)`) at the
-dispersion of the trend: small counts say little. The log dispersion of a feature has a Student distribution with
-:data:`PRIOR_DOF` degrees of freedom about the trend,
+variance of centred squares of negative binomial counts (excess kurtosis
+:math:`6\alpha + 1/(\mu + \alpha\mu^2)`) at the dispersion of the trend: small counts say little. The log
+dispersion of a feature has a Student distribution with :data:`PRIOR_DOF` degrees of freedom about the trend,
 
 .. math:: \log\alpha_f = \log\Big(a_0 + \frac{a_1}{\mu_f}\Big) + \omega\, t_f
 
@@ -92,13 +93,13 @@ def freedom(counts: FloatArray, means: FloatArray, log_dispersion: FloatArray) -
 @compiled()
 def expected_squares(alpha: float, counts: Any, means: Any, f: int) -> float:
     """Expected centred squares of a feature, given its totals."""
-    total: float = 0.0
+    total = 0.0
     for y in range(counts.shape[0]):
         n = counts[y, f]
         if n > 1.0:
             m = means[y, f]
-            total = total + (n - 1.0) * m * (1.0 + alpha * m) / (1.0 + alpha / n)
-    return total
+            total += (n - 1.0) * m * (1.0 + alpha * m) / (1.0 + alpha / n)
+    return float(total)
 
 
 @compiled()
@@ -107,7 +108,7 @@ def log_spread(u: float, counts: Any, means: Any, squares: Any, nu: Any, f: int)
     if nu[f] <= 0.0:
         return 0.0
     expected = expected_squares(math.exp(u), counts, means, f)
-    return -0.5 * nu[f] * (math.log(expected) + squares[f] / expected)
+    return float(-0.5 * nu[f] * (math.log(expected) + squares[f] / expected))
 
 
 @compiled()
