@@ -242,7 +242,6 @@ def test_permutations_count_what_passes_the_cut_of_the_rule(bayesieve):
         ((*TWO, "--permutations", "0"), "permutations"),
         ((*TWO, "--permutations", "9", "--robust"), "does not go with --robust"),
         ((*TWO, "--p-values", "--model", "poisson"), "does not go with --model"),
-        ((*TWO, "--permutations", "9", "--model", "poisson"), "does not go with --model"),
         (("-l", "visit", "--pairs", "patient", "--p-values"), "does not go with --pairs"),
         ((*TWO, "--permutations", "9"), "Add --prior jeffreys"),
     ],

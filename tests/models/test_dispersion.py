@@ -51,6 +51,7 @@ def by_mpmath(counts, means, squares, nu, groups):
         r = 1 / alpha
         E = mp.fsum((a - 1) * b * (1 + alpha * b) / (1 + alpha / a) for a, b in zip(n, m, strict=True))
         value = -nu / 2 * (mp.log(E) + W / E) - 3 * mp.log(1 + ((u - centre) / TREND[2]) ** 2 / 5)
+        value -= max(u - mp.log(100), mp.log(1e-5) - u, 0) ** 2 / 2
         value += mp.fsum(mp.loggamma(x + a * r) - mp.loggamma(a * r) for a, x in zip(n, X, strict=True))
         a, b = (1 + r / mean) / 2, (1 + mean / r) / 2
         for group in groups:
@@ -120,6 +121,20 @@ def test_lists_of_few_samples_hold_what_they_claim(rng, n):
     false, claimed = int(listed[p // 20 :].sum()), float((1 - posterior.probability[listed]).sum())
     assert listed[: p // 20].sum() > 90
     assert false < 2.0 * claimed + 3.0
+
+
+def test_counts_of_one_sample_alone_are_no_difference():
+    """One sample holds all events, so that the dispersion is as large as it can be."""
+    X = np.zeros((20, 12))
+    X[3] = 10.0 ** np.arange(0.0, 6.0, 0.5).round()
+    totals = totals_of(X, np.arange(20) % 2)
+    for trend in (TREND, (0.1, 70.0, 0.7)):
+        found, quick, fine = (
+            DispersedEvidences(totals, trend, nodes).pattern([(0,), (1,)]) for nodes in (EXACT, QUICK, (0.05, 8.0))
+        )
+        np.testing.assert_allclose(found, fine, atol=1e-3)
+        np.testing.assert_allclose(found, quick, atol=0.1)
+        assert (np.abs(found) < 4.0).all()
 
 
 def test_few_features_and_features_without_events():

@@ -40,6 +40,7 @@ Trend = tuple[float, float, float]  # a_0, a_1 and the width of the prior about 
 PRIOR_DOF = 5.0
 LOWEST, HIGHEST = math.log(1e-5), math.log(1e2)  # of log dispersions that are looked at
 _FEWEST, _MOST = 10, 1000  # features that inform the trend
+_NO_EVENTS = 1e-11  # means that are 0 but for what rounding left of samples taken off
 _LEAST_TOTAL = 5.0  # events of a feature that informs it
 _STEP, _HALF = 0.5, 7  # of the sums over dispersions
 _ROUNDS, _STEPS, _CLOSE = 2, 25, 0.02  # the last in log likelihood
@@ -62,7 +63,7 @@ def spread_of(parts: Sequence[EventTotals]) -> tuple[FloatArray, FloatArray, Flo
         )
     moments: list[Any] = held
     counts = np.concatenate([np.broadcast_to(each.counts, each.mean.shape) for each in moments]).astype(np.float64)
-    means = np.concatenate([np.where(each.counts > 0, each.mean, 0.0) for each in moments])
+    means = np.concatenate([np.where(each.mean > _NO_EVENTS, each.mean, 0.0) for each in moments])
     squares = np.concatenate([each.centred_squares for each in moments])
     return counts, np.ascontiguousarray(means), np.ascontiguousarray(squares.sum(axis=0))
 
