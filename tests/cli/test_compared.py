@@ -123,6 +123,7 @@ def test_pairs(bayesieve):
     assert "30 pairs" in result.said
 
 
+@pytest.mark.filterwarnings("ignore:The counts vary more than a Poisson model allows")
 @pytest.mark.parametrize(
     ("name", "model"), [("poisson", bs.PoissonModel()), ("negative-binomial", bs.NegativeBinomialModel())]
 )
