@@ -4,8 +4,8 @@ Run: python benchmarks/counts.py [quick]
 
 The first table is CPU time of bayesieve.screen with 20 shuffles. The second simulates negative binomial counts
 with dispersions 0.05 + 2/mean, spread by a factor of exp(0.4) about that, of which 5% change two- to fourfold: the
-trend of dispersions, the estimate from each feature alone, both at a probability over 0.5 (prior 5%), and t-tests of
-log2(1 + count) at a false discovery rate of 10% after Benjamini and Hochberg.
+trend of dispersions, the estimate from each feature alone, both at a probability over 0.5 (prior 5%), and t-tests
+of log2(1 + count) at a false discovery rate of 10% after Benjamini and Hochberg.
 """
 
 from __future__ import annotations
