@@ -24,7 +24,14 @@ from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.screening.inputs import SummarisedTable
 from bayesieve.screening.obf import rescreen
-from bayesieve.screening.removals import VALUES_AT_ONCE, Removals, feature_chunks, leave_effects_out
+from bayesieve.screening.removals import (
+    VALUES_AT_ONCE,
+    Removals,
+    feature_chunks,
+    leave_effects_out,
+    rows_of,
+    without_culprits,
+)
 from bayesieve.screening.second_look import check_same_data, held_matrix, values_of
 from bayesieve.stats import (
     TILE,
@@ -293,8 +300,8 @@ def _in_general(
         if not np.bincount(matrix.labels.codes[rest], minlength=len(matrix.labels.classes)).all():
             return None
         if downdated:  # whole numbers are taken off without loss
-            return posterior.statistics.remove(model.summarise(_rows(matrix, ~rest), missing="omit"))
-        left = _rows(matrix, rest)
+            return posterior.statistics.remove(model.summarise(rows_of(matrix, ~rest), missing="omit"))
+        left = rows_of(matrix, rest)
         return model.summarise(left, missing="omit")
 
     def log_bayes_factor(statistics: ClassStatistics, model: Model = model) -> FloatArray:
@@ -313,32 +320,9 @@ def _in_general(
     found = one_by_one(posterior, reduced, log_bayes_factor, cut=cut, sample_names=names)
     if model is posterior.model or not downdated:
         return found
-    exact = log_bayes_factor(_without_culprits(posterior, matrix, found.culprit), posterior.model)
+    exact = log_bayes_factor(without_culprits(posterior, matrix, found.culprit), posterior.model)
     known = (found.culprit >= 0) & np.isfinite(exact)
     return replace(found, least_log_bayes_factor=np.where(known, exact, found.least_log_bayes_factor))
-
-
-def _rows(matrix: LabelledMatrix, kept: npt.NDArray[np.bool_]) -> LabelledMatrix:
-    """Return some samples of a table."""
-    labels = Labels(matrix.labels.classes, matrix.labels.codes[kept])
-    exposures = None if matrix.exposures is None else matrix.exposures[kept]
-    return replace(matrix, values=matrix.values[kept], labels=labels, sample_names=None, exposures=exposures)
-
-
-def _without_culprits(posterior: FeaturePosterior, matrix: LabelledMatrix, culprit: IntArray) -> Any:
-    """Return the statistics of every feature without the sample that was found, another one for each."""
-    codes, n = matrix.labels.codes, len(matrix.labels.classes)
-    taken = np.full((n, culprit.size), np.nan)
-    for number in np.unique(culprit[culprit >= 0]).tolist():
-        features, one = culprit == number, _rows(matrix, np.arange(codes.size) == number)
-        row: Any = one.values
-        values = np.asarray(row.toarray() if is_sparse(row) else row, dtype=np.float64)[0]
-        share = 1.0 if one.exposures is None else 1.0 / one.exposures[0]
-        taken[codes[number], features] = values[features] * share
-    alone = replace(
-        matrix, values=taken, labels=Labels(matrix.labels.classes, np.arange(n)), sample_names=None, exposures=None
-    )
-    return posterior.statistics.remove(posterior.model.summarise(alone, missing="omit"))
 
 
 def _add_degenerate(found: Removals, table: ValueBlocks, posterior: FeaturePosterior, cut: float) -> None:
