@@ -305,8 +305,9 @@ def _in_general(
         return model.summarise(left, missing="omit")
 
     def log_bayes_factor(statistics: ClassStatistics, model: Model = model) -> FloatArray:
-        table = None if downdated else left
-        handling = DegeneratePolicy("floor", step, table, posterior.feature_names, warns=False)
+        handling = DegeneratePolicy(
+            "floor", step, None if downdated else left, posterior.feature_names, warns=False
+        )
         try:
             ready = prepare(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
