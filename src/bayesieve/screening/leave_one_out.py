@@ -301,13 +301,11 @@ def _in_general(
             return None
         if downdated:  # whole numbers are taken off without loss
             return posterior.statistics.remove(model.summarise(rows_of(matrix, ~rest), missing="omit"))
-        left = rows_of(matrix, rest)
-        return model.summarise(left, missing="omit")
+        return model.summarise(left := rows_of(matrix, rest), missing="omit")
 
     def log_bayes_factor(statistics: ClassStatistics, model: Model = model) -> FloatArray:
-        handling = DegeneratePolicy(
-            "floor", step, None if downdated else left, posterior.feature_names, warns=False
-        )
+        table = None if downdated else left
+        handling = DegeneratePolicy("floor", step, table, posterior.feature_names, warns=False)
         try:
             ready = prepare(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
