@@ -180,7 +180,7 @@ WITH_CONSTANTS_FROM_THE_DATA = {
     "jeffreys": ("gaussian", bs.GaussianModel.jeffreys()),
     "observed levels": ("categorical", bs.CategoricalModel()),
     "poisson, rate of the data": ("poisson", bs.PoissonModel()),
-    "negative binomial, size of the data": ("negative binomial", bs.NegativeBinomialModel()),
+    "negative binomial, size of the data": ("negative binomial", bs.NegativeBinomialModel(trend=(0.4, 0.2, 0.5))),
 }
 
 

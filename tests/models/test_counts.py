@@ -292,7 +292,7 @@ MODELS = {
     "poisson": PoissonModel(),
     "poisson fixed": PoissonModel(2.0, 0.3),
     "poisson improper": PoissonModel(0.5, 0.0, prior_ratio=0.2),
-    "negative binomial": NegativeBinomialModel(),
+    "negative binomial": NegativeBinomialModel(trend=(0.4, 0.2, 0.5)),
     "negative binomial fixed": NegativeBinomialModel(1.7, (0.5, 2.0)),
 }
 both = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -414,7 +414,7 @@ def test_chance_acts_on_the_estimated_size_too():
     """Monte Carlo: fresh negative binomial nulls of 5 + 5 samples, whose sizes are estimated."""
     rng = np.random.default_rng(12)
     X = rng.negative_binomial(3, 0.2, size=(10, 6000))
-    posterior = bs.screen(X, ["a", "b"] * 5, model=NegativeBinomialModel(), prior_probability=0.05)
+    posterior = bs.screen(X, ["a", "b"] * 5, model=NegativeBinomialModel(), prior_probability=0.2, shuffles=0)
     seen, expected = int((posterior.log_odds > 0).sum()), bs.expected_under_null(posterior, 0.0)
     assert seen > 60
     assert 0.5 * seen < expected < 2.0 * seen

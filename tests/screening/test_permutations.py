@@ -437,9 +437,9 @@ ERRORS = {
         lambda X, y: permutations(X[:, :5], y, posterior=screen(X, y)), bs.DataError, "with 60 features"
     ),
     "another model": (
-        lambda X, y: permutations(X, y, model=bs.CategoricalModel()),
+        lambda X, y: permutations(X, y, model=bs.CalibratedModel()),
         bs.OptionError,
-        "are those of the paper's priors, not of CategoricalModel",
+        "are those of the paper's priors, not of CalibratedModel",
     ),
     "blocks": (
         lambda X, y: permutations(X, y, posterior=screen(X, y, blocks=["p", "q"] * 12)),

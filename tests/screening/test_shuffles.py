@@ -122,7 +122,7 @@ def test_counts_and_categories_are_shuffled_too(rng):
     for model in (bs.PoissonModel(), bs.NegativeBinomialModel()):
         posterior = bs.screen(counts, y, model=model, exposures=exposures, shuffles=3)
         codes = labellings(counts, y, 3)[1]
-        alone = bs.screen(counts, codes, model=model, exposures=exposures, shuffles=0).log_bayes_factor
+        alone = bs.screen(counts, codes, model=model.quick(), exposures=exposures, shuffles=0).log_bayes_factor
         np.testing.assert_allclose(posterior.shuffled.values[1], np.sort(alone[alone > 0])[::-1], rtol=1e-12)
     genotypes = rng.integers(0, 3, size=(20, 25))
     posterior = bs.screen(genotypes, y, model=bs.CategoricalModel(), shuffles=3)

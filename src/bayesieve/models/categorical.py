@@ -112,7 +112,7 @@ class CategoricalModel(Model):
     levels: Any = None
     n_levels: CountArray | None = field(default=None, repr=False, kw_only=True)
     statistics_type: ClassVar[type] = CategoryCounts
-    capabilities: ClassVar[frozenset[str]] = frozenset({"categories"})
+    capabilities: ClassVar[frozenset[str]] = frozenset({"categories", "permutations"})
 
     def __post_init__(self) -> None:
         if self.levels is not None:

@@ -78,7 +78,7 @@ class Part:
             return None
         if self.resolution is not None:
             statistics = statistics.with_resolution(self.resolution)
-        return Part(self.model, statistics, self.kept)
+        return Part(self.model.quick(), statistics, self.kept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,9 +25,25 @@ from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.screening.genes import view_ids
 from bayesieve.screening.inputs import SummarisedTable
 from bayesieve.screening.obf import rescreen
-from bayesieve.screening.removals import VALUES_AT_ONCE, Removals, feature_chunks, leave_effects_out
-from bayesieve.screening.second_look import check_same_data, values_of
-from bayesieve.stats import TILE, ClassStatistics, Moments, Neighbours, exposures_of, whole_plan
+from bayesieve.screening.removals import (
+    VALUES_AT_ONCE,
+    Removals,
+    feature_chunks,
+    leave_effects_out,
+    rows_of,
+    without_culprits,
+)
+from bayesieve.screening.second_look import check_same_data, held_matrix, values_of
+from bayesieve.stats import (
+    TILE,
+    CategoryCounts,
+    ClassStatistics,
+    EventTotals,
+    Moments,
+    Neighbours,
+    exposures_of,
+    whole_plan,
+)
 from bayesieve.utils import (
     DataError,
     FloatArray,
@@ -168,8 +184,9 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     r"""Leave-one-out influence: the least log-odds of every feature without any one sample, and the culprit.
 
     Exact: equal to screening again without each sample in turn, with what the model took from all features
-    together (the constants of a :class:`CalibratedModel`) held fixed. For two Gaussian classes it costs a few
-    reads of the table; for other models and more classes the table is summed again for every sample. Only
+    together (the constants of a :class:`CalibratedModel`, the trend of dispersions) held fixed. For two Gaussian
+    classes it costs a few reads of the table; for counts and categories every sample is taken off the sums; for
+    others and for more classes the table is summed again for every sample. Only
     samples that hold a value of the feature count. A removal that would leave a class undefined under the prior
     (too few values, or values that are all equal under a prior with ``variance_scale`` 0) is skipped and
     counted.
@@ -177,8 +194,8 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     Parameters
     ----------
     X
-        Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns (Gaussian
-        data only; more than two classes are held in memory). Ready statistics hold no samples and cannot be used.
+        Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns (more than two
+        classes, counts and categories are held in memory). Ready statistics hold no samples and cannot be used.
     y, model, prior_probability, classes, feature_names, patterns, exposures, missing, degenerate, resolution
         As for :func:`screen`. Blocks and pairs are not covered.
     cut
@@ -263,12 +280,8 @@ def one_by_one(
 
 def _in_memory(table: ValueBlocks, posterior: FeaturePosterior) -> LabelledMatrix:
     """Hold the values of a file: the slow route sums them once for every sample."""
-    posterior.model.require(
-        "moments",
-        "The fragility of a file is found for the Gaussian model only.",
-        hint="For others read the table into memory, for example with pandas or polars, and call fragility(X, y, "
-        "model).",
-    )
+    if not posterior.model.supports("moments"):
+        return held_matrix(table)
     codes, values = values_of(table, np.arange(posterior.n_features))
     return LabelledMatrix(values, Labels(posterior.classes, codes), posterior.feature_names)
 
@@ -276,24 +289,25 @@ def _in_memory(table: ValueBlocks, posterior: FeaturePosterior) -> LabelledMatri
 def _in_general(
     posterior: FeaturePosterior, matrix: LabelledMatrix, cut: float, names: tuple[str, ...] | None
 ) -> Fragility:
-    """Sum the table and compare again without each sample."""
-    model, comparison = posterior.model, posterior.comparison
+    """Compare again without each sample; sums are those of the rest, or of all less those of the sample."""
+    comparison, downdated = posterior.comparison, isinstance(posterior.statistics, (EventTotals, CategoryCounts))
     assert isinstance(comparison, Comparison)
     step = posterior.resolution if np.any(posterior.resolution) else None
-    floored, shorter = posterior.degenerate, matrix
+    floored, left = posterior.degenerate, matrix
+    model = posterior.model.quick() if downdated else posterior.model
 
     def without(number: int) -> ClassStatistics | None:
-        nonlocal shorter
+        nonlocal left
         rest = np.arange(matrix.n_samples) != number
-        labels = Labels(matrix.labels.classes, matrix.labels.codes[rest])
-        exposures = None if matrix.exposures is None else matrix.exposures[rest]
-        shorter = replace(
-            matrix, values=matrix.values[rest], labels=labels, sample_names=None, exposures=exposures
-        )
-        return model.summarise(shorter, missing="omit") if labels.counts.all() else None
+        if not np.bincount(matrix.labels.codes[rest], minlength=len(matrix.labels.classes)).all():
+            return None
+        if downdated:  # whole numbers are taken off without loss
+            return posterior.statistics.remove(model.summarise(rows_of(matrix, ~rest), missing="omit"))
+        return model.summarise(left := rows_of(matrix, rest), missing="omit")
 
-    def log_bayes_factor(statistics: ClassStatistics) -> FloatArray:
-        handling = DegeneratePolicy("floor", step, shorter, posterior.feature_names, warns=False)
+    def log_bayes_factor(statistics: ClassStatistics, model: Model = model) -> FloatArray:
+        table = None if downdated else left
+        handling = DegeneratePolicy("floor", step, table, posterior.feature_names, warns=False)
         try:
             ready = prepare(model, statistics, comparison.patterns, handling)
         except PriorError:  # a class is too small for its prior
@@ -304,7 +318,12 @@ def _in_general(
         return np.where(lost, np.nan, found)
 
     reduced = map(without, range(matrix.n_samples))
-    return one_by_one(posterior, reduced, log_bayes_factor, cut=cut, sample_names=names)
+    found = one_by_one(posterior, reduced, log_bayes_factor, cut=cut, sample_names=names)
+    if model is posterior.model or not downdated:
+        return found
+    exact = log_bayes_factor(without_culprits(posterior, matrix, found.culprit), posterior.model)
+    known = (found.culprit >= 0) & np.isfinite(exact)
+    return replace(found, least_log_bayes_factor=np.where(known, exact, found.least_log_bayes_factor))
 
 
 def _add_degenerate(found: Removals, table: ValueBlocks, posterior: FeaturePosterior, cut: float) -> None:

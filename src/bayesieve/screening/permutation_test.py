@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, ValueBlocks
+from bayesieve.data import Label, LabelledMatrix, ValueBlocks, aligned
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
 from bayesieve.screening.genes import collapses_ids
 from bayesieve.screening.inputs import SummarisedTable, check_model
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.relabelled import Counts, PermutationChunk, Question
-from bayesieve.screening.second_look import check_same_data, values_of
-from bayesieve.stats import ClassStatistics, Relabellings
+from bayesieve.screening.second_look import check_same_data, held_matrix, values_of
+from bayesieve.stats import ClassStatistics, Relabellings, exposures_of
 from bayesieve.utils import (
     JEFFREYS,
     CalibrationWarning,
@@ -53,6 +54,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
     patterns: Any = "any",
+    exposures: Any = None,
     missing: str = "raise",
     degenerate: str = "floor",
     resolution: npt.ArrayLike | None = None,
@@ -71,11 +73,13 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     X
         Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns. Ready
         statistics hold no samples and cannot be used.
-    y, prior_probability, classes, feature_names, patterns, missing, degenerate, resolution
+    y, prior_probability, classes, feature_names, patterns, exposures, missing, degenerate, resolution
         As for :func:`screen`; ``degenerate="raise"`` looks at the labels as they are only.
     model
-        A :class:`GaussianModel`, the paper's ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default. Other models
-        are judged by the ``shuffles`` of :func:`screen`.
+        A :class:`GaussianModel`, the paper's ``GaussianModel.jeffreys(prior_ratio=0.1)`` by default, or a model of
+        counts or categories, for which the table is summed anew under every permutation and what the model took
+        from all features together is held fixed. :class:`CalibratedModel` is judged by the ``shuffles`` of
+        :func:`screen`.
     n_permutations
         How many; if fewer exist, all of them are taken, with a warning. Class sizes are kept, no permutation comes
         twice, and the labels as they are count among none.
@@ -94,7 +98,7 @@ def permutations(  # noqa: PLR0913 - what screen() takes
         The result of :func:`screen` on the same data, if it is there already. What it was told is used, and
         not what is given here (except ``y``, ``cut``, ``degenerate`` and what concerns permutations).
     progress
-        Called with the number of features done so far and their total.
+        Called with the number of features (of counts and categories: of permutations) done, and their total.
 
     Returns
     -------
@@ -131,12 +135,17 @@ def permutations(  # noqa: PLR0913 - what screen() takes
     if posterior is None:
         posterior = rescreen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
-            patterns=patterns, missing=missing, degenerate=degenerate, resolution=resolution, n_threads=n_threads,
+            patterns=patterns, exposures=exposures, missing=missing, degenerate=degenerate, resolution=resolution,
+            n_threads=n_threads,
         )  # fmt: skip
-    table = _table(X, y, posterior, ready)
+    table = _table(X, y, posterior, ready, exposures)
     question = Question.of(posterior, cut, "floor" if degenerate == "raise" else degenerate)
     question = question.without(_left_out(leave_out, posterior))
-    found = _count_all(table, question, n_permutations, seed, max(target, _LEAST_TARGET), n_threads, progress)
+    if posterior.model.supports("moments"):
+        found = _count_all(table, question, n_permutations, seed, max(target, _LEAST_TARGET), n_threads, progress)
+    else:
+        matrix = held_matrix(table)
+        found = _count_by_screens(matrix, question, n_permutations, seed, max(target, _LEAST_TARGET), progress)
     if found.complete and found.n_permutations < n_permutations:
         least = _ways_to_swap(posterior) / (1 + found.n_permutations)
         warn(
@@ -151,7 +160,8 @@ def _ways_to_swap(posterior: FeaturePosterior) -> int:
     """In how many ways classes of equal size can change places, which changes no evidence if priors are equal."""
     _, number = np.unique(posterior.statistics.counts.max(axis=1), return_counts=True)
     model: Any = posterior.model
-    return math.prod(map(math.factorial, number.tolist())) if len(set(map(id, model.class_priors))) == 1 else 1
+    alike = not model.supports("moments") or len(set(map(id, model.class_priors))) == 1
+    return math.prod(map(math.factorial, number.tolist())) if alike else 1
 
 
 def _count_all(
@@ -187,6 +197,28 @@ def _count_all(
     return counts.result()
 
 
+def _count_by_screens(
+    matrix: LabelledMatrix,
+    question: Question,
+    n_permutations: int,
+    seed: Any,
+    target: float,
+    progress: Progress | None,
+) -> PermutationNull:
+    """Screen the table again under every permutation, a few of them at a time."""
+    codes = matrix.labels.codes
+    others = Relabellings.draw(codes, len(question.posterior.classes), n_permutations, seed)
+    kept = int(np.ceil(target * others.n_permutations * question.pool.sum() / question.n_usable)) + 1
+    counts = Counts.none(question, others, kept, 1)
+    step = max(1, min(_MOST_AT_ONCE, _CELLS_AT_ONCE // max(question.features.size, 1)))
+    for first in range(0, others.n_permutations, step):
+        last = min(first + step, others.n_permutations)
+        counts.add_rescreened(matrix, slice(first, last))
+        if progress is not None:
+            progress(last, others.n_permutations)
+    return counts.result()
+
+
 def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any, seed: Any) -> None:
     model.require(
         "permutations",
@@ -211,7 +243,7 @@ def _check_options(model: Model, n_permutations: Any, cut: Any, target: Any, see
         raise OptionError(f"seed must be a whole number of at least 0, not {seed!r}.") from None
 
 
-def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool) -> ValueBlocks:
+def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool, exposures: Any) -> ValueBlocks:
     """Return the values that were screened, after checking that they are."""
     compared = posterior.comparison
     plain = compared is None or (isinstance(compared, Comparison) and len(compared.parts) == 1)
@@ -226,6 +258,8 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool) -> ValueBlo
     if y is None:
         raise LabelError("The class of every sample is needed: permutations(X, y), also with a ready posterior.")
     matrix = posterior.model.matrix(X, y, classes=posterior.classes)
+    if exposures is not None:
+        matrix = replace(matrix, exposures=exposures_of(matrix.values, aligned(X, exposures, "exposures")))
     if ready:
         check_same_data(posterior.model.summarise(matrix, missing="omit"), posterior)
     return matrix

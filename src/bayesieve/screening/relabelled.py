@@ -66,8 +66,9 @@ class Question:
         DegeneratePolicy(policy)  # checks it
         patterns = getattr(posterior.comparison, "patterns", None) or Patterns.of("any", posterior.classes)
         model: Any = posterior.model
+        priors = (*model.class_priors, model.pooled_prior) if model.supports("moments") else ()
         one_prior = not isinstance(model.prior_ratio, np.ndarray) and all(
-            prior.n_features is None for prior in (*model.class_priors, model.pooled_prior)
+            prior.n_features is None for prior in priors
         )
         return cls(posterior, patterns, float(cut), policy, can_be_null(posterior), one_prior)
 
@@ -112,6 +113,21 @@ class Question:
         ready = prepare(self._model(features), moments, self.patterns, handling)
         found = Comparison(self.patterns, (ready.part,)).log_bayes_factor()
         return np.where(ready.excluded, 0.0, found), ready.flags != 0
+
+    def rescreened(self, matrix: LabelledMatrix, codes: IntArray) -> tuple[FloatArray, BoolArray]:
+        """Log Bayes factors of all features of a table under other labels, for models without moments.
+
+        What the model took from all features with the labels as they are, such as the trend of dispersions, is
+        held fixed: with true markers it is a little lower than permuted labels would have it, and errs to the safe
+        side.
+        """
+        model, labels = self.posterior.model.quick(), Labels(self.posterior.classes, codes)
+        statistics = model.summarise(replace(matrix, labels=labels), missing="omit")
+        ready = prepare(model, statistics, self.patterns, DegeneratePolicy(self.policy, warns=False))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = compare(ready.evidences, self.patterns)
+        undefined = ready.excluded | ~np.isfinite(found)
+        return np.where(undefined, 0.0, found), undefined
 
     def _model(self, features: IntArray) -> Any:
         model = self.posterior.model
@@ -222,6 +238,25 @@ class Counts:
         if any(found.size for found in above):
             self.tail = np.sort(np.concatenate([self.tail, *above]))[::-1][: self.n_kept]
         self.n_degenerate += sum(n_degenerate)
+
+    def add_rescreened(self, matrix: LabelledMatrix, which: slice) -> None:
+        """Screen the whole table again under some permutations, for models without moments."""
+        asked, features = self.question, self.question.features
+        codes = self.relabellings.codes[which]
+        found, reaching = np.empty((features.size, len(codes))), np.zeros(features.size, np.int64)
+        for column, labels in enumerate(codes):
+            values, undefined = asked.rescreened(matrix, labels)
+            found[:, column] = values[features]
+            self.n_degenerate += int(undefined[features].sum())
+        own, prior = reach(asked.posterior.log_bayes_factor)[features], asked.prior_log_odds[features]
+        passing, largest = self.passing[which].copy(), self.largest[which].copy()
+        into = reaching, self.places[0], passing, largest
+        count_exceedances(found, own, prior, asked.cut, self.thresholds, into)
+        self.passing[which], self.largest[which] = passing, largest
+        self.n_reaching[features] += reaching
+        found += prior[:, None]
+        bound = self.tail[-1] if self.tail.size == self.n_kept else -np.inf
+        self.tail = np.sort(np.concatenate([self.tail, found[found > bound]]))[::-1][: self.n_kept]
 
     def _compare(self, part: PermutationChunk, moments: Moments, unsure: BoolArray) -> tuple[FloatArray, int]:
         """Log Bayes factors, ``(n_features, n_permutations)``, and how many of them are degenerate."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
-from bayesieve.data import LabelledMatrix, ValueBlocks
+from bayesieve.data import LabelledMatrix, Labels, ValueBlocks, is_sparse
 from bayesieve.models import CalibratedModel, least_without
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.second_look import values_of
-from bayesieve.utils import FloatArray, IntArray, for_each, n_threads_for
+from bayesieve.utils import BoolArray, FloatArray, IntArray, for_each, n_threads_for
 
 VALUES_AT_ONCE = 2**23  # held in memory when all samples of some features are looked at
 _COLUMNS_AT_ONCE = 256
@@ -79,3 +79,26 @@ def feature_chunks(which: IntArray, counts: IntArray, in_memory: bool) -> list[I
     width = max(1, VALUES_AT_ONCE // max(1, int(counts.sum(axis=0).max())))
     width = min(width, _COLUMNS_AT_ONCE) if in_memory else width
     return [which[lo : lo + width] for lo in range(0, which.size, width)]
+
+
+def rows_of(matrix: LabelledMatrix, kept: BoolArray) -> LabelledMatrix:
+    """Return some samples of a table."""
+    labels = Labels(matrix.labels.classes, matrix.labels.codes[kept])
+    exposures = None if matrix.exposures is None else matrix.exposures[kept]
+    return replace(matrix, values=matrix.values[kept], labels=labels, sample_names=None, exposures=exposures)
+
+
+def without_culprits(posterior: FeaturePosterior, matrix: LabelledMatrix, culprit: IntArray) -> Any:
+    """Return the statistics of every feature without the sample that was found, another one for each."""
+    codes, n = matrix.labels.codes, len(matrix.labels.classes)
+    taken = np.full((n, culprit.size), np.nan)
+    for number in np.unique(culprit[culprit >= 0]).tolist():
+        features, one = culprit == number, rows_of(matrix, np.arange(codes.size) == number)
+        row: Any = one.values
+        values = np.asarray(row.toarray() if is_sparse(row) else row, dtype=np.float64)[0]
+        share = 1.0 if one.exposures is None else 1.0 / one.exposures[0]
+        taken[codes[number], features] = values[features] * share
+    alone = replace(
+        matrix, values=taken, labels=Labels(matrix.labels.classes, np.arange(n)), sample_names=None, exposures=None
+    )
+    return posterior.statistics.remove(posterior.model.summarise(alone, missing="omit"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import ValueBlocks, is_sparse
+from bayesieve.data import LabelledMatrix, ValueBlocks, is_sparse
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.stats import ClassStatistics, largest_counts
-from bayesieve.utils import DataError, FloatArray, IntArray
+from bayesieve.utils import DataError, FloatArray, IntArray, Wording
 
 
 def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]:
@@ -24,6 +24,23 @@ def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray
     whole = [part[0] if len(part) == 1 else np.concatenate(part) for _, part in sorted(parts.items())]
     values = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
     return np.concatenate(codes), np.ascontiguousarray(values)
+
+
+def held_matrix(table: Any) -> LabelledMatrix:
+    """Return the table of counts or categories with labels and exposures, if its values are in memory."""
+    if isinstance(table, LabelledMatrix):
+        return table
+    held: tuple[LabelledMatrix, Any] | None = table.in_memory()
+    if held is None:
+        raise DataError(
+            "The values of the table were not kept in memory, and counts and categories have to be summed again. ",
+            hint=(
+                Wording("Read it with keep_values=True and a larger memory", "Give a larger --memory"),
+                ".",
+            ),
+            kind="not-in-memory",
+        )
+    return held[0]
 
 
 def check_same_data(statistics: ClassStatistics, posterior: FeaturePosterior) -> None:

@@ -32,12 +32,12 @@ _GAUSSIAN_ONLY = (
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
-    "permutations": ("blocks", "pairs", "model", "informative_missing", "robust"),
+    "permutations": ("blocks", "pairs", "informative_missing", "robust"),
 }
 _WHY = {
     "blocks": "samples of different blocks are not exchangeable",
     "pairs": "the samples of a pair are not independent",
-    "model": "both are for measurements, the Gaussian model",
+    "model": "p-values are those of Gaussian measurements; for counts and categories ask for permutations",
     "informative_missing": "missing values would have to be permuted, too",
     "robust": "the least log-odds over leaving one sample out are not what is permuted",
 }

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayesieve.data import Repeats, is_annotated, looks_like_donor, obs_column, warn_of_donors
 from bayesieve.models import Model
+from bayesieve.screening.dispersion_advice import warn_about_dispersion
 from bayesieve.screening.inputs import ScreenInput
 from bayesieve.stats import ValueProfile
 from bayesieve.utils import DataWarning, Message, Piece, Wording, option, warn
@@ -69,10 +70,12 @@ def warn_about_values(found: ScreenInput, model: Model, stepped: bool) -> None:
     found
         The data of the screen; ready statistics have no values to look at.
     model
-        The model; only those with means and variances are judged.
+        The model; those with means and variances and Poisson's are judged.
     stepped
         Whether the user stated the resolution of the values.
     """
+    if _judged.get() and model.family == "Poisson":
+        warn_about_dispersion(found)
     if not (_judged.get() and model.supports("moments")):
         return
     for extremes in (False, True):  # the extremes of all values take as long as a screen: only where they matter

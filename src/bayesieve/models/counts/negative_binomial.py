@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesieve.data import LabelledMatrix, is_sparse
+from bayesieve.models.counts.dispersed import EXACT, QUICK, DispersedEvidences
+from bayesieve.models.counts.dispersion import Trend, fit_trend, with_spread
 from bayesieve.models.counts.poisson import (
     check_hyperparameter,
     check_lengths,
@@ -18,6 +21,7 @@ from bayesieve.models.counts.poisson import (
     one_group,
     totals_of_group,
 )
+from bayesieve.models.evidences import Evidences
 from bayesieve.models.model import Model
 from bayesieve.stats import EventTotals, wide
 from bayesieve.utils import DataError, FloatArray, PriorError, Wording
@@ -50,17 +54,6 @@ def estimate_size(statistics: EventTotals) -> FloatArray:
     return np.asarray(np.clip(estimate, SMALLEST_SIZE, LARGEST_SIZE))
 
 
-def draw_values(statistics: EventTotals, mean: Any, size: Any, rng: np.random.Generator) -> EventTotals:
-    """Draw values one by one and sum them."""
-    counts = np.broadcast_to(statistics.counts, statistics.total.shape)
-    labels = np.repeat(np.arange(len(counts)), counts.max(axis=1))
-    values = rng.poisson(rng.gamma(np.broadcast_to(size, mean.shape), mean / size, (labels.size, mean.size))) * 1.0
-    places = np.concatenate([np.arange(n) for n in counts.max(axis=1)])
-    values[places[:, None] >= counts[labels]] = np.nan  # as many values are absent as in the data
-    made = EventTotals.from_matrix(values, labels, classes=range(len(counts)), missing="omit", spread=True)
-    return made.renamed(statistics.classes)
-
-
 def per_exposure(matrix: LabelledMatrix) -> Any:
     """Counts as if every sample had been looked at equally deeply."""
     assert matrix.exposures is not None
@@ -70,6 +63,7 @@ def per_exposure(matrix: LabelledMatrix) -> Any:
 
 
 _TYPICAL = (0.1, 10.0)  # median of exposures that are size factors
+_DRAW_COST = 16
 _HALF = 0.5  # the smaller parameter of the default prior
 _UNEQUAL = (
     "The negative binomial model is exact for equal exposures only, and these differ. Use the Poisson model, "
@@ -89,17 +83,29 @@ class NegativeBinomialModel(Model):
 
     The binomial coefficients are the same however the classes are grouped; they cancel and are left out.
 
+    Where the size is not given, nor the prior of :math:`p`, the dispersion :math:`\alpha = 1/r` of a feature is
+    integrated out. It lies about a trend over the means of all features, which makes comparisons of few samples
+    possible: see :mod:`bayesieve.models.counts.dispersed` for the evidence, and
+    :mod:`bayesieve.models.counts.dispersion` for the trend.
+
     Parameters
     ----------
     size
-        :math:`r`, a number or one per feature, shared by all classes. When not given, the estimate of
-        :func:`estimate_size`, taken as if it were known.
+        :math:`r`, a number or one per feature, shared by all classes; infinite dispersion is 0. When not given, it
+        is integrated out, or, with more than 20 patterns of classes or with ``success_prior``, the most probable
+        one under the trend is taken as if it were known.
     success_prior
         :math:`(a, b)`, each a number or one per feature. By default the prior whose mean is the feature's
         own :math:`p_0 = r / (r + \bar x)` over all classes and whose smaller parameter is 1/2:
-        :math:`a = \tfrac12 \max(1, r/\bar x)`, :math:`b = \tfrac12 \max(1, \bar x/r)`. For large :math:`r`
-        this is the default of :class:`PoissonModel`; a fixed prior would instead favour means near
+        :math:`a = \tfrac12 \max(1, r/\bar x)`, :math:`b = \tfrac12 \max(1, \bar x/r)`; with
+        :math:`1 + r/\bar x` and :math:`1 + \bar x/r` where the size is integrated out, which is smooth. For large
+        :math:`r` this is the default of :class:`PoissonModel`; a fixed prior would instead favour means near
         :math:`r`. A feature without any event then has a log Bayes factor of 0, the limit.
+    trend
+        Coefficients :math:`a_0, a_1` of the trend :math:`a_0 + a_1/\mu` of dispersions, and the width of the prior
+        of their logarithms about it; taken from all features when not given.
+    nodes
+        Step and end of the sums that stand for integrals over dispersions.
     reference
         Set by :meth:`fitted`: :math:`(p_0, 1 - p_0)`, relative to whose likelihood evidences are taken,
         which adds :math:`-n r \log p_0 - X \log(1 - p_0)`. That cancels too, and saves digits.
@@ -118,11 +124,16 @@ class NegativeBinomialModel(Model):
     size: Any = None
     success_prior: Any = None
     reference: Any = None
+    trend: Trend | None = None
+    nodes: tuple[float, float] = EXACT
     statistics_type: ClassVar[type] = EventTotals
     takes_exposures: ClassVar[bool] = True
+    capabilities: ClassVar[frozenset[str]] = frozenset({"permutations"})
     family: ClassVar[str] = "negative binomial"
 
     def __post_init__(self) -> None:
+        if self.trend is not None:
+            object.__setattr__(self, "trend", _check_trend(self.trend))
         if self.size is not None:
             object.__setattr__(self, "size", check_hyperparameter("size", self.size))
             if not np.isfinite(self.size).all():
@@ -211,7 +222,7 @@ class NegativeBinomialModel(Model):
         """
         _check_exposures(statistics)
         count, total, _ = one_group(statistics.pool())
-        size = estimate_size(statistics) if self.size is None else self.size
+        size = self._likely_size(statistics) if self.size is None else self.size
         check_lengths(total.size, size=size)
         trials = count * size
         prior = self.success_prior
@@ -223,6 +234,63 @@ class NegativeBinomialModel(Model):
         a = np.where(np.isinf(prior[0]), 1.0, prior[0]) + trials
         b = prior[1] + total
         return dataclasses.replace(self, size=size, success_prior=prior, reference=(a / (a + b), b / (a + b)))
+
+    def estimate(self, parts: Sequence[Any]) -> NegativeBinomialModel:
+        """Return the model with the trend of dispersions, if neither it nor the size is given, from all features.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.models.counts.negative_binomial import NegativeBinomialModel
+        >>> from bayesieve.stats.events.event_totals import EventTotals
+        >>> X = np.random.default_rng(0).negative_binomial(5, 0.05, size=(10, 400))
+        >>> totals = EventTotals.from_matrix(X, [0] * 5 + [1] * 5, spread=True)
+        >>> [round(number, 1) for number in NegativeBinomialModel().estimate([totals]).trend[:1]]
+        [0.2]
+        """
+        if self.size is not None or self.trend is not None:
+            return self
+        return dataclasses.replace(self, trend=fit_trend(parts))
+
+    def quick(self) -> NegativeBinomialModel:
+        """Return the model with fewer nodes: log Bayes factors to 0.01.
+
+        Examples
+        --------
+        >>> from bayesieve.models.counts.negative_binomial import NegativeBinomialModel
+        >>> NegativeBinomialModel().quick().nodes
+        (0.6, 3.6)
+        """
+        return dataclasses.replace(self, nodes=QUICK)
+
+    def evidences(self, statistics: Any) -> Evidences:
+        """Prepare the Bayes factors of patterns of classes.
+
+        Examples
+        --------
+        >>> from bayesieve.models.counts.negative_binomial import NegativeBinomialModel
+        >>> from bayesieve.stats.events.event_totals import EventTotals
+        >>> totals = EventTotals.from_matrix([[3], [5], [4], [9]], ["a", "a", "b", "b"], spread=True)
+        >>> NegativeBinomialModel().evidences(totals).pattern([(0,), (1,)]).shape
+        (1,)
+        """
+        if self.size is not None or self.success_prior is not None:
+            return super(NegativeBinomialModel, self).evidences(statistics)
+        model = self.estimate([statistics])
+        _check_exposures(statistics)
+        assert model.trend is not None
+
+        def plain() -> Evidences:
+            return super(NegativeBinomialModel, model).evidences(statistics)
+
+        return DispersedEvidences(statistics, model.trend, self.nodes, plain)
+
+    def _likely_size(self, statistics: EventTotals) -> FloatArray:
+        """Return the most probable size of every feature under the trend."""
+        trend = self.estimate([statistics]).trend
+        assert trend is not None
+        peaks = DispersedEvidences(statistics, trend).peaks()
+        return np.asarray(np.clip(np.exp(-peaks), SMALLEST_SIZE, LARGEST_SIZE))
 
     def log_evidence(self, group: EventTotals) -> FloatArray:
         """Log evidence of one group, feature by feature; the formula is that of the class.
@@ -260,22 +328,23 @@ class NegativeBinomialModel(Model):
         return rest + deviance(p, whole * share_p, excess) + deviance(q, whole * share_q, -excess)
 
     def draw_cost(self, statistics: Any) -> int:
-        """How much a draw costs: as many values as there are, if the size is estimated.
+        """How much a draw costs: more where dispersions are integrated out.
 
         Examples
         --------
         >>> from bayesieve.models.counts.negative_binomial import NegativeBinomialModel
         >>> from bayesieve.stats.events.event_totals import EventTotals
-        >>> NegativeBinomialModel().draw_cost(EventTotals.from_matrix([[3], [5]], ["a", "b"]))
-        2
+        >>> NegativeBinomialModel(size=1.0).draw_cost(EventTotals.from_matrix([[3], [5]], ["a", "b"]))
+        1
         """
-        return int(statistics.counts.max(axis=1).sum()) if self.size is None else 1
+        del statistics
+        return 1 if self.size is not None else _DRAW_COST
 
     def draw_null(self, statistics: Any, rng: np.random.Generator) -> EventTotals:
         """Draw the totals of features whose classes share the mean of all classes together.
 
-        A sum of ``n`` values of size ``r`` is negative binomial of size ``n r``. Where the size is estimated,
-        single values are drawn, so that chance also acts on the estimate.
+        A sum of ``n`` values of size ``r`` is negative binomial of size ``n r``. Where the size is not given,
+        centred squares are drawn, too, so that chance also acts on what they say of it.
 
         Examples
         --------
@@ -286,13 +355,23 @@ class NegativeBinomialModel(Model):
         >>> NegativeBinomialModel(size=2.0).draw_null(totals, np.random.default_rng(0)).total.shape
         (2, 1)
         """
-        size = estimate_size(statistics) if self.size is None else self.size
+        size = self._likely_size(statistics) if self.size is None else self.size
         count, total, _ = one_group(statistics.pool())
         mean = total / np.maximum(count, 1)
-        if self.size is None:
-            return draw_values(statistics, mean, size, rng)
         shape = np.broadcast_to(statistics.counts * size, statistics.total.shape)
-        return draw_totals(statistics, rng.gamma(shape, mean / size), rng)
+        drawn = draw_totals(statistics, rng.gamma(shape, mean / size), rng)
+        return drawn if self.size is not None else with_spread(drawn, -np.log(size), rng)
+
+
+def _check_trend(trend: Any) -> Trend:
+    """Return three numbers, of which the width is positive."""
+    try:
+        first, second, width = (float(number) for number in trend)
+    except (TypeError, ValueError):
+        raise PriorError(f"trend must be three numbers, a_0, a_1 and the width, not {trend!r}.") from None
+    if not (first >= 0 and second >= 0 and first + second > 0 and 0 < width < np.inf):
+        raise PriorError(f"trend must be three positive numbers, a_0, a_1 and the width, not {trend!r}.")
+    return first, second, width
 
 
 def _check_exposures(statistics: EventTotals) -> None:

@@ -148,6 +148,7 @@ class PoissonModel(Model):
     reference: Any = None
     statistics_type: ClassVar[type] = EventTotals
     takes_exposures: ClassVar[bool] = True
+    capabilities: ClassVar[frozenset[str]] = frozenset({"permutations"})
     family: ClassVar[str] = "Poisson"
     caveat: ClassVar[str | Message] = Message.of(
         "Poisson counts vary within a class no more than chance makes them; counts that do, as most of sequencing "

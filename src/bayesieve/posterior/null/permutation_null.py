@@ -285,10 +285,12 @@ class PermutationNull:
         71 to 92); under the global null with Gaussian values it would be 11.1.
         """
         low, high = self.null_interval()
+        family = self.full.model.family
+        drawn = f"{family} values" if family else "values drawn from the model"
         notes = [
             f"With permuted labels {self.expected_under_null:.1f} features pass this cut on average "
             f"({'all ' if self.complete else ''}{self.n_permutations:,} permutations, the middle 90% of them "
-            f"{low:.0f} to {high:.0f}); under the global null with Gaussian values it would be "
+            f"{low:.0f} to {high:.0f}); under the global null with {drawn} it would be "
             f"{self.gaussian_under_null:.1f}."
         ]
         if self.n_degenerate:

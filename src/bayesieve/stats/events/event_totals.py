@@ -210,7 +210,9 @@ class EventTotals(Glimpsed):
         exposure = matrix.exposures if exposures is None else exposures
         weights = np.ones(matrix.n_samples) if exposure is None else check_exposures(exposure, matrix.n_samples)
         sums = event_sums(matrix, weights, missing, n_threads)
-        moments = Moments.from_labelled(matrix, missing=missing, n_threads=n_threads) if spread else None
+        moments = (
+            Moments.from_labelled(matrix, missing=missing, n_threads=n_threads, shape=False) if spread else None
+        )
         return cls.trusted(matrix.labels.classes, *sums, moments)
 
     def _glimpse(self) -> Glimpse:
