@@ -213,7 +213,11 @@ class GeneCollapse:
             sentences.append(_unjudged())
         features = GeneFeatures(taken.names, self.sizes, self.places[kept], tuple(sentences))
         return replace(
-            taken, feature_names=self.groups.labels, shuffled=shuffled, findings=(*taken.findings, features)
+            taken,
+            feature_names=self.groups.labels,
+            shuffled=shuffled,
+            findings=(*taken.findings, features),
+            checker=posterior.checker,
         )
 
 

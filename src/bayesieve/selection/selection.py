@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.posterior import (
+    Checks,
     ErrorAnalysis,
     FeaturePosterior,
     Tabular,
@@ -291,6 +292,11 @@ class Selection(ErrorAnalysis, Tabular):
             expected = share * float(shuffled.reaching[self.mask].max())  # the interval ends with what was kept
             return FalsePositiveEstimate(expected, share * least, max(expected, share * most), "shuffles", step)
         return FalsePositiveEstimate(expected, share * least, share * most, "shuffles", step)
+
+    @property
+    def checks(self) -> Checks:
+        """What speaks for and against the list; empty if the values are not at hand."""
+        return self.posterior.checks_of(self)
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:

@@ -49,6 +49,7 @@ from .files import (
 from .installation import install_command as install_command
 from .messages import (
     did_you_mean as did_you_mean,
+    expectation as expectation,
     join_words as join_words,
     list_names as list_names,
     plural as plural,

@@ -46,6 +46,26 @@ def plural(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
+SMALLEST_EXPECTATION = 0.01
+
+
+def expectation(number: float, step: float = 0.0) -> str:
+    """Return an expected number for people; below 0.01, or below what its source can tell, it is said to be so.
+
+    Parameters
+    ----------
+    number
+        The number.
+    step
+        The smallest number that its source can tell from 0.
+    """
+    if step and number < step / 2:
+        return f"fewer than {step:.2g}" if step >= SMALLEST_EXPECTATION else "under 0.01"
+    if number < SMALLEST_EXPECTATION:
+        return "under 0.01"
+    return f"{number:,.1f}" if number >= 0.95 else f"{number:.2g}"
+
+
 def warn(
     category: type[BayesieveWarning],
     *text: Piece,
