@@ -37,7 +37,7 @@ from bayesieve.io import (
 )
 from bayesieve.posterior import FeaturePosterior, class_statistics, expit
 from bayesieve.rivals import PairScreen, screen_pairs
-from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen
+from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen, with_checks
 from bayesieve.selection import Selection, summary_lines
 from bayesieve.utils import DataWarning, OptionError, join_words, option, plural, warn
 
@@ -58,6 +58,8 @@ def run_screen(options: Mapping[str, Any]) -> None:
     )
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
     selection, annotation = label_features(selection, source.data, annotation, run.label_column)
+    with talk.timed("checks"):
+        selection = with_checks(selection)
     record = make_record(source, run, talk, selection)
     with talk.timed("write"):
         _write_table(run, selection, source, record, annotation)
@@ -270,6 +272,7 @@ def _tell(talk: Talk, selection: Selection, source: Input, run: RunOptions, reco
         interval=record.results["false_positives_90"],
         expected_under_null=None if np.isnan(under_null) else under_null,
         count_test=record.results.get("count_test"),
+        checks=selection.checks.to_dict(),
         **{name: record.results[name] for name in names},
     )
 
@@ -285,7 +288,21 @@ def _summary(selection: Selection, source: Input) -> list[str]:
     lines.append("")
     for line in summary_lines(selection, classes=False):
         lines += _wrap(line.render(command=True))
-    return [*lines, "", *_features(selection)]
+    return [*lines, *_checks(selection), "", *_features(selection)]
+
+
+def _checks(selection: Selection) -> list[str]:
+    """Say which checks are good, and of the others what was found."""
+    by_word: dict[str, list[str]] = {}
+    for check in selection.checks:
+        by_word.setdefault(check.word, []).append(check.title.lower())
+    if not by_word:
+        return []
+    brief = [f"{word} ({join_words(by_word[word])})" for word in ("good", "not checked") if word in by_word]
+    told = [check for check in selection.checks if check.state in ("attention", "alarm")]
+    first = f"Checks: {'; '.join(brief)}." if brief else "Checks:"
+    texts = [f"{check.word.capitalize()}, {check.title.lower()}: {check.render(command=True)}" for check in told]
+    return [line for text in (first, *texts) for line in _wrap(text)]
 
 
 def _wrap(text: str) -> list[str]:

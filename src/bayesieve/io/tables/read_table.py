@@ -11,6 +11,7 @@ from bayesieve.data import check_transform
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
+from bayesieve.io.tables.description import label_files, with_description
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, find_match
 from bayesieve.io.tables.metadata import find_metadata
@@ -190,7 +191,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             raise
 
     summary = read(options)
-    about = find_metadata(summary, keep, _label_files(options))
+    about = find_metadata(summary, keep, label_files(options))
     if about.certain:
         summary.chunks.table.close()
         with warnings.catch_warnings():
@@ -198,14 +199,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             summary = read(replace(options, ignore=(*options.ignore, *about.names)))
         about.tell(summary.chunks.table)
     about.doubt(os.fspath(path))
-    return summary
-
-
-def _label_files(options: ReadOptions) -> list[Columns]:
-    """Read the label file, if there is one."""
-    if options.labels is None or not is_reference(options.labels):
-        return []
-    return [read_reference(options.labels, encoding=options.encoding)[0]]
+    return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 
 def _bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:

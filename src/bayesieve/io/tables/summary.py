@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -153,6 +153,10 @@ class Summary:
         What the values look like before any transformation; None if they were not read for a Gaussian model.
     repeated
         How often each feature id occurs that is not distinct in the table; its features have numbers at their end.
+    label_name
+        What the column of the labels is called.
+    describe
+        Reads what else is known of the samples.
     """
 
     statistics: ClassStatistics
@@ -168,6 +172,16 @@ class Summary:
     kept: list[Chunk] | None = None
     profile: ValueProfile | None = None
     repeated: dict[str, int] = field(default_factory=dict)
+    label_name: str = ""
+    describe: Callable[[], dict[str, list[Any]]] | None = None
+    _described: dict[str, list[Any]] | None = None
+
+    @property
+    def sample_columns(self) -> dict[str, list[Any]]:
+        """What else the table and its label file say of the samples used, by column; read when first asked for."""
+        if self._described is None:
+            self._described = {} if self.describe is None else self.describe()
+        return self._described
 
     @property
     def transform(self) -> str:

@@ -105,8 +105,8 @@ def _tell(
         f"{name}" + ("" if np.isnan(worst.share) else f": {percent(worst.share)}"),
         f"{name!r} goes with the classes (strength {worst.strength:.2f} of 1, p {_p(worst.p_value)}){explains}."
         f"{more}",
-        hint=("Unless it is part of what the classes are, compare within its levels: ",
-              Wording("blocks=...", f"--blocks {name}"), "."),
+        hint=("Unless it is part of what the classes are, compare within its levels (",
+              Wording("blocks=", f"--blocks {name}"), ")."),
         column=name, **_numbers(told),
     )  # fmt: skip
 

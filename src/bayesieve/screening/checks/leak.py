@@ -23,28 +23,26 @@ def check_leak(view: ListView) -> Check | None:
     apart = separates(view.values, view.codes, n_classes)
     if not apart.any():
         return None
-    names = view.posterior.names
-    suspects = [
-        names[i]
-        for k, i in zip(np.flatnonzero(apart).tolist(), view.listed[apart].tolist(), strict=True)
-        if _n_distinct(view.values[:, k]) == n_classes or is_named_like(names[i], view.label_name)
-    ]
-    if not suspects:
-        return None
-    n = len(suspects)
-    one = n == 1
-    like = (
-        f", or {'is' if one else 'are'} named like the label column {view.label_name!r}" if view.label_name else ""
-    )
-    are, go, it, them = (
-        ("Is this", "separates", "it holds", "it") if one else ("Are these", "separate", "they hold", "them")
-    )
-    what = f"{plural(n, 'listed feature')} ({list_names(suspects, 3)})"
+    names, found = view.posterior.names, []
+    for k, i in zip(np.flatnonzero(apart).tolist(), view.listed[apart].tolist(), strict=True):
+        coded = _n_distinct(view.values[:, k]) == n_classes
+        if coded or is_named_like(names[i], view.label_name):
+            found.append((names[i], coded))
+    return _ask(found, view.label_name) if found else None
+
+
+def _ask(found: list[tuple[str, bool]], label: str) -> Check:
+    n, suspects = len(found), [name for name, _ in found]
+    one, coded = n == 1, sum(is_coded for _, is_coded in found)
+    why = [f"{'takes' if one else 'take'} one value in each class"] if coded else []
+    why += [f"{'is' if one else 'are'} named like the label column {label!r}"] if coded < n else []
+    start, go = ("Is this", "separates") if one else ("Are these", "separate")
+    made, them = ("it holds", "it") if one else ("they hold", "them")
     return make(
         NAME, TITLE, LINK, "alarm", n, f"{n:,}",
-        f"{are} the label under another name? {what} {go} the classes without error, with as "
-        f"many different values as there are classes{like}.",
-        hint=(f"If {it} what the classes were made from, leave {them} out: ",
+        f"{start} the label under another name? {plural(n, 'listed feature')} ({list_names(suspects, 3)}) {go} "
+        f"the classes without error and {' or '.join(why)}.",
+        hint=(f"If {made} what the classes were made from, leave {them} out: ",
               Wording(f"ignore={suspects[:1]!r}", f"--ignore {suspects[0]}"), "."),
         n_suspects=n, suspects=suspects[:20],
     )  # fmt: skip
