@@ -100,10 +100,30 @@ class Check:
         """
         number = None if self.number != self.number else float(self.number)
         return {
-            "name": self.name, "state": self.state, "number": number, "shown": self.shown,
-            "sentence": self.render(command=True, ids=ids),
+            "name": self.name, "title": self.title, "state": self.state, "number": number, "shown": self.shown,
+            "sentence": self.render(command=True, ids=ids), "link": self.link,
             "numbers": {key: value for key, value in self.numbers.items() if ids or not key.startswith("sample")},
         }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Check:
+        """Read what :meth:`to_dict` wrote.
+
+        Examples
+        --------
+        >>> from bayesieve.posterior.checks import Check
+        >>> from bayesieve.utils import Message
+        >>> Check.from_dict(Check("chance", "Chance", "good", 0.2, "0.2", Message.of("Few.")).to_dict()).shown
+        '0.2'
+        """
+        state, number = str(values["state"]), values["number"]
+        if state not in STATES:
+            raise ValueError(f"there is no state {state!r}")
+        return cls(
+            str(values["name"]), str(values["title"]), state, float("nan") if number is None else float(number),
+            str(values["shown"]), Message.of(str(values["sentence"])), str(values["link"]),
+            dict(values["numbers"]),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from bayesieve.enrichment import Enrichment
 from bayesieve.io import annotation_columns
 from bayesieve.models import EffectPairs, PairedComparison
 from bayesieve.posterior import (
+    Checks,
     Effect,
     FeaturePosterior,
     effect_of,
@@ -27,7 +28,7 @@ from bayesieve.report.controls import RuleState, start_of_controls
 from bayesieve.report.pairs import PairSection, describe_pairs
 from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
 from bayesieve.rivals import PairScreen
-from bayesieve.screening import RunRecord, SiteView
+from bayesieve.screening import RunRecord, SiteView, with_checks
 from bayesieve.selection import Rule, Selection
 from bayesieve.stats import largest_counts
 from bayesieve.utils import DataError, FloatArray, Message, OptionError
@@ -131,6 +132,8 @@ class ReportData:
         Whether sentences name no sample.
     sets
         Gene sets of the list, if there are any.
+    checks
+        What speaks for and against the list.
     """
 
     selection: Selection
@@ -151,6 +154,7 @@ class ReportData:
     command: bool = False
     discreet: bool = False
     sets: Enrichment | None = None
+    checks: Checks = field(default_factory=Checks)
 
     @classmethod
     def of(  # noqa: PLR0913 - everything that may be known
@@ -171,6 +175,7 @@ class ReportData:
         commands: Commands | None = None,
         command: bool = False,
         sets: Enrichment | None = None,
+        checks: Checks | None = None,
     ) -> ReportData:
         """Gather the data of a report of a screen or of a selection.
 
@@ -188,6 +193,8 @@ class ReportData:
             What :func:`bayesieve.screen_pairs` found in the same data.
         title, subtitle, created, record, sites, commands, command, sets
             See the class.
+        checks
+            Checks of the same list that were made before; made now if the values are at hand.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
             raise DataError(
@@ -196,6 +203,8 @@ class ReportData:
             )
         selection, state = start_of_controls(found, rule)
         record = record or RunRecord(transform="none")
+        selection = with_checks(selection)
+        checks = selection.checks if checks is None else checks
         if n_values == 0:  # nothing about single samples
             selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior
@@ -222,6 +231,7 @@ class ReportData:
             command=command,
             discreet=n_values == 0,
             sets=sets,
+            checks=checks,
         )
 
     def say(self, message: Message | str) -> str:

@@ -22,7 +22,7 @@ from bayesieve.posterior import (
 )
 from bayesieve.selection.count_test import LADDER, CountTest
 from bayesieve.stats import largest_counts
-from bayesieve.utils import Message, RuleError, Wording, join_words
+from bayesieve.utils import SMALLEST_EXPECTATION, Message, RuleError, Wording, expectation, join_words
 
 _FAR_SHARE = 2.0  # times what was believed, or less than its inverse
 _FAR = 1.5  # the model is contradicted by shuffled labels
@@ -65,7 +65,7 @@ def error_lines(
         lines = [*_errors(selection, under_null), *count_lines(selection)]
     elif selection.was_cut:
         lines = [*count_lines(selection)]
-    expected = f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."
+    expected = f"Expected markers among all features: {expectation(selection.posterior.expected_markers)}."
     return [*lines, expected, *_share_lines(selection.posterior)]
 
 
@@ -146,13 +146,13 @@ def flag_lines(selection: Selection) -> list[str]:
 
 
 def _errors(selection: Selection, under_null: float | None) -> list[str]:
-    missed = f"Markers missed: {selection.expected_false_negatives:,.1f} expected under the model."
+    missed = f"Markers missed: {expectation(selection.expected_false_negatives)} expected under the model."
     estimate = selection.false_positive_estimate
     if estimate.source == "shuffles":
         return [f"False positives: {estimate.describe()}, from {_shuffles(selection)}.{_aside(selection)}", missed]
     low, high = selection.false_positives.interval(0.9)
     return [
-        f"False positives: {selection.expected_false_positives:,.1f} expected under the model "
+        f"False positives: {expectation(selection.expected_false_positives)} expected under the model "
         f"(90% interval {low:,} to {high:,} if features are independent)" + _under_null(selection, under_null),
         missed,
     ]
@@ -163,7 +163,7 @@ def _aside(selection: Selection) -> str:
     believed, found = selection.expected_false_positives, selection.false_positive_estimate.expected
     if found < _FAR * believed + 0.5:
         return ""
-    return f" (The model by itself would expect {believed:,.1f}: the values do not follow it.)"
+    return f" (The model by itself would expect {expectation(believed)}: the values do not follow it.)"
 
 
 def _under_null(selection: Selection, under_null: float | None) -> str:
@@ -183,7 +183,8 @@ def _under_null(selection: Selection, under_null: float | None) -> str:
 def describe_null(posterior: FeaturePosterior, under_null: float, digits: str = ",.1f") -> str:
     """Format a number expected under the global null; below what a simulation can resolve, that bound."""
     step = null_resolution(posterior)
-    return f"fewer than {step:.2g}" if under_null < step / 2 else format(under_null, digits)
+    small = under_null < max(step / 2, SMALLEST_EXPECTATION)
+    return expectation(under_null, step) if small else format(under_null, digits)
 
 
 def explain_unknown_null(posterior: FeaturePosterior) -> str:
@@ -229,9 +230,9 @@ class FalsePositiveEstimate:
 
     def describe(self) -> str:
         """Say it in words."""
-        number = f"{self.expected:,.1f}" if self.expected >= 0.95 or not self.step else f"{self.expected:.2g}"
-        number = f"fewer than {self.step:.2g}" if self.step and self.expected < self.step / 2 else number
-        return f"{number} expected (90% interval {self.low:,.0f} to {self.high:,.0f})"
+        return (
+            f"{expectation(self.expected, self.step)} expected (90% interval {self.low:,.0f} to {self.high:,.0f})"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

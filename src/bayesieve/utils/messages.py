@@ -63,7 +63,7 @@ def expectation(number: float, step: float = 0.0) -> str:
         return f"fewer than {step:.2g}" if step >= SMALLEST_EXPECTATION else "under 0.01"
     if number < SMALLEST_EXPECTATION:
         return "under 0.01"
-    return f"{number:,.1f}" if number >= 0.95 else f"{number:.2g}"
+    return f"{number:,.1f}" if number >= 0.095 else f"{number:.2f}"
 
 
 def warn(

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesieve.posterior import Check
 from bayesieve.screening.checks.view import ListView, make
-from bayesieve.utils import expectation
+from bayesieve.utils import expectation, plural
 
 NAME, TITLE, LINK = "chance", "Chance", "decide"
 ATTENTION, ALARM = 0.4, 0.5  # share of the list that comes without any difference
@@ -51,11 +51,11 @@ def check_chance(view: ListView) -> Check:
     many = share >= ATTENTION and expected >= LEAST
     state = "attention" if many or far or cut >= MANY_CUT else "good"
     state = "alarm" if share >= ALARM and expected >= LEAST else state
-    said = f"{expectation(expected, estimate.step)} of {n:,} listed features come by chance, from shuffled labels"
+    said = f"{expectation(expected, estimate.step)} of {plural(n, 'listed feature')} expected by chance"
     doubt = f"; {cut:,} more were cut off, because shuffled labels give as many too often" if cut > 0 else ""
     return make(
         NAME, TITLE, LINK, state, expected, expectation(expected, estimate.step),
-        f"{said[0].upper()}{said[1:]} ({shuffled.n_shuffles:,} times); {by_model}{doubt}.",
+        f"{said[0].upper()}{said[1:]}, from {shuffled.n_shuffles:,} shuffles of the labels; {by_model}{doubt}.",
         hint=() if state == "good" else "Believe the shuffled labels: they keep what features have in common.",
         **numbers,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from bayesieve.screening.checks.view import ListView, make, not_checked, percent
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.utils import BoolArray, FloatArray, IntArray, PriorError, Wording, join_words, list_names, plural
 
-NAME, TITLE, LINK = "confounding", "Confounding", "headline"
+NAME, TITLE, LINK = "confounding", "Confounding", "sample-columns"
 LEVEL = 0.01  # of all columns together
 STRONG = 0.3  # Cramer's V, or the correlation ratio
 EXPLAINED, ALL_BUT_THE_CLASS = 0.25, 0.95  # share of the list, and strength, from which it is an alarm

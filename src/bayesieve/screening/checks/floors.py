@@ -9,7 +9,7 @@ from bayesieve.posterior import Check
 from bayesieve.screening.checks.view import ListView, make, not_checked, percent
 from bayesieve.utils import BoolArray, FloatArray, IntArray, option, plural
 
-NAME, TITLE, LINK = "floors", "Floors and ties", "feature"
+NAME, TITLE, LINK = "floors", "Floors and ties", "look"
 MOSTLY = 0.5  # share of the values of a class that equal each other
 ATTENTION, ALARM = 0.05, 0.2  # share of the list
 _TOP, _LEAST_VALUES = 10, 4
@@ -31,15 +31,15 @@ def check_floors(view: ListView) -> Check:
     if not number:
         text = "No listed feature has a class that is mostly one value." if n else "Nothing is listed."
         return make(NAME, TITLE, LINK, "good", 0, f"0 of {n:,}", text, n_listed=n, n_tied=0, n_tied_of_top=0)
-    best = f", {top:,} of them among the first {ranked.size}" if top else ""
-    rest = "rests" if number == 1 else "rest"
+    best = f"; {top:,} of the first {ranked.size}" if top else ""
+    have = "has" if number == 1 else "have"
     return make(
         NAME, TITLE, LINK, state, number, f"{number:,} of {n:,}",
-        f"{number:,} of {plural(n, 'listed feature')} ({percent(share)}){best} {rest} on a floor or on ties: at "
-        "least half of the values of a class are one value (a detection limit, zeros, clipping), so that it seems "
-        "to vary next to nothing.",
-        hint=() if state == "good" else ("State the step to which values are known (", option("resolution"),
-                                         "), or leave such features out."),
+        f"{number:,} of {plural(n, 'listed feature')} ({percent(share)}{best}) {have} a class that is mostly one "
+        "value: a detection limit, zeros or clipping.",
+        hint=() if state == "good" else (
+            "Such a class seems to vary next to nothing: state the step to which values are known (",
+            option("resolution"), "), or leave such features out."),
         n_listed=n, n_tied=number, n_tied_of_top=top,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ NAME, TITLE, LINK = "one-sample", "One sample", "table"
 FAR = 3.0  # log-odds over the cut: a feature so far over it is not there by the skin of its teeth
 ATTENTION, ALARM = 0.1, 0.25  # share of the features far over the cut that one sample takes below it
 LEAST = 5  # features, fewer say little about the list
+ONE, LEAST_OF_ONE = 0.5, 10  # share of those that fall, and features, that hang on the same sample
 _QUICK_WORK, _SLOW_WORK = 1_000_000, 40_000_000  # removals worked out one by one, or values summed again
 _SHOWN = 3
 
@@ -74,25 +75,22 @@ def _judge(view: ListView, found: Fragility, looked: IntArray) -> Check:
     far = over > FAR
     n_far, far_fallen = int(far.sum()), int((fallen & far).sum())
     share = far_fallen / n_far if n_far >= LEAST else 0.0
-    state = "alarm" if share >= ALARM else "attention" if share >= ATTENTION else "good"
     culprits, times = np.unique(found.culprit[fallen], return_counts=True)
+    one = times.max(initial=0) >= max(LEAST_OF_ONE, ONE * number)
+    share = max(share, number / n if one else 0.0)
+    state = "alarm" if share >= ALARM else "attention" if share >= ATTENTION else "good"
     order = np.argsort(-times, kind="stable")[:_SHOWN]
     carrying = tuple(f"{_name(found, int(culprits[k]))} ({int(times[k]):,})" for k in order)
+    what = f"{number:,} of {plural(n, 'listed feature')}"
     if n < all_listed:
-        what = f"{number:,} of {n:,} features looked at, from all ranks of a list of {all_listed:,},"
-    else:
-        what = f"{number:,} of {plural(n, 'listed feature')}"
-    falls = "falls" if number == 1 else "fall"
-    pieces: list[str | SampleIds] = [f"{what} {falls} below the cut without a certain sample"]
-    if number:
-        pieces[0] = f"{pieces[0]} ({percent(number / n)})"
-        counted = "" if found.sample_names else ", counting from 0"
-        pieces.append(SampleIds((", ".join(carrying) + counted,), "; most hang on sample "))
-    if number:
-        few = "none" if far_fallen == 0 else f"{far_fallen:,}"
-        pieces.append(
-            f". Of {n_far:,} that lie far over the cut (log-odds {FAR:g} or more) {few} {_do(far_fallen)}"
-        )
+        what = f"{number:,} of {n:,} features looked at, from all ranks of the {all_listed:,} listed,"
+    far_over = f"; {far_fallen:,} of the {n_far:,} far over the cut" if far_fallen else ""
+    share_of_list = f" ({percent(number / n)}{far_over})" if number else ""
+    hang, they = ("hangs", "it falls") if number == 1 else ("hang", "they fall")
+    so = f": {they} below the cut without it" if number else ""
+    counted = "" if found.sample_names else ", counting from 0"
+    most = SampleIds((", ".join(carrying) + counted,) if number else (), ", most often sample ")
+    pieces = (f"{what}{share_of_list} {hang} on a single sample{so}", most)
     hint = (
         "Look at these samples first: a bad array, a swapped tube or one wild value may carry the list; use what "
         "holds without any one sample."
@@ -103,10 +101,6 @@ def _judge(view: ListView, found: Fragility, looked: IntArray) -> Check:
         n_listed=all_listed, n_looked_at=n, n_fallen=number, n_far_over_the_cut=n_far, n_far_fallen=far_fallen,
         samples={_name(found, int(culprits[k])): int(times[k]) for k in order},
     )  # fmt: skip
-
-
-def _do(n: int) -> str:
-    return "does" if n < 2 else "do"
 
 
 def _name(found: Fragility, number: int) -> str:

@@ -101,18 +101,13 @@ def check_shape(view: ListView) -> Check:
     long = _is_long(view)
     state = "alarm" if long or (odd and changed) else "attention" if odd else "good"
     shown = f"kurtosis {_signed(tails)}"
-    how = f"skewness {_signed(skew)}, excess kurtosis {_signed(tails)}"
-    law = f"{percent(beyond)} of the features lie outside the Gaussian law"
-    pieces: list[Piece] = [
-        f"Within classes values are far from Gaussian (typical {how}; {law})" if odd else
-        f"Within classes values look Gaussian enough (typical {how}; {law})"
-    ]  # fmt: skip
-    if lengths:
-        would = " and ".join(f"{length:,} with {words}" for words, length in lengths.items())
-        pieces.append(f"; the list of {n:,} would hold {would}")
-    pieces.append(".")
-    if long:
-        pieces.append(f" {_implausible(view)}")
+    law = f", {percent(beyond)} of the features outside the Gaussian law" if odd else ""
+    far = "are far from" if odd else "look"
+    sizes = f"typical skewness {_signed(skew)}, excess kurtosis {_signed(tails)}"
+    told = f"within classes values {far} Gaussian ({sizes}{law})"
+    told = f"{_implausible(view)}; {told}" if long else f"{told[0].upper()}{told[1:]}"
+    would = " and ".join(f"{words} would list {length:,}" for words, length in lengths.items())
+    pieces = (told, f"; {would} instead of {n:,}" if lengths else "", ".")
     return make(
         NAME, TITLE, LINK, state, n / of if long else beyond, f"{percent(n / of)} selected" if long else shown,
         *pieces, hint=_hint(view, state, lengths), skewness=skew, excess_kurtosis=tails, share_beyond=beyond,
@@ -143,7 +138,7 @@ def _of_share(view: ListView, why: str) -> Check:
     if not _is_long(view):
         return not_checked(NAME, TITLE, LINK, why)
     share = view.selection.n_selected / view.posterior.n_features
-    return make(NAME, TITLE, LINK, "alarm", share, f"{percent(share)} selected", _implausible(view),
+    return make(NAME, TITLE, LINK, "alarm", share, f"{percent(share)} selected", f"{_implausible(view)}.",
                 share_selected=share, implausibly_many=True)  # fmt: skip
 
 
@@ -155,12 +150,9 @@ def _is_long(view: ListView) -> bool:
 
 def _implausible(view: ListView) -> str:
     n, of = view.selection.n_selected, view.posterior.n_features
-    prior = expit(np.asarray(view.posterior.prior_log_odds, dtype=np.float64))
-    expected = float(np.mean(prior)) * of
-    return (
-        f"{n:,} of {of:,} features are selected ({percent(n / of)}), where {expected:,.0f} were expected "
-        "beforehand: an implausible share, unless most features differ."
-    )
+    believed = 1.0 - view.posterior.null_share
+    share = f"{percent(n / of)} of all features are selected"
+    return f"{share} where {100 * believed:.2g}% were believed, an implausible share"
 
 
 def _is_change(n: int, length: int) -> bool:
