@@ -15,6 +15,7 @@ from bayesieve.enrichment import Enrichment
 from bayesieve.io import annotation_columns
 from bayesieve.models import EffectPairs, PairedComparison
 from bayesieve.posterior import (
+    Check,
     Checks,
     Effect,
     FeaturePosterior,
@@ -29,7 +30,7 @@ from bayesieve.report.pairs import PairSection, describe_pairs
 from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
 from bayesieve.rivals import PairScreen
 from bayesieve.screening import RunRecord, SiteView, with_checks
-from bayesieve.selection import Rule, Selection
+from bayesieve.selection import Rule, Selection, results_hash
 from bayesieve.stats import largest_counts
 from bayesieve.utils import DataError, FloatArray, Message, OptionError
 
@@ -175,7 +176,6 @@ class ReportData:
         commands: Commands | None = None,
         command: bool = False,
         sets: Enrichment | None = None,
-        checks: Checks | None = None,
     ) -> ReportData:
         """Gather the data of a report of a screen or of a selection.
 
@@ -193,8 +193,6 @@ class ReportData:
             What :func:`bayesieve.screen_pairs` found in the same data.
         title, subtitle, created, record, sites, commands, command, sets
             See the class.
-        checks
-            Checks of the same list that were made before; made now if the values are at hand.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
             raise DataError(
@@ -204,7 +202,7 @@ class ReportData:
         selection, state = start_of_controls(found, rule)
         record = record or RunRecord(transform="none")
         selection = with_checks(selection)
-        checks = selection.checks if checks is None else checks
+        checks = selection.checks or _recorded_checks(selection, record)
         if n_values == 0:  # nothing about single samples
             selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior
@@ -255,6 +253,17 @@ class ReportData:
             known = self.posterior.calibrated and self.posterior.shuffled is None
             return self.selection.expected_under_null if known else np.nan
         return self.null_grid.at_cut
+
+
+def _recorded_checks(selection: Selection, record: RunRecord) -> Checks:
+    """Return the checks that a record holds of the same list; none if it is another one."""
+    stored = record.results.get("checks")
+    if not stored or record.results_hash != results_hash(selection):
+        return Checks()
+    try:
+        return Checks(tuple(map(Check.from_dict, stored)))
+    except (AttributeError, KeyError, TypeError, ValueError):  # the file was changed
+        return Checks()
 
 
 def _null_grid(selection: Selection) -> NullGrid | None:

@@ -90,7 +90,7 @@ def check_shape(view: ListView) -> Check:
     if not view.is_numeric:
         return _of_share(view, "values are counts or categories, whose shape belongs to the model")
     if view.matrix is None:
-        return _of_share(view, "the values are not in memory")
+        return _of_share(view, "the values of the samples are not at hand")
     if view.posterior.n_features < _LEAST_FEATURES:
         return _of_share(view, "too few features to tell the shape of their values")
     shape = ShapeOfValues.of(Shape.of(view.matrix))
