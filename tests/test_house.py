@@ -17,6 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMED = {  # one importer in their own room, but a concept with a name of their own
     "bayesieve.cli.check",
     "bayesieve.cli.stats",
+    "bayesieve.screening.checks.chance",
+    "bayesieve.screening.checks.confounding",
+    "bayesieve.screening.checks.floors",
+    "bayesieve.screening.checks.leak",
+    "bayesieve.screening.checks.one_sample",
+    "bayesieve.screening.checks.sample_columns",
+    "bayesieve.screening.checks.shape",
     "bayesieve.simulation.prior_design",
     "bayesieve.simulation.shapes",
     "bayesieve.simulation.variants",

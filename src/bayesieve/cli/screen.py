@@ -288,21 +288,9 @@ def _summary(selection: Selection, source: Input) -> list[str]:
     lines.append("")
     for line in summary_lines(selection, classes=False):
         lines += _wrap(line.render(command=True))
-    return [*lines, *_checks(selection), "", *_features(selection)]
-
-
-def _checks(selection: Selection) -> list[str]:
-    """Say which checks are good, and of the others what was found."""
-    by_word: dict[str, list[str]] = {}
-    for check in selection.checks:
-        by_word.setdefault(check.word, []).append(check.title.lower())
-    if not by_word:
-        return []
-    brief = [f"{word} ({join_words(by_word[word])})" for word in ("good", "not checked") if word in by_word]
-    told = [check for check in selection.checks if check.state in ("attention", "alarm")]
-    first = f"Checks: {'; '.join(brief)}." if brief else "Checks:"
-    texts = [f"{check.word.capitalize()}, {check.title.lower()}: {check.render(command=True)}" for check in told]
-    return [line for text in (first, *texts) for line in _wrap(text)]
+    for text in selection.checks.lines(command=True):
+        lines += _wrap(text)
+    return [*lines, "", *_features(selection)]
 
 
 def _wrap(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from bayesieve.utils import IntArray, Message
+from bayesieve.utils import IntArray, Message, join_words
 
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
@@ -193,6 +193,31 @@ class Checks(Sequence[Check]):
         []
         """
         return [check.to_dict(ids=ids) for check in self.items]
+
+    def lines(self, *, command: bool = False) -> list[str]:
+        """Say in one line which checks are good or were not made, and of the others what was found.
+
+        Parameters
+        ----------
+        command
+            Whether options are named as on the command line.
+
+        Examples
+        --------
+        >>> from bayesieve.posterior.checks import Check, Checks
+        >>> from bayesieve.utils import Message
+        >>> Checks((Check("chance", "Chance", "good", 0.2, "0.2", Message.of("Few.")),)).lines()
+        ['Checks: good (chance).']
+        """
+        by_word: dict[str, list[str]] = {}
+        for check in self.items:
+            by_word.setdefault(check.word, []).append(check.title.lower())
+        brief = [f"{word} ({join_words(by_word[word])})" for word in ("good", "not checked") if word in by_word]
+        told = [each for each in self.items if each.state in ("attention", "alarm")]
+        return [
+            *([f"Checks: {'; '.join(brief)}."] if brief else []),
+            *(f"{each.word.capitalize()}, {each.title.lower()}: {each.render(command=command)}" for each in told),
+        ]
 
     def __repr__(self) -> str:
         if not self.items:

@@ -22,7 +22,7 @@ from bayesieve.posterior import (
 )
 from bayesieve.selection.count_test import LADDER, CountTest
 from bayesieve.stats import largest_counts
-from bayesieve.utils import SMALLEST_EXPECTATION, Message, RuleError, Wording, expectation, join_words
+from bayesieve.utils import Message, RuleError, Wording, expectation, join_words
 
 _FAR_SHARE = 2.0  # times what was believed, or less than its inverse
 _FAR = 1.5  # the model is contradicted by shuffled labels
@@ -151,11 +151,9 @@ def _errors(selection: Selection, under_null: float | None) -> list[str]:
     if estimate.source == "shuffles":
         return [f"False positives: {estimate.describe()}, from {_shuffles(selection)}.{_aside(selection)}", missed]
     low, high = selection.false_positives.interval(0.9)
-    return [
-        f"False positives: {expectation(selection.expected_false_positives)} expected under the model "
-        f"(90% interval {low:,} to {high:,} if features are independent)" + _under_null(selection, under_null),
-        missed,
-    ]
+    model = f"False positives: {expectation(selection.expected_false_positives)} expected under the model"
+    interval = f"(90% interval {low:,} to {high:,} if features are independent)"
+    return [f"{model} {interval}{_under_null(selection, under_null)}", missed]
 
 
 def _aside(selection: Selection) -> str:
@@ -182,9 +180,7 @@ def _under_null(selection: Selection, under_null: float | None) -> str:
 
 def describe_null(posterior: FeaturePosterior, under_null: float, digits: str = ",.1f") -> str:
     """Format a number expected under the global null; below what a simulation can resolve, that bound."""
-    step = null_resolution(posterior)
-    small = under_null < max(step / 2, SMALLEST_EXPECTATION)
-    return expectation(under_null, step) if small else format(under_null, digits)
+    return expectation(under_null, null_resolution(posterior), digits)
 
 
 def explain_unknown_null(posterior: FeaturePosterior) -> str:

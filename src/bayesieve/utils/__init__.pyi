@@ -48,7 +48,6 @@ from .files import (
 )
 from .installation import install_command as install_command
 from .messages import (
-    SMALLEST_EXPECTATION as SMALLEST_EXPECTATION,
     did_you_mean as did_you_mean,
     expectation as expectation,
     join_words as join_words,
