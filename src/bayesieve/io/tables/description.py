@@ -11,9 +11,11 @@ from typing import Any
 
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference, split_reference
 from bayesieve.io.tables.opening import open_table
+from bayesieve.io.tables.places import WORKBOOKS
 from bayesieve.io.tables.samples import spellings
 from bayesieve.io.tables.summary import Summary
 from bayesieve.io.tables.table import FeatureTable, ReadOptions
+from bayesieve.io.text.files import plain_suffix
 from bayesieve.utils import BayesieveError, BayesieveWarning
 
 Cells = list[Any]
@@ -49,10 +51,19 @@ def with_description(
     """
     labels = options.labels
     given = [text for text in (labels, *extras.values()) if text is not None]
-    names = [split_reference(text)[1] if is_reference(text) else text for text in given]
-    summary.label_name = (names[0] or "") if labels is not None else ""
+    names = [_column_of(text) for text in given]
+    summary.label_name = names[0] if labels is not None else ""
     summary.describe = partial(_describe, summary, path, options, about, frozenset(filter(None, names)))
     return summary
+
+
+def _column_of(text: str) -> str:
+    """Name the column of COLUMN, FILE:COLUMN or BOOK:SHEET:COLUMN."""
+    if not is_reference(text):
+        return text
+    path, column = split_reference(text)
+    in_book = column is not None and plain_suffix(path) in WORKBOOKS
+    return (str(column).rpartition(":")[2] if in_book else column) or ""
 
 
 def _describe(
@@ -75,7 +86,7 @@ def _describe(
             known = frozenset(form for name in summary.sample_names for form in spellings(name))
             plain = replace(options, labels=None, known_ids=known) if files else options
             found = _of_table(summary, path, plain, about) | found
-    except (BayesieveError, OSError):  # a look to the side must not fail a screen
+    except (BayesieveError, LookupError, OSError):  # a look to the side must not fail a screen
         pass
     return {name: cells for name, cells in found.items() if name not in used}
 
@@ -102,7 +113,8 @@ def _of_table(
     summary: Summary, path: str | os.PathLike[str], options: ReadOptions, about: Sequence[str]
 ) -> dict[str, Cells]:
     """Columns of the table itself that hold no features."""
-    names = [*summary.chunks.table.left_out.get("not numeric", ()), *about]
+    in_rows = summary.chunks.table.samples_in == "rows"  # else such columns are about the features
+    names = [*summary.chunks.table.left_out.get("not numeric", ()), *about] if in_rows else []
     if not names and summary.chunks.table.form not in ("CSV", "TSV"):
         names = _candidates(path, options)
     names = [name for name in dict.fromkeys(names) if name not in options.columns.values()][:_MOST]
