@@ -69,6 +69,7 @@ from .posterior import (
     expected_roc as expected_roc,
     expected_under_null as expected_under_null,
 )
+from .posterior.checks import Check as Check, Checks as Checks
 from .posterior.consistency import ConsistencyReport as ConsistencyReport, consistency_report as consistency_report
 from .posterior.findings.effects import Effects as Effects, effects as effects
 from .posterior.findings.finding import Finding as Finding

@@ -248,6 +248,25 @@ def together(folder: Path) -> Study:
     return Study(path, posterior, values, labels)
 
 
+def doubtful(folder: Path) -> Study:
+    """A bad sample, a batch that goes with the classes, and the label under another name."""
+    values, labels = measured(40, 400, 20, seed=17)
+    case = np.array(labels) == "case"
+    batch = case ^ (np.arange(40) % 10 == 0)
+    values[:, 50:90] += 3.0 * batch[:, None]
+    values[25, 200:240] += 12.0
+    values[:, 399] = np.where(case, 2.0, 1.0)
+    names = [*HOSTILE, *(f"g{j}" for j in range(8, 400))]
+    columns = {"</script><b>batch": np.where(batch, "B1", "B2"), "age": np.arange(40) % 7 + 50.5}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the label has no variance in a class
+        posterior = bs.screen(
+            values, labels, classes=["control", "case"], feature_names=names, sample_columns=columns, shuffles=40,
+            model=bs.GaussianModel.jeffreys(prior_ratio=0.1),
+        )  # fmt: skip
+    return Study(written(folder / "report.html", posterior, data=values, labels=labels), posterior)
+
+
 MAKERS: dict[str, Callable[[Path], Study]] = {
     "two classes": two_classes,
     "command line": from_the_command_line,
@@ -265,4 +284,5 @@ MAKERS: dict[str, Callable[[Path], Study]] = {
     "shuffled": shuffled,
     "cut short": cut_short,
     "together": together,
+    "doubtful": doubtful,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import importlib
 import warnings
 from dataclasses import dataclass
 from unittest import mock
@@ -17,9 +17,9 @@ from hypothesis.extra import numpy as hnp
 
 import bayesieve as bs
 from bayesieve.models.gaussian.leave_one_out import turning_points
-from bayesieve.screening.leave_one_out import one_by_one
+from bayesieve.screening.influence import one_by_one
 
-SCREEN = sys.modules["bayesieve.screening.obf"]  # the module; the package gives the function
+SCREEN = importlib.import_module("bayesieve.screening.obf")  # the module; the package gives the function
 RNG = np.random.default_rng(20240611)
 
 
@@ -351,7 +351,7 @@ def test_files_that_come_in_many_pieces(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "labels.csv").write_text("\n".join(["n,stage", *(f"{i},{label}" for i, label in enumerate(y))]))
     monkeypatch.setattr("bayesieve.io.formats.numpy_files.samples_per_chunk", lambda n_features: 8)
-    monkeypatch.setattr("bayesieve.screening.leave_one_out.VALUES_AT_ONCE", 100)
+    monkeypatch.setattr("bayesieve.screening.influence.VALUES_AT_ONCE", 100)
     monkeypatch.setattr("bayesieve.screening.removals.VALUES_AT_ONCE", 100)
     table = bs.read_table(tmp_path / "x.npy", labels=f"{tmp_path / 'labels.csv'}:stage", samples_in="rows")
     assert len(list(table.blocks(np.arange(20)))) > 1

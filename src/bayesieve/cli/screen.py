@@ -39,7 +39,7 @@ from bayesieve.io import (
 )
 from bayesieve.posterior import FeaturePosterior, class_statistics, expit
 from bayesieve.rivals import PairScreen, screen_pairs
-from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen
+from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen, with_checks
 from bayesieve.selection import Selection, summary_lines
 from bayesieve.utils import DataWarning, OptionError, join_words, option, plural, warn
 
@@ -65,6 +65,8 @@ def run_screen(options: Mapping[str, Any]) -> None:
     source, selection = _judged(source, talk, run.threads)
     annotation = annotation_file(run.features, selection.posterior.names, spec.encoding)
     selection, annotation = label_features(selection, source.data, annotation, run.label_column)
+    with talk.timed("checks"):
+        selection = with_checks(selection)
     record = make_record(source, run, talk, selection)
     with talk.timed("write"):
         _write_table(run, selection, source, record, annotation)
@@ -289,6 +291,7 @@ def _tell(talk: Talk, selection: Selection, source: Input, run: RunOptions, reco
         interval=record.results["false_positives_90"],
         expected_under_null=None if np.isnan(under_null) else under_null,
         count_test=record.results.get("count_test"),
+        checks=selection.checks.to_dict(),
         **{name: record.results[name] for name in names},
     )
 
@@ -304,6 +307,8 @@ def _summary(selection: Selection, source: Input) -> list[str]:
     lines.append("")
     for line in summary_lines(selection, classes=False):
         lines += _wrap(line.render(command=True))
+    for text in selection.checks.lines(command=True):
+        lines += _wrap(text)
     return [*lines, "", *_features(selection)]
 
 

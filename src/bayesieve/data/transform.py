@@ -306,9 +306,22 @@ def _sparse_where(values: Any, k: int, where: Where) -> str:
 
 def _normal_scores(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-    from scipy.stats import rankdata  # noqa: PLC0415
 
     there = ~np.isnan(values)
-    ranks = rankdata(np.where(there, values, np.inf), axis=0)  # missing values come last and are put back
+    ranks = _mean_ranks(np.where(there, values, np.inf))  # missing values come last and are put back
     scores = np.asarray(ndtri((ranks - 0.375) / (there.sum(axis=0) + 0.25)))
     return np.where(there, scores, np.nan)
+
+
+def _mean_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Rank every column from 1; equal values share the mean of their ranks."""
+    n, columns = values.shape[0], np.ascontiguousarray(values.T)
+    order = np.argsort(columns, axis=1, kind="stable")
+    ranks = np.empty(columns.shape)
+    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(1.0, n + 1.0), columns.shape), axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
+    for j in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)).tolist():
+        starts = np.flatnonzero(np.concatenate([[True], ordered[j, 1:] != ordered[j, :-1]]))
+        ends = np.append(starts[1:], n)
+        ranks[j, order[j]] = np.repeat((starts + ends + 1.0) / 2.0, ends - starts)
+    return np.ascontiguousarray(ranks.T)

@@ -1,3 +1,4 @@
+from .checks import Check as Check, Checker as Checker, Checks as Checks
 from .composition import composition_of as composition_of
 from .consistency import (
     MOST_FEATURES as MOST_FEATURES,
@@ -39,6 +40,7 @@ from .findings.finding import (
 )
 from .findings.fragility import Fragility as Fragility
 from .findings.gene_features import GeneFeatures as GeneFeatures
+from .findings.holds import HoldsWithoutOne as HoldsWithoutOne
 from .findings.kinds import Kinds as Kinds, kinds as kinds
 from .findings.likelihoods import Likelihoods as Likelihoods
 from .marginals import (

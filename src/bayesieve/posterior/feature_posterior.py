@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayesieve.data import disambiguate
 from bayesieve.models import Compared, Degeneracy, Model
+from bayesieve.posterior.checks import Checker, Checks
 from bayesieve.posterior.findings.finding import (
     BlockEvidence,
     Differences,
@@ -117,6 +118,8 @@ class FeaturePosterior(Glimpsed, Marginals):
         What else is known about every feature; each adds columns to the table.
     shuffled
         The same screen under shuffled labels; None if labels were not shuffled.
+    checker
+        Who can look at the values again, for :attr:`checks`; None if they are not at hand. Not pickled.
     calibrated
         Whether expected numbers of errors mean what they say under the model; False for log-odds that
         are the least of several.
@@ -143,6 +146,7 @@ class FeaturePosterior(Glimpsed, Marginals):
     findings: tuple[Finding, ...] = ()
     calibrated: bool = True
     shuffled: ShuffledLabels | None = None
+    checker: Checker | None = field(default=None, repr=False)
 
     plot = Late("bayesieve.report.figures.plots", "Plots", "Figures as methods, such as ``plot.effect_map()``.")
     report = LateMethod("bayesieve.report", "write", "Write an HTML report; see :func:`bayesieve.report.write`.")
@@ -268,6 +272,35 @@ class FeaturePosterior(Glimpsed, Marginals):
         """Whether the statistics are means and variances of the classes."""
         return as_moments(self.statistics) is not None
 
+    @functools.cached_property
+    def checks(self) -> Checks:
+        """What speaks for and against the list of features whose probability is over one half.
+
+        Worked out when first asked for; empty if the values are not at hand. :attr:`Selection.checks` is the same
+        for the list of another rule.
+        """
+        return Checks() if self.checker is None else self.checker.of_posterior(self)
+
+    @functools.cached_property
+    def _checked(self) -> dict[bytes, Checks]:
+        return {}
+
+    def checks_of(self, selection: Any) -> Checks:
+        """Check the list of a rule, once for every list; :attr:`Selection.checks` calls it.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> X = [[0.1], [-0.4], [0.3], [1.2], [0.7], [2.1]]
+        >>> posterior = bs.screen(X, [0, 0, 0, 1, 1, 1], model=bs.GaussianModel.proper())
+        >>> posterior.checks_of(bs.FixedSize(1).select(posterior))["floors"].shown
+        '0 of 1'
+        """
+        key = np.packbits(selection.mask).tobytes()
+        if key not in self._checked:
+            self._checked[key] = Checks() if self.checker is None else self.checker.of_selection(selection)
+        return self._checked[key]
+
     @property
     def differences(self) -> Differences | None:
         """Which of more than two classes differ; None for two."""
@@ -289,7 +322,9 @@ class FeaturePosterior(Glimpsed, Marginals):
         >>> "kind" in posterior.with_finding(bs.kinds(posterior)).to_dict()
         True
         """
-        return replace(self, findings=(*self.findings, finding))
+        made = replace(self, findings=(*self.findings, finding))
+        made.__dict__["_checked"] = self._checked  # the lists are the same
+        return made
 
     def with_prior(self, prior_probability: npt.ArrayLike) -> FeaturePosterior:
         """Re-weigh with another prior probability, without looking at the data again.
@@ -346,6 +381,7 @@ class FeaturePosterior(Glimpsed, Marginals):
             comparison=None if self.comparison is None else self.comparison.take(places),
             findings=tuple(finding.take(places) for finding in self.findings),
             shuffled=None if self.shuffled is None else self.shuffled.take(places),
+            checker=None,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from bayesieve.report.sentences import (
     headline,
 )
 from bayesieve.selection import count_lines, describe_null, explain_unknown_null, results_hash
-from bayesieve.utils import list_names, plural
+from bayesieve.utils import Message, expectation, list_names, plural
 
 CITATION = 'A. Foroughi pour and L. A. Dalton, "Theory of Optimal Bayesian Feature Filtering".'
 
@@ -90,7 +90,7 @@ def _errors(report: ReportData) -> dict[str, Any]:
             "the cut of the list with them, times the share of features believed to be no markers. Its interval "
             "runs from the 5% to the 95% point over the shuffles. Missed markers are those of the model: the sum "
             "of the probabilities outside the list (equation 3.6). The model by itself would expect the sum of "
-            f"(1 - probability) over the list, {report.selection.expected_false_positives:,.3g}.",
+            f"(1 - probability) over the list, {expectation(report.selection.expected_false_positives)}.",
             formula="E[FP] = (1 - p) mean over shuffles of the number of features over the cut",
         )
     return method_part(
@@ -163,6 +163,8 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "headline": headline(report),
         "facts": facts(report),
         "figures_of_merit": figures_of_merit(report),
+        "checks": describe_checks(report),
+        "sample_columns": _sample_columns(report),
         "warnings": describe_warnings(report),
         "method": method(report),
         "audit": audit(report),
@@ -178,6 +180,44 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "is_count_like": not report.posterior.has_moments,
         "n_shuffles": _number_of_shuffles(report),
     }
+
+
+_PLACES = {"table": "To the table", "look": "To the charts", "decide": "To the numbers",
+           "sample-columns": "To the columns"}  # fmt: skip
+
+
+def describe_checks(report: ReportData) -> list[dict[str, str]]:
+    """Return the checks of the list as texts, with a link to where each can be looked at."""
+    columns = bool(_sample_columns(report))
+    return [
+        {
+            "name": check.name,
+            "title": check.title,
+            "state": check.state,
+            "word": check.word,
+            "shown": check.shown,
+            "sentence": report.say(Message(check.sentence.text)),
+            "hint": report.say(check.hint),
+            "link": check.link if check.link != "sample-columns" or columns else "",
+            "place": _PLACES.get(check.link, ""),
+        }
+        for check in report.checks
+    ]
+
+
+def _sample_columns(report: ReportData) -> list[list[str]]:
+    """How columns about the samples go with the classes: name, strength, p-value, share of the list."""
+    found = next((check for check in report.checks if check.name == "confounding"), None)
+    columns = {} if found is None else found.numbers.get("columns", {})
+    return [
+        [
+            name,
+            f"{each['strength']:.2f}",
+            f"{each['p_value']:.2g}",
+            "" if each["share_explained"] is None else f"{each['share_explained']:.0%}",
+        ]
+        for name, each in columns.items()
+    ]
 
 
 _SET_HEADS = (("set", "text"), ("genes", ""), ("selected", ""), ("expected", ""), ("p-value", ""), ("q-value", ""),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from bayesieve.enrichment import Enrichment
 from bayesieve.io import annotation_columns
 from bayesieve.models import EffectPairs, PairedComparison
 from bayesieve.posterior import (
+    Check,
+    Checks,
     Effect,
     FeaturePosterior,
     effect_of,
@@ -27,8 +29,8 @@ from bayesieve.report.controls import RuleState, start_of_controls
 from bayesieve.report.pairs import PairSection, describe_pairs
 from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
 from bayesieve.rivals import PairScreen
-from bayesieve.screening import RunRecord, SiteView
-from bayesieve.selection import Rule, Selection
+from bayesieve.screening import RunRecord, SiteView, with_checks
+from bayesieve.selection import Rule, Selection, results_hash
 from bayesieve.stats import largest_counts
 from bayesieve.utils import DataError, FloatArray, Message, OptionError
 
@@ -131,6 +133,8 @@ class ReportData:
         Whether sentences name no sample.
     sets
         Gene sets of the list, if there are any.
+    checks
+        What speaks for and against the list.
     """
 
     selection: Selection
@@ -151,6 +155,7 @@ class ReportData:
     command: bool = False
     discreet: bool = False
     sets: Enrichment | None = None
+    checks: Checks = field(default_factory=Checks)
 
     @classmethod
     def of(  # noqa: PLR0913 - everything that may be known
@@ -196,6 +201,8 @@ class ReportData:
             )
         selection, state = start_of_controls(found, rule)
         record = (record or RunRecord(transform="none")).without_folders()
+        selection = with_checks(selection)
+        checks = selection.checks or _recorded_checks(selection, record)
         if n_values == 0:  # nothing about single samples
             selection, record = without_samples(selection), record.redacted()
         posterior = selection.posterior
@@ -222,6 +229,7 @@ class ReportData:
             command=command,
             discreet=n_values == 0,
             sets=sets,
+            checks=checks,
         )
 
     def say(self, message: Message | str) -> str:
@@ -245,6 +253,17 @@ class ReportData:
             known = self.posterior.calibrated and self.posterior.shuffled is None
             return self.selection.expected_under_null if known else np.nan
         return self.null_grid.at_cut
+
+
+def _recorded_checks(selection: Selection, record: RunRecord) -> Checks:
+    """Return the checks that a record holds of the same list; none if it is another one."""
+    stored = record.results.get("checks")
+    if not stored or record.results_hash != results_hash(selection):
+        return Checks()
+    try:
+        return Checks(tuple(map(Check.from_dict, stored)))
+    except (AttributeError, KeyError, TypeError, ValueError):  # the file was changed
+        return Checks()
 
 
 def _null_grid(selection: Selection) -> NullGrid | None:

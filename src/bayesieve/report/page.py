@@ -27,7 +27,7 @@ _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for
 _DECLARED = re.compile(r"^(export )?(?:(?:async )?function|const|let|class) (\w+)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimport\(.*", re.MULTILINE)
-STYLES = ("tokens", "base", "layout", "controls", "table", "pairs", "narrow", "print")
+STYLES = ("tokens", "base", "layout", "controls", "checks", "table", "pairs", "narrow", "print")
 
 
 def write(  # noqa: PLR0913 - everything that may be known

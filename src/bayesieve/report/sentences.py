@@ -11,7 +11,7 @@ from bayesieve.posterior import expit
 from bayesieve.report.controls import prior_probability, ratio_moves
 from bayesieve.report.data import ReportData, is_paired
 from bayesieve.selection import describe_null, error_lines, flag_lines
-from bayesieve.utils import Message, join_words, plural
+from bayesieve.utils import Message, expectation, join_words, plural
 
 _SMALL_CLASS = 10
 _IF_NOTHING = Message.of(
@@ -105,7 +105,7 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
     selection = report.selection
     estimate, n = selection.false_positive_estimate, selection.n_selected
     shuffled = selection.posterior.shuffled
-    by_model = f"{selection.expected_false_positives:,.1f}"
+    by_model = expectation(selection.expected_false_positives) if n else "0"
     judged = {"Expected by the model alone": by_model}
     if shuffled is None:
         known = not np.isnan(report.under_null)
@@ -121,8 +121,8 @@ def figures_of_merit(report: ReportData) -> dict[str, str]:
         "Expected false positives": estimate.describe().replace(" expected", ""),
         "Expected share of them": f"{100 * estimate.expected / max(n, 1):.2g}%",
         **judged,
-        "Expected markers missed": f"{selection.expected_false_negatives:,.1f}",
-        "Expected markers among all": f"{report.posterior.expected_markers:,.1f}",
+        "Expected markers missed": expectation(selection.expected_false_negatives),
+        "Expected markers among all": expectation(report.posterior.expected_markers),
     }
 
 

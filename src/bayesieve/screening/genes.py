@@ -253,7 +253,11 @@ class GeneCollapse:
             sentences.append(_unjudged(of_ids=self.sentence.kind == "duplicates-collapsed"))
         features = GeneFeatures(taken.names, self.sizes, self.places[kept], tuple(sentences))
         return replace(
-            taken, feature_names=self.groups.labels, shuffled=shuffled, findings=(*taken.findings, features)
+            taken,
+            feature_names=self.groups.labels,
+            shuffled=shuffled,
+            findings=(*taken.findings, features),
+            checker=posterior.checker,
         )
 
 

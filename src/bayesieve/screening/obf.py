@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +31,7 @@ from bayesieve.posterior import (
     check_log_odds,
     no_shuffles,
 )
+from bayesieve.screening.checks import ValueChecks, check_columns
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.genes import GeneCollapse
@@ -43,7 +45,12 @@ from bayesieve.screening.shuffles import (
     number_of_shuffles,
     shuffle_labels,
 )
-from bayesieve.screening.value_advice import ask_about_donors, values_unjudged, warn_about_values
+from bayesieve.screening.value_advice import (
+    ask_about_donors,
+    is_judged,
+    values_unjudged,
+    warn_about_values,
+)
 from bayesieve.stats import check_resolution, first_factor_share
 from bayesieve.utils import (
     CalibrationWarning,
@@ -86,6 +93,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     gene_map: GeneMap | None = None,
     collapse: str = "best",
     unmapped: str = "drop",
+    sample_columns: Any = None,
 ) -> FeaturePosterior:
     r"""Find, for every feature, how probable it is that the classes differ (in mean or variance, if Gaussian).
 
@@ -170,6 +178,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         every shuffle anew, or ``"max-mean"``, the one with the largest mean over all samples.
     unmapped
         Features without a gene: ``"drop"`` them, or ``"keep"`` each under its own name.
+    sample_columns
+        What else is known of the samples (batch, sex, age, site): a data frame with one row per sample, or a
+        mapping from names to one value per sample. ``posterior.checks`` compares every column with the classes.
+        Tables that were read bring their other columns with them.
 
     Returns
     -------
@@ -194,6 +206,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
     in_order = (aligned(X, values, what) for what, values in said.items())
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order)
+    columns = check_columns(sample_columns, X, None if found.whole is None else found.whole.n_samples)
+    given = found
     estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
     if estimated and (found.shufflable is None or shuffles in (0, None, False)):
         raise no_shuffles()
@@ -221,6 +235,12 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
         result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found)),
     )  # fmt: skip
+    if is_judged():
+        label = str(getattr(y, "name", None) or getattr(found.table, "label_name", ""))
+        of_table = partial(getattr, given.table, "sample_columns", {})
+        checker = ValueChecks(found if genes is None else given, believed, compare_data,
+                              (lambda: columns) if columns else of_table, label)  # fmt: skip
+        posterior = replace(posterior, checker=checker)
     advise(posterior)
     warn_about_values(found, model, resolution is not None)
     ask_about_donors(X, y, found, y, blocks)

@@ -237,6 +237,7 @@ def _numbers(selection: Selection) -> dict[str, Any]:
         "false_positives_90": [int(low), int(high)],
         "expected_under_null": encode_number(selection.expected_under_null),
         "n_degenerate": int(selection.posterior.degenerate.sum()),
+        **({"checks": selection.checks.to_dict(ids=False)} if selection.checks else {}),
     } | encode_judgement(selection)
 
 

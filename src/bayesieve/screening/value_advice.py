@@ -62,6 +62,11 @@ def values_unjudged() -> Iterator[None]:
         _judged.reset(token)
 
 
+def is_judged() -> bool:
+    """Whether this screen is one of its own, not one inside another analysis."""
+    return _judged.get()
+
+
 def warn_about_values(found: ScreenInput, model: Model, stepped: bool) -> None:
     """Look at the values of a screen and warn if they do not suit its model.
 

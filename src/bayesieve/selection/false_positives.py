@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bayesieve.utils import expectation
+
 
 @dataclass(frozen=True, slots=True)
 class FalsePositiveEstimate:
@@ -28,6 +30,5 @@ class FalsePositiveEstimate:
 
     def describe(self) -> str:
         """Say it in words."""
-        number = f"{self.expected:,.1f}" if self.expected >= 0.95 or not self.step else f"{self.expected:.2g}"
-        number = f"fewer than {self.step:.2g}" if self.step and self.expected < self.step / 2 else number
+        number = expectation(self.expected, self.step)
         return f"{number} expected (90% interval {self.low:,.0f} to {self.high:,.0f})"

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.posterior import (
+    Checks,
     ErrorAnalysis,
     FeaturePosterior,
     Tabular,
@@ -23,7 +24,17 @@ from bayesieve.posterior import (
 from bayesieve.selection.count_test import LADDER, CountTest
 from bayesieve.selection.false_positives import FalsePositiveEstimate
 from bayesieve.stats import largest_counts
-from bayesieve.utils import Glimpse, Glimpsed, Late, LateMethod, Message, RuleError, Wording, join_words
+from bayesieve.utils import (
+    Glimpse,
+    Glimpsed,
+    Late,
+    LateMethod,
+    Message,
+    RuleError,
+    Wording,
+    expectation,
+    join_words,
+)
 
 _FAR_SHARE = 2.0  # times what was believed, or less than its inverse
 _FAR = 1.5  # the model is contradicted by shuffled labels
@@ -66,7 +77,7 @@ def error_lines(
         lines = [*_errors(selection, under_null), *count_lines(selection)]
     elif selection.was_cut:
         lines = [*count_lines(selection)]
-    expected = f"Expected markers among all features: {selection.posterior.expected_markers:,.1f}."
+    expected = f"Expected markers among all features: {expectation(selection.posterior.expected_markers)}."
     return [*lines, expected, *_share_lines(selection.posterior)]
 
 
@@ -147,16 +158,14 @@ def flag_lines(selection: Selection) -> list[str]:
 
 
 def _errors(selection: Selection, under_null: float | None) -> list[str]:
-    missed = f"Markers missed: {selection.expected_false_negatives:,.1f} expected under the model."
+    missed = f"Markers missed: {expectation(selection.expected_false_negatives)} expected under the model."
     estimate = selection.false_positive_estimate
     if estimate.source == "shuffles":
         return [f"False positives: {estimate.describe()}, from {_shuffles(selection)}.{_aside(selection)}", missed]
     low, high = selection.false_positives.interval(0.9)
-    return [
-        f"False positives: {selection.expected_false_positives:,.1f} expected under the model "
-        f"(90% interval {low:,} to {high:,} if features are independent)" + _under_null(selection, under_null),
-        missed,
-    ]
+    model = f"False positives: {expectation(selection.expected_false_positives)} expected under the model"
+    interval = f"(90% interval {low:,} to {high:,} if features are independent)"
+    return [f"{model} {interval}{_under_null(selection, under_null)}", missed]
 
 
 def _aside(selection: Selection) -> str:
@@ -164,7 +173,7 @@ def _aside(selection: Selection) -> str:
     believed, found = selection.expected_false_positives, selection.false_positive_estimate.expected
     if found < _FAR * believed + 0.5:
         return ""
-    return f" (The model by itself would expect {believed:,.1f}: the values do not follow it.)"
+    return f" (The model by itself would expect {expectation(believed)}: the values do not follow it.)"
 
 
 def _under_null(selection: Selection, under_null: float | None) -> str:
@@ -183,8 +192,7 @@ def _under_null(selection: Selection, under_null: float | None) -> str:
 
 def describe_null(posterior: FeaturePosterior, under_null: float, digits: str = ",.1f") -> str:
     """Format a number expected under the global null; below what a simulation can resolve, that bound."""
-    step = null_resolution(posterior)
-    return f"fewer than {step:.2g}" if under_null < step / 2 else format(under_null, digits)
+    return expectation(under_null, null_resolution(posterior), digits)
 
 
 def explain_unknown_null(posterior: FeaturePosterior) -> str:
@@ -276,6 +284,11 @@ class Selection(Glimpsed, ErrorAnalysis, Tabular):
             expected = share * float(shuffled.reaching[self.mask].max())  # the interval ends with what was kept
             return FalsePositiveEstimate(expected, share * least, max(expected, share * most), "shuffles", step)
         return FalsePositiveEstimate(expected, share * least, share * most, "shuffles", step)
+
+    @property
+    def checks(self) -> Checks:
+        """What speaks for and against the list; empty if the values are not at hand."""
+        return self.posterior.checks_of(self)
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:

@@ -34,6 +34,7 @@ from .moments.moments import (
     plain_counts as plain_counts,
     split_blocks as split_blocks,
 )
+from .moments.shape import Shape as Shape
 from .moments.streaming import FeatureStream as FeatureStream, MomentStream as MomentStream
 from .resampling.exceedances import (
     Thresholds as Thresholds,

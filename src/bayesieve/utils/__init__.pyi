@@ -58,6 +58,7 @@ from .installation import install_command as install_command
 from .late import Late as Late, LateMethod as LateMethod
 from .messages import (
     did_you_mean as did_you_mean,
+    expectation as expectation,
     join_words as join_words,
     list_names as list_names,
     plural as plural,

@@ -46,6 +46,28 @@ def plural(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
+_SMALLEST = 0.01
+
+
+def expectation(number: float, step: float = 0.0, digits: str = "") -> str:
+    """Return an expected number for people; below 0.01, or below what its source can tell, it is said to be so.
+
+    Parameters
+    ----------
+    number
+        The number.
+    step
+        The smallest number that its source can tell from 0.
+    digits
+        How to write it, if not with one decimal, or two where it is small.
+    """
+    if step and number < step / 2:
+        return f"fewer than {step:.2g}" if step >= _SMALLEST else "under 0.01"
+    if number < _SMALLEST:
+        return "under 0.01"
+    return format(number, digits or (",.1f" if number >= 0.095 else ".2f"))
+
+
 def warn(
     category: type[BayesieveWarning],
     *text: Piece,

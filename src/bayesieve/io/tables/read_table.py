@@ -13,6 +13,7 @@ from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, is_reference, read_reference
+from bayesieve.io.tables.description import label_files, with_description
 from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
@@ -223,7 +224,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             raise
 
     summary = read(options)
-    about = find_metadata(summary, keep, _label_files(options))
+    about = find_metadata(summary, keep, label_files(options))
     if about.certain:
         summary.chunks.table.close()
         with warnings.catch_warnings():
@@ -236,14 +237,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ask_about_donors(
             summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
         )
-    return summary
-
-
-def _label_files(options: ReadOptions) -> list[Columns]:
-    """Read the label file, if there is one."""
-    if options.labels is None or not is_reference(options.labels):
-        return []
-    return [read_reference(options.labels, encoding=options.encoding)[0]]
+    return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 
 def bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -161,6 +161,10 @@ class Summary:
         Ids of these features by their names.
     duplicates
         What becomes of them: ``"strongest"``, a screen lets the strongest stand for its id.
+    label_name
+        What the column of the labels is called.
+    describe
+        Reads what else is known of the samples.
     """
 
     statistics: ClassStatistics
@@ -178,6 +182,16 @@ class Summary:
     repeated: dict[str, int] = field(default_factory=dict)
     numbered: dict[str, str] = field(default_factory=dict)
     duplicates: str = "number"
+    label_name: str = ""
+    describe: Callable[[], dict[str, list[Any]]] | None = None
+    _described: dict[str, list[Any]] | None = None
+
+    @property
+    def sample_columns(self) -> dict[str, list[Any]]:
+        """What else the table and its label file say of the samples used, by column; read when first asked for."""
+        if self._described is None:
+            self._described = {} if self.describe is None else self.describe()
+        return self._described
 
     @property
     def transform(self) -> str:

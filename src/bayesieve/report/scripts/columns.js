@@ -8,7 +8,7 @@ import {
 
 /** @import { Column, Details, Payload, PayloadColumn, View } from "./types.js" */
 
-const DEFAULT_KEYS = ["kind", "pattern", "mean_difference", "log_variance_ratio", "least_log_odds"];
+const DEFAULT_KEYS = ["holds_without_one_sample", "kind", "pattern", "mean_difference", "log_variance_ratio", "least_log_odds"];
 const PHONE_WIDTHS = { selected: 28, rank: 54, feature: 80, log_odds: 78, probability: 92 };
 
 /** Replace every encoded array of the payload by its typed array, leaving the rest as it is. */

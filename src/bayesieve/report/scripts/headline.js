@@ -4,7 +4,7 @@
 import { cliCommand, pythonCommand } from "./commands.js";
 import { allOf, byId } from "./elements.js";
 import {
-  ABSENT, expit, formatUnderNull, formatChance, formatCount, formatNumber, formatProbability, shorten, shownName,
+  ABSENT, expit, formatUnderNull, formatChance, formatCount, formatExpected, formatNumber, formatProbability, shorten, shownName,
 } from "./numbers.js";
 
 /** @import { Context, Payload, Solution, View } from "./types.js" */
@@ -48,7 +48,7 @@ function falsePositivesOf(/** @type {View} */ { solution, distribution }) {
 
 /** A number of false positives; one below what the shuffles can tell is said to be less than that. */
 function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
-  return step && expected < step / 2 ? `${less}${formatNumber(step, 2)}` : formatNumber(expected);
+  return step >= 0.01 && expected < step / 2 ? `${less}${formatNumber(step, 2)}` : formatExpected(expected);
 }
 
 /** How labels were shuffled, in words. */
@@ -118,15 +118,15 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
   const expectedTrue = estimate ? Math.max(0, size - estimate.expected) : solution.expectedTrue;
   const expectedFalse = estimate ? estimate.expected : solution.expectedFalse;
   const rate = estimate && size ? estimate.expected / size : solution.falseDiscoveryRate;
-  showResult(places, "expected_true", expectedTrue, formatNumber(expectedTrue));
-  showResult(places, "expected_markers", solution.expectedMarkers, formatNumber(solution.expectedMarkers));
+  showResult(places, "expected_true", expectedTrue, formatExpected(expectedTrue));
+  showResult(places, "expected_markers", solution.expectedMarkers, formatExpected(solution.expectedMarkers));
   showResult(places, "expected_false", expectedFalse, formatFalse({ expected: expectedFalse, step: estimate?.step ?? 0 }));
   showResult(places, "false_discovery_rate", rate, formatShare(rate));
   showResult(places, "under_null", solution.underNull, formatUnderNull(solution.underNull, context.payload));
-  showResult(places, "model_false", solution.expectedFalse, formatNumber(solution.expectedFalse));
+  showResult(places, "model_false", solution.expectedFalse, formatExpected(solution.expectedFalse));
   updateShuffled(context, places, solution);
   explainUnderNull(context.payload, solution);
-  showResult(places, "expected_missed", solution.expectedMissed, formatNumber(solution.expectedMissed));
+  showResult(places, "expected_missed", solution.expectedMissed, formatExpected(solution.expectedMissed));
   const differs = !context.store.isStored();
   byId("differs").hidden = !differs;
   for (const note of allOf("[data-moved]")) {

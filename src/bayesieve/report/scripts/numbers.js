@@ -96,6 +96,11 @@ export function formatNumber(x, digits = 3) {
   return sign + stripZeros(`${groupThousands(whole)}.${part}`);
 }
 
+/** An expected number of features: nothing is claimed to be smaller than a hundredth. */
+export function formatExpected(x, digits = 3) {
+  return typeof x === "number" && x > 0 && x < 0.01 ? "under 0.01" : formatNumber(x, digits);
+}
+
 /** A number for a place with little room: from a million on with a power of ten. */
 export function formatCompact(x, digits = 3) {
   if (!Number.isFinite(x) || Math.abs(x) < 1e6) {
@@ -192,7 +197,7 @@ export function formatGeneral(x) {
 export function formatUnderNull(x, /** @type {Payload} */ payload, less = "<") {
   const resolution = payload.under_null ? payload.under_null.resolution : null;
   const untold = typeof resolution === "number" && x !== null && x < resolution / 2;
-  return untold ? `${less}${formatNumber(resolution, 2)}` : formatNumber(x);
+  return untold && resolution >= 0.01 ? `${less}${formatNumber(resolution, 2)}` : formatExpected(x);
 }
 
 /** A text cut to a length. */
