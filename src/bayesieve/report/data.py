@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from bayesieve.posterior import (
 from bayesieve.report.commands import Commands
 from bayesieve.report.controls import RuleState, start_of_controls
 from bayesieve.report.pairs import PairSection, describe_pairs
-from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
+from bayesieve.report.raw_values import RawValues, check_n_values, check_sample_columns, raw_values, sample_counts
 from bayesieve.rivals import PairScreen
 from bayesieve.screening import RunRecord, SiteView
 from bayesieve.selection import Rule, Selection
@@ -131,6 +131,9 @@ class ReportData:
         Whether sentences name no sample.
     sets
         Gene sets of the list, if there are any.
+    sample_columns
+        Other columns about the samples, by name, in the order of the samples; empty if the page is to tell nothing
+        about single samples.
     """
 
     selection: Selection
@@ -151,6 +154,7 @@ class ReportData:
     command: bool = False
     discreet: bool = False
     sets: Enrichment | None = None
+    sample_columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @classmethod
     def of(  # noqa: PLR0913 - everything that may be known
@@ -171,6 +175,7 @@ class ReportData:
         commands: Commands | None = None,
         command: bool = False,
         sets: Enrichment | None = None,
+        sample_columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> ReportData:
         """Gather the data of a report of a screen or of a selection.
 
@@ -188,6 +193,8 @@ class ReportData:
             What :func:`bayesieve.screen_pairs` found in the same data.
         title, subtitle, created, record, sites, commands, command, sets
             See the class.
+        sample_columns
+            See :func:`bayesieve.report.raw_values.check_sample_columns`.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
             raise DataError(
@@ -222,6 +229,7 @@ class ReportData:
             command=command,
             discreet=n_values == 0,
             sets=sets,
+            sample_columns=check_sample_columns(values, sample_columns),
         )
 
     def say(self, message: Message | str) -> str:

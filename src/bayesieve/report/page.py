@@ -27,7 +27,7 @@ _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for
 _DECLARED = re.compile(r"^(export )?(?:(?:async )?function|const|let|class) (\w+)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimport\(.*", re.MULTILINE)
-STYLES = ("tokens", "base", "layout", "controls", "table", "pairs", "narrow", "print")
+STYLES = ("tokens", "base", "layout", "controls", "table", "pairs", "views", "narrow", "print")
 
 
 def write(  # noqa: PLR0913 - everything that may be known
@@ -44,6 +44,7 @@ def write(  # noqa: PLR0913 - everything that may be known
     sites: Any = None,
     pairs: Any = None,
     sets: Enrichment | None = None,
+    sample_columns: Any = None,
 ) -> Path:
     """Write a report: one HTML file that needs no network, with live rules, charts and the whole table.
 
@@ -74,6 +75,9 @@ def write(  # noqa: PLR0913 - everything that may be known
         What :func:`bayesieve.screen_pairs` found in the same data; the strongest are drawn if there is ``data``.
     sets
         Gene sets of the list, which :func:`bayesieve.enrich` returned.
+    sample_columns
+        Other columns about the samples, to be shown beside their values: a mapping from names to one entry per
+        sample in the order of ``data``, or a data frame.
 
     Returns
     -------
@@ -97,6 +101,7 @@ def write(  # noqa: PLR0913 - everything that may be known
     report = ReportData.of(
         found, rule=rule, data=data, labels=labels, n_values=n_values, annotation=annotation, title=title,
         record=RunRecord(transform=transform), sites=sites, pairs=pairs, sets=sets,
+        sample_columns=sample_columns,
     )  # fmt: skip
     return write_page(report, path)
 

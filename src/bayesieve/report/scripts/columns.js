@@ -285,10 +285,15 @@ export function fileNameFrom(title, ending) {
   return `${plain || "features"}${ending}`;
 }
 
-/** Hand a text to the browser as a file to keep. */
+/** Hand a table to the browser as a file to keep. */
 export function saveText(text, name) {
+  saveBlob(new Blob([text], { type: "text/csv;charset=utf-8" }), name);
+}
+
+/** Hand something to the browser as a file to keep. */
+export function saveBlob(/** @type {Blob} */ blob, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  link.href = URL.createObjectURL(blob);
   link.download = name;
   document.body.append(link);
   link.click();

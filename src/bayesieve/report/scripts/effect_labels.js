@@ -145,6 +145,9 @@ export function pointSprite(
   const sprite = document.createElement("canvas");
   sprite.width = Math.ceil(side * plot.ratio);
   sprite.height = sprite.width;
+  Object.assign(sprite.dataset, { radius: String(radius), fill: colour }); // for a chart saved as lines and shapes
+  if (hollow || rim) sprite.dataset.rim = hollow ? colour : plot.palette.back;
+  if (hollow) sprite.dataset.hollow = "true";
   const ctx = contextOf(sprite);
   ctx.scale(plot.ratio, plot.ratio);
   ctx.globalAlpha = alpha;

@@ -40,6 +40,7 @@ export function createEffectMap(element, /** @type {Context} */ context) {
     opened: () => openedPosition(map.view),
   });
   return {
+    plot,
     update: (view) => { map.view = view; paintEffectMap(map); },
     redraw: () => { plot.measure(); map.base = null; paintEffectMap(map); },
   };

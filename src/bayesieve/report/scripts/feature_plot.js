@@ -20,6 +20,7 @@ export function createFeaturePlot(element, /** @type {Context} */ context) {
   fit();
   connectHover(plot, (x, y) => hoverValue(chart, x, y));
   return {
+    plot,
     update: (view) => {
       const same = chart.view && openedPosition(chart.view) === openedPosition(view) && plot.width > 0;
       chart.view = view;

@@ -11,12 +11,15 @@ import { allOf, byId, oncePerFrame } from "./elements.js";
 import { createFeaturePanel } from "./feature_panel.js";
 import { createFeaturePlot } from "./feature_plot.js";
 import { createHeadline } from "./headline.js";
+import { createHeatmap } from "./heatmap.js";
 import { distributionOf } from "./distribution.js";
 import {
   expit, formatCount, formatNumber, formatProbability, shorten, shownName, unicodeDigits, UNSEEN_INLINE,
 } from "./numbers.js";
 import { createRankPlot } from "./rank_plot.js";
 import { createEvidence, keepList, ratioPart, solve } from "./rules.js";
+import { createComponentsPlot, createHangingPlot } from "./sample_plots.js";
+import { connectSaving } from "./saving.js";
 import { createSight } from "./sight.js";
 import { createForestPlot, createSitesPanel } from "./sites.js";
 import { createStore } from "./state.js";
@@ -89,6 +92,7 @@ function runPage(/** @type {Payload} */ payload) {
   refreshPage(page);
   store.subscribe(() => refreshPage(page));
   connectWindow(page);
+  connectSaving(page);
   connectSections();
 }
 
@@ -97,7 +101,8 @@ function createCharts(/** @type {Context} */ context) {
   const makers = {
     effect: createEffectMap, rank: createRankPlot, roc: createRocPlot, discovery: createDiscoveryPlot,
     false: createFalsePositivePlot, probability: createProbabilityPlot, feature: createFeaturePlot,
-    composition: createCompositionPlot, forest: createForestPlot,
+    composition: createCompositionPlot, forest: createForestPlot, heatmap: createHeatmap,
+    components: createComponentsPlot, hanging: createHangingPlot,
   };
   const charts = {};
   for (const [name, make] of Object.entries(makers)) {
@@ -142,10 +147,10 @@ function refreshPage(/** @type {Page} */ page) {
     page.headline.update(view);
     updateDistributionSoon(page, view);
   }
-  const charts = decided ? ["effect", "rank", "roc", "discovery", "probability"] : opened ? ["effect", "rank"] : [];
+  const charts = decided ? ["effect", "rank", "roc", "discovery", "probability", "hanging", "components"] : opened ? ["effect", "rank"] : [];
   if (decided || opened) {
     page.panel.update(view);
-    charts.push("feature", "composition", "forest");
+    charts.push("feature", "composition", "forest", "heatmap");
   }
   charts.forEach((name) => page.sight.update(name));
   if (opened && page.sites) {
@@ -244,8 +249,9 @@ function preparePaper(/** @type {Page} */ page, redrawAll) {
   }
   page.sight.flush();
   for (const [name, chart] of Object.entries(page.charts)) {
-    chart.element.style.width = name === "forest" ? "174mm" : "80mm";
-    const height = name === "forest" ? 80 : name === "feature" ? paperHeight(page.payload) : 56;
+    chart.element.style.width = name === "forest" || name === "heatmap" ? "174mm" : "80mm";
+    const heights = { forest: 80, feature: paperHeight(page.payload), heatmap: 190, components: 70, hanging: 70 };
+    const height = heights[name] ?? 56;
     chart.element.style.height = `${height}mm`;
     chart.element.style.setProperty("--paper-height", `${height}mm`);
   }

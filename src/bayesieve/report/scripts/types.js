@@ -13,6 +13,17 @@
  *   annotation?: boolean, of_prior?: boolean, class?: number, level?: string, pair?: (number | string)[],
  * }} PayloadColumn
  *
+ * The cut as a contour: constants of a formula, or log Bayes factors on a grid.
+ * @typedef {{
+ *   kind: "jeffreys" | "grid", n?: [number, number], constant?: number, x?: any, y?: any, log_bayes_factor?: any,
+ * }} Surface
+ *
+ * A column about the samples.
+ * @typedef {{
+ *   title: string, kind: "text" | "number", levels: string[], codes: any, values: any, extent?: [number, number],
+ *   first?: number,
+ * }} SampleColumn
+ *
  * Everything of the sites is there in rank order; differences only for two classes.
  * @typedef {{
  *   n: number, names: string[], counts: number[][], level: number, title: string, combined: any,
@@ -42,6 +53,12 @@
  *     | { kind: "blocks", keys: string[], names: string[] }
  *     | { kind: "terms", names: string[], first: any } | null,
  *   sites: Sites | null,
+ *   sample_view: {
+ *     n: number, samples: any, features: any, columns: PayloadColumn[],
+ *     components: { n: number, x: any, y: any, share: number[] } | null,
+ *   } | null,
+ *   surface: Surface | null,
+ *   agreement: { key: string, title: string, rank: any }[],
  *   list?: {
  *     size: number, cut: number | string | null, tied_out: number, claim: Claim | null, was_cut: boolean,
  *     judgement: string[],
@@ -169,7 +186,7 @@
  *   mark: (position: number) => void, count: () => number, opened: () => number,
  * }} Features
  *
- * @typedef {{ update: (view: View) => void, redraw: () => void }} Drawing
+ * @typedef {{ plot?: Plot, update: (view: View) => void, redraw: () => void }} Drawing
  *
  * A chart; its view is there after the first update, its scales after the first painting.
  * @typedef {{ plot: Plot, context: Context, view: View, x: Scale, y: Scale }} Chart
@@ -191,6 +208,26 @@
  *   volcano: Float32Array, degenerate: Uint8Array | null, notes: string, size: number, radius: number,
  *   places: Float32Array, xScale: Scale, yScale: Scale,
  * }} EffectMap
+ *
+ * Values of features by samples; `rows` are rank positions, `samples` numbers of samples, both in their order.
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, columns: SampleColumn[], cell: [number, number] | null,
+ *   image: HTMLCanvasElement | null, rows: Numbers, samples: Numbers, scaled: Float32Array, owner: Numbers,
+ *   data: Numbers, tracks: number, top: number, wide: number, tall: number,
+ * }} Heatmap
+ *
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, columns: SampleColumn[], column: number, n: number, share: number[],
+ *   dots: { x: number, y: number, sample: number }[], places: any[] | null,
+ * }} ComponentsChart
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, culprits: Int32Array | null,
+ *   bars: { x: number, width: number, sample: number, count: number }[],
+ * }} HangingChart
+ *
+ * What writes drawing calls down as SVG.
+ * @typedef {Record<string, any> & { svg: (title: string) => string }} Recorder
+ * @typedef {{ element: HTMLElement, plot: Plot } & Drawing} SavedChart
  *
  * A class in the chart of a feature.
  * @typedef {{
