@@ -24,6 +24,8 @@ from bayesieve.utils import OptionError, check_writable, replacing
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for the checks only
+_COMMENT = re.compile(r"^ *(?:/\*\*(?:[^*]|\*(?!/))*\*/|//.*)\n|/\*\* @(?:[^*]|\*(?!/))*\*/ ?", re.MULTILINE)
+_INDENT = re.compile(r"^ +", re.MULTILINE)
 _DECLARED = re.compile(r"^(export )?(?:(?:async )?function|const|let|class) (\w+)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimport\(.*", re.MULTILINE)
@@ -218,11 +220,11 @@ def _names(name: str, text: str, owners: dict[str, str]) -> set[str]:
 
 
 def _strip(name: str, text: str) -> str:
-    """Return a module without its imports and the word export."""
+    """Return a module without its imports, the word export, comments of their own lines, types and indentation."""
     bare = _EXPORT.sub("", _TYPES.sub("", _IMPORT.sub("", text)))
     if other := _OTHER.search(bare):
         raise ValueError(
             f"{name}.js: cannot bundle {other[0]!r}. Import names in braces from a file beside it, and write "
             "export before a function, class, const or let of one name."
         )
-    return bare
+    return _INDENT.sub("", _COMMENT.sub("", bare))

@@ -3,7 +3,6 @@
 import { decodedOnce, formatNumber, shownName } from "./numbers.js";
 import { drawDot, drawLine, drawMessage, fitText, ringAt, textWidth, writeText } from "./plot.js";
 import { linearScale, percentText } from "./scales.js";
-import { openedPosition } from "./state.js";
 
 /** @import { Dot, FeatureChart, FeatureRow, Payload, TextStyle } from "./types.js" */
 
@@ -119,7 +118,7 @@ export function hoverValue(/** @type {FeatureChart} */ chart, x, y) {
   const { payload } = chart.context;
   const name = shownName(payload.values?.samples?.[best.sample] ?? best.sample);
   const sample = namesSamples(payload) ? name : `sample ${name}, counting from 0`;
-  const culprit = culpritOf(payload, openedPosition(chart.view)) === best.sample;
+  const culprit = culpritOf(payload, chart.which(chart.view)) === best.sample;
   const lines = [sample, best.name, `value ${formatNumber(best.value, 4)}`];
   if (culprit) lines.push("the feature leans on this sample most");
   return { x: best.x, y: best.y, lines };

@@ -20,6 +20,7 @@ import { createRankPlot } from "./rank_plot.js";
 import { createEvidence, keepList, ratioPart, solve } from "./rules.js";
 import { createComponentsPlot, createHangingPlot } from "./sample_plots.js";
 import { connectSaving } from "./saving.js";
+import { createSensitivityPlot } from "./sensitivity.js";
 import { createSight } from "./sight.js";
 import { createForestPlot, createSitesPanel } from "./sites.js";
 import { createStore } from "./state.js";
@@ -94,6 +95,9 @@ function runPage(/** @type {Payload} */ payload) {
   connectWindow(page);
   connectSaving(page);
   connectSections();
+  if (store.get().feature !== null) { // a shared link leads to its feature
+    byId("feature").scrollIntoView({ block: "start", behavior: "instant" });
+  }
 }
 
 /** Make the charts whose figures are on the page. */
@@ -102,7 +106,8 @@ function createCharts(/** @type {Context} */ context) {
     effect: createEffectMap, rank: createRankPlot, roc: createRocPlot, discovery: createDiscoveryPlot,
     false: createFalsePositivePlot, probability: createProbabilityPlot, feature: createFeaturePlot,
     composition: createCompositionPlot, forest: createForestPlot, heatmap: createHeatmap,
-    components: createComponentsPlot, hanging: createHangingPlot,
+    components: createComponentsPlot, hanging: createHangingPlot, sensitivity: createSensitivityPlot,
+    pinned: (element, given) => createFeaturePlot(element, given, (view) => view.state.pinned ?? 0),
   };
   const charts = {};
   for (const [name, make] of Object.entries(makers)) {
@@ -142,14 +147,19 @@ function refreshPage(/** @type {Page} */ page) {
   page.view = view;
   const decided = !before || before.solution !== view.solution;
   const opened = !before || before.state.feature !== view.state.feature;
+  const pinned = !before || before.state.pinned !== view.state.pinned;
+  const looked = before && ["axes", "picked"].some((key) => before.state[key] !== view.state[key]);
   page.controls.update(view);
   if (decided) {
     page.headline.update(view);
     updateDistributionSoon(page, view);
   }
-  const charts = decided ? ["effect", "rank", "roc", "discovery", "probability", "hanging", "components"] : opened ? ["effect", "rank"] : [];
-  if (decided || opened) {
+  const charts = decided ? ["effect", "rank", "roc", "discovery", "probability", "hanging", "components", "sensitivity"] : opened ? ["effect", "rank"] : looked ? ["effect"] : [];
+  if (decided || opened || pinned) {
     page.panel.update(view);
+    charts.push("pinned");
+  }
+  if (decided || opened) {
     charts.push("feature", "composition", "forest", "heatmap");
   }
   charts.forEach((name) => page.sight.update(name));
@@ -157,6 +167,7 @@ function refreshPage(/** @type {Page} */ page) {
     page.sites.update(view);
   }
   page.table.update(view);
+  byId("page-link").textContent = window.location.href.split("#")[0] + page.store.fragment();
   document.documentElement.dataset.lastUpdate = String(performance.now() - start);
 }
 

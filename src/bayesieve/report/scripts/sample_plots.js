@@ -3,11 +3,13 @@
 
 import { sampleColour, sampleColumns, sampleText } from "./heatmap.js";
 import { decodedOnce, formatCount, shorten, shownName } from "./numbers.js";
-import { createPlot, drawBottomAxis, drawDot, drawLeftAxis, drawMessage, fitLeft, fitText, writeText } from "./plot.js";
+import { createPlot, drawBottomAxis, drawDot, drawLeftAxis, drawMessage, fitLeft, fitText, textWidth, writeText } from "./plot.js";
 import { connectHover } from "./pointing.js";
 import { finiteExtent, linearScale, niceTicks, percentText, tickTexts } from "./scales.js";
 
 /** @import { ComponentsChart, Context, HangingChart, Payload, SampleColumn } from "./types.js" */
+
+const HANGING_STEP = 22; // pixels of a bar at least
 
 /** Samples by the first two principal components of the features of the list; a column of choice gives the colours. */
 export function createComponentsPlot(element, /** @type {Context} */ context) {
@@ -108,11 +110,11 @@ export function culpritsOf(/** @type {Payload} */ payload) {
 
 /** Bars: how many features of the list would fall without each sample, the heaviest first. */
 export function createHangingPlot(element, /** @type {Context} */ context) {
-  const plot = createPlot(element, { margin: { top: 30, right: 16, bottom: 44, left: 46 } });
+  const plot = createPlot(element, { margin: { top: 26, right: 12, bottom: 8, left: 8 } });
   const chart = /** @type {HangingChart} */ (/** @type {unknown} */ ({
     plot, context, culprits: culpritsOf(context.payload), bars: [],
   }));
-  connectHover(plot, (x) => hoverHanging(chart, x));
+  connectHover(plot, (_, y) => hoverHanging(chart, y));
   return {
     plot,
     update: (view) => {
@@ -152,36 +154,34 @@ function paintHanging(/** @type {HangingChart} */ chart) {
     return;
   }
   const samples = payload.values?.samples ?? [];
-  const tall = linearScale([0, found[0].count * 1.08], [plot.box.bottom, plot.box.top]);
-  const ticks = niceTicks(0, found[0].count, 5).filter(Number.isInteger);
-  fitLeft(plot, tickTexts(ticks));
-  const shown = found.slice(0, Math.max(8, Math.floor((plot.box.right - plot.box.left) / 14)));
-  drawLeftAxis(plot, tall, { ticks, title: `features of the list that fall without the sample (${formatCount(total)} in all)` });
-  const step = (plot.box.right - plot.box.left) / Math.max(shown.length, 8);
+  const shown = found.slice(0, Math.max(3, Math.floor((plot.box.bottom - plot.box.top) / HANGING_STEP)));
+  const step = Math.min(34, (plot.box.bottom - plot.box.top) / shown.length);
+  const names = shown.map(({ sample }) => fitText(plot, shownName(samples[sample]), plot.width * 0.34, 11.5));
+  const left = Math.max(...names.map((name) => textWidth(plot, name))) + 14;
+  const wide = linearScale([0, found[0].count], [left, plot.box.right - 34]);
+  const more = found.length > shown.length ? `; ${formatCount(found.length - shown.length)} more samples with fewer` : "";
+  const head = `${formatCount(total)} of ${formatCount(view.solution.size)} features hang on one sample${more}`;
+  writeText(plot, fitText(plot, head, plot.width - 8), 4, 13);
   const owner = decodedOnce(payload.values?.class);
   shown.forEach(({ sample, count }, k) => {
-    const bar = { x: plot.box.left + k * step, width: step, sample, count };
+    const bar = { y: plot.box.top + k * step, height: step, x: wide(count), sample, count };
     chart.bars.push(bar);
     plot.ctx.fillStyle = plot.palette[`class-${owner[sample] % 8}`];
-    plot.ctx.fillRect(bar.x + 1, tall(count), Math.max(1, step - 2), plot.box.bottom - tall(count));
-    if (step >= 26) {
-      const text = fitText(plot, shownName(samples[sample]), step - 3, 10.5);
-      writeText(plot, text, bar.x + step / 2, plot.box.bottom + 14, { size: 10.5, align: "center" });
-    }
+    plot.ctx.fillRect(left, bar.y + 2, Math.max(1, bar.x - left), step - 4);
+    writeText(plot, names[k], left - 6, bar.y + step / 2, { align: "right", baseline: "middle" });
+    writeText(plot, formatCount(count), bar.x + 5, bar.y + step / 2, { baseline: "middle", colour: plot.palette["ink-soft"] });
   });
-  const more = found.length > shown.length ? `; ${formatCount(found.length - shown.length)} more samples with fewer` : "";
-  writeText(plot, fitText(plot, `samples, the heaviest first${more}`, plot.width - 60, 11.5), plot.box.left, plot.box.bottom + 32);
   plot.describe(`${formatCount(total)} of ${formatCount(view.solution.size)} features of the list would fall without one sample. `
     + `Most hang on ${found.slice(0, 3).map(({ sample, count }) => `${shownName(samples[sample])} (${formatCount(count)})`).join(", ")}.`);
 }
 
 /** Bar pointed at. */
-function hoverHanging(/** @type {HangingChart} */ chart, x) {
-  const bar = chart.bars.find((each) => x >= each.x && x < each.x + each.width);
+function hoverHanging(/** @type {HangingChart} */ chart, y) {
+  const bar = chart.bars.find((each) => y >= each.y && y < each.y + each.height);
   if (!bar) return null;
   const { payload } = chart.context;
   const name = shownName(payload.values?.samples[bar.sample] ?? bar.sample);
   const lines = [`sample ${name}`, shownName(payload.classes[decodedOnce(payload.values?.class)[bar.sample]])];
   lines.push(`${formatCount(bar.count)} feature${bar.count === 1 ? "" : "s"} of the list would fall without it`);
-  return { x: bar.x + bar.width / 2, y: chart.plot.box.top + 30, lines };
+  return { x: bar.x, y: bar.y + bar.height / 2, lines };
 }

@@ -78,7 +78,8 @@
  * @typedef {{
  *   rule: RuleName, threshold: number, n_selected: number, expected_false_positives: number, proportion: number,
  *   confidence: number, prior: number | null, odds_factor: number, ratio: number | null, feature: number | null,
- *   search: string, sort_key: string, sort_descending: boolean, filter: string,
+ *   search: string, sort_key: string, sort_descending: boolean, filter: string, axes: string, picked: string,
+ *   pinned: number | null,
  * }} State
  *
  * @typedef {RuleNumber | "prior" | "odds_factor" | "ratio"} NumberKey
@@ -200,9 +201,17 @@
  *
  * @typedef {{ image: HTMLCanvasElement, side: number }} Sprite
  *
+ * What the map shows; without `y` the log-odds.
+ * @typedef {{
+ *   key: string, title: string, x: () => Float32Array, y: (() => Float32Array) | null, xTitle: string, yTitle: string,
+ *   ranks: boolean,
+ * }} MapAxes
+ *
  * The effect map: effects, places in pixels as x, y, x, y, ..., and the layer of grey points.
  * @typedef {{
- *   plot: Plot, context: Context, effect: Payload["effect"], marked: number, view: View,
+ *   plot: Plot, context: Context, marked: number, view: View, axes: MapAxes, offered: MapAxes[], bottom: number,
+ *   full: { x: [number, number], y: [number, number] }, zoom: { x: [number, number], y: [number, number] } | null,
+ *   tool: "move" | "box" | "lasso", overlay: [number, number][] | null,
  *   base: HTMLCanvasElement | null, sprites: Sprite[], plainSprites: Sprite[], shades: string[],
  *   x: Float32Array, y: Float32Array | null,
  *   volcano: Float32Array, degenerate: Uint8Array | null, notes: string, size: number, radius: number,
@@ -222,7 +231,7 @@
  * }} ComponentsChart
  * @typedef {{
  *   plot: Plot, context: Context, view: View, culprits: Int32Array | null,
- *   bars: { x: number, width: number, sample: number, count: number }[],
+ *   bars: { x: number, y: number, height: number, sample: number, count: number }[],
  * }} HangingChart
  *
  * What writes drawing calls down as SVG.
@@ -236,7 +245,11 @@
  * }} FeatureRow
  *
  * @typedef {{ x: number, y: number, value: number, sample: number, name: string }} Dot
- * @typedef {{ plot: Plot, context: Context, view: View, dots: Dot[] }} FeatureChart
+ * @typedef {{ plot: Plot, context: Context, view: View, dots: Dot[], which: (view: View) => number }} FeatureChart
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, key: string, wide: Scale, tall: Scale,
+ *   lists: { prior: number, size: number, wrong: number }[] | null,
+ * }} SensitivityChart
  * @typedef {{ name: string, value: number }} Part
  * @typedef {Part & { from: number, to: number, total: boolean }} WaterfallRow
  *
@@ -253,13 +266,13 @@
  * @typedef {{ element: HTMLElement, cells: HTMLElement[], place: number }} Slot
  * @typedef {{
  *   columns: Column[], details: Details, n: number, sorted: Map<string, Uint32Array>, haystack: string[] | null,
- *   last: Uint32Array, lastKey: string,
+ *   missing: string[], last: Uint32Array, lastKey: string,
  * }} Ordering
  * @typedef {{
  *   context: Context, grid: HTMLElement, top: HTMLElement, head: HTMLElement, body: HTMLElement, columns: Column[],
  *   shown: Column[], paint: () => void, rows: Uint32Array, slots: Slot[], first: number, active: number, view: View, rowHeight: number,
  *   headHeight: number, inSight: number, boxes: Map<string, HTMLInputElement>, writing: boolean,
- *   ordering: { rows: (state: State, size: number, cut: number) => Uint32Array },
+ *   ordering: { rows: (state: State, size: number, cut: number) => Uint32Array, missing: () => string[] },
  * }} Table
  *
  * @typedef {{ place: (value: number) => number, value: (place: number) => number }} Slider
@@ -271,7 +284,7 @@
  *   range: HTMLInputElement | null, helpText: HTMLElement | null,
  * }} Dial
  *
- * @typedef {{ context: Context, element: HTMLElement, position: number, cameFrom: HTMLElement | null }} Panel
+ * @typedef {{ context: Context, element: HTMLElement, position: number, cameFrom: HTMLElement | null, scrolled: number }} Panel
  */
 
 /**
