@@ -104,9 +104,7 @@ def evidence_surface(posterior: FeaturePosterior) -> EvidenceSurface | None:
     return EvidenceSurface(True, n0, n1, float(ratio[0] + jeffreys_constant(n0, n1)))
 
 
-def _of_median_feature(
-    posterior: FeaturePosterior, moments: Moments, n0: int, n1: int
-) -> EvidenceSurface | None:
+def _of_median_feature(posterior: FeaturePosterior, moments: Moments, n0: int, n1: int) -> EvidenceSurface | None:
     model: Any = posterior.model
     known = None not in (model.variance_dof, model.mean_sizes, model.ratio_sizes, model.both_share)
     within, share = moments.centred_squares.sum(axis=0), tempering(moments, model.kurtosis or 0.0)

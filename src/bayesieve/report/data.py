@@ -229,7 +229,7 @@ class ReportData:
             command=command,
             discreet=n_values == 0,
             sets=sets,
-            sample_columns=check_sample_columns(values, sample_columns),
+            sample_columns=check_sample_columns(values, sample_columns, getattr(data, "sample_columns", None)),
         )
 
     def say(self, message: Message | str) -> str:

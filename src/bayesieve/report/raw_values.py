@@ -176,7 +176,7 @@ def check_n_values(n_values: Any) -> int:
 
 
 def check_sample_columns(
-    values: RawValues | None, columns: Mapping[str, Sequence[Any]] | None
+    values: RawValues | None, columns: Mapping[str, Sequence[Any]] | None, of_table: Any = None
 ) -> dict[str, list[Any]]:
     """Return other columns about the samples as lists; none without values of single samples.
 
@@ -186,9 +186,14 @@ def check_sample_columns(
         The values shown.
     columns
         Columns by name, each with one entry per sample in the order of ``data``; a data frame will do.
+    of_table
+        Columns that came with the table, used if none are given; those of other samples (pairs, say) are left out.
     """
-    if values is None or columns is None:
+    if values is None:
         return {}
+    if columns is None:
+        found = {} if of_table is None else {str(name): list(of_table[name]) for name in of_table}
+        return {name: column for name, column in found.items() if len(column) == values.codes.size}
     found = {str(name): list(columns[name]) for name in columns}
     for name, column in found.items():
         if len(column) != values.codes.size:

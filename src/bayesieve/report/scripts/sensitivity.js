@@ -84,7 +84,7 @@ function paintSensitivity(/** @type {SensitivityChart} */ chart) {
 /** Key of the lines. */
 function paintPriorKey(/** @type {SensitivityChart} */ { plot }) {
   let x = plot.box.left;
-  const entries = [["length of the list", plot.palette.accent, []], ["false positives expected in it", plot.palette.false, [5, 3]]];
+  const entries = [["length of the list", plot.palette.accent, []], [plot.compact ? "false positives" : "false positives expected in it", plot.palette.false, [5, 3]]];
   for (const [text, colour, dash] of /** @type {[string, string, number[]][]} */ (entries)) {
     drawLine(plot, x, plot.box.top - 13, x + 20, plot.box.top - 13, { colour, dash, width: 2 });
     writeText(plot, text, x + 25, plot.box.top - 9, { size: 11 });
