@@ -1,4 +1,4 @@
-"""Views of samples and features: heatmap, zoom, lasso, pinned features, charts as files, search of a pasted list."""
+"""Views of samples and features: heatmap, zoom, lasso, pinned features, charts as files, a pasted list."""
 
 from __future__ import annotations
 
@@ -32,7 +32,14 @@ def box_of(page):
     return canvas.bounding_box()
 
 
-def drag(page, places, **keys):
+def left_third(page):
+    """Edges of the left third of the map, in the pixels of the window."""
+    frame = box_of(page)
+    left, right = frame["x"] + 5, frame["x"] + frame["width"] - 5
+    return left, frame["y"] + 30, left + (right - left) / 3, frame["y"] + frame["height"] - 20
+
+
+def drag(page, places):
     page.mouse.move(*places[0])
     page.mouse.down()
     for place in places[1:]:
@@ -93,12 +100,8 @@ def test_the_map_zooms_and_goes_back(opened, made):
 def test_a_lasso_and_a_box_pick_features_for_the_table(opened, made):
     study = made("two classes")
     page = opened(study.path)
-    frame = box_of(page)
-    left, top, right, bottom = frame["x"] + 5, frame["y"] + 56, frame["x"] + frame["width"] - 5, 0.0
-    bottom = frame["y"] + frame["height"] - 60
-    third = left + (right - left) / 3
     page.locator("[data-tool=box]").click()
-    frame = box_of(page)
+    left, top, third, bottom = left_third(page)
     drag(page, [(left, top), (third, bottom)])
     names = page.locator("#map-picked-names").inner_text().split("\n")
     case = np.array(study.labels) == "case"
@@ -107,15 +110,16 @@ def test_a_lasso_and_a_box_pick_features_for_the_table(opened, made):
     x = dict(zip(study.posterior.names, (second.mean(axis=0) - first.mean(axis=0)) / spread, strict=True))
     inside, outside = [x[name] for name in names], [value for name, value in x.items() if name not in names]
     assert len(names) > 3
-    assert max(inside) < min(sorted(outside)[: max(1, len(outside) - 1)]) + 0.05
+    assert max(inside) < min(outside) + 0.02
     page.locator("#map-picked-table").click()
     settle(page)
-    assert sorted(row_names(page)) == sorted(names)[: len(row_names(page))] or set(row_names(page)) <= set(names)
+    assert row_names(page)
+    assert set(row_names(page)) <= set(names)
     assert f"{len(names)} of 2,000 features match" in page.locator("#table-count").inner_text()
     page.locator("#map-picked-clear").click()
     settle(page)
     page.locator("[data-tool=lasso]").click()
-    frame = box_of(page)
+    left, top, third, bottom = left_third(page)
     drag(page, [(left, top), (third, top), (third, bottom), (left, bottom), (left, top + 2)])
     assert page.locator("#map-picked-names").inner_text().split("\n") == names
     until(page, "() => location.hash.includes('picked=')")

@@ -49,7 +49,7 @@ def write(folder: Path) -> None:
 
 
 def contours() -> list[dict[str, Any]]:
-    """Where on the effect map a feature is cut, by bisection of the log Bayes factor of samples made to lie there."""
+    """Where on the effect map a feature is cut, by bisection of the evidence of samples made to lie there."""
     return [_contour(*case) for case in ((9, 14, 1.0, 2.0), (30, 30, 0.05, 4.6), (5, 60, 3.0, 9.0))]
 
 

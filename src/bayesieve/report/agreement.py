@@ -10,6 +10,7 @@ from bayesieve.report.encoding import encode_numbers
 from bayesieve.rivals import score
 from bayesieve.utils import BayesieveError, DegenerateFeatureWarning, IntArray
 
+MOST_COMPARED = 10_000  # ranks further down say little
 METHODS = {"welch": "Welch's t", "limma": "moderated t (limma)"}
 
 
@@ -34,5 +35,5 @@ def agreement(report: ReportData, order: IntArray) -> list[dict[str, Any]]:
                 ranks = score(posterior.moments, method=method).rank
             except BayesieveError:  # too few values for this method
                 continue
-        found.append({"key": method, "title": title, "rank": encode_numbers(ranks[order])})
+        found.append({"key": method, "title": title, "rank": encode_numbers(ranks[order[:MOST_COMPARED]])})
     return found

@@ -118,7 +118,8 @@ export function effectNotes(/** @type {EffectMap} */ { x, y, volcano, context, a
   let missing = 0;
   for (let i = 0; i < x.length; i += 1) missing += Number.isFinite(x[i]) && Number.isFinite(height[i]) ? 0 : 1;
   const notes = [];
-  if (missing && axes.key !== "auc") notes.push(`${formatCount(missing)} without a finite effect left out`);
+  if (missing && axes.ranks) notes.push(`the first ${formatCount(x.length - missing)} drawn`);
+  else if (missing) notes.push(`${formatCount(missing)} without a finite effect left out`);
   if (x.length && x.length < n) notes.push(`the strongest ${formatCount(x.length)} of ${formatCount(n)} drawn`);
   return notes.join("; ");
 }

@@ -31,7 +31,7 @@ export function axesOffered(/** @type {Context} */ context) {
   const here = () => Float32Array.from(x, (_, i) => i + 1);
   for (const { key, title, rank } of agreement ?? []) {
     found.push({
-      key, title: `ranks: ${title}`, x: here, y: () => Float32Array.from(decodedOnce(rank)), xTitle: "rank here",
+      key, title: `ranks: ${title}`, x: here, y: () => filledTo(decodedOnce(rank), x.length), xTitle: "rank here",
       yTitle: `rank by ${title}`, ranks: true,
     });
   }
@@ -43,6 +43,13 @@ export function axesOffered(/** @type {Context} */ context) {
     });
   }
   return found;
+}
+
+/** Numbers of the strongest features; not-a-number for the others. */
+function filledTo(numbers, n) {
+  const all = new Float32Array(n).fill(NaN);
+  all.set(numbers.subarray(0, n));
+  return all;
 }
 
 /** Ranks by how far the area under the ROC curve lies from a half, among the features whose values are there. */

@@ -48,7 +48,8 @@ export function directionWords(/** @type {Payload} */ payload, position) {
 
 /** Ranks by other methods: [[title, rank], ...]. */
 export function otherRanks(/** @type {Payload} */ { agreement }, position) {
-  return (agreement ?? []).map(({ title, rank }) => [title, formatCount(decodedOnce(rank)[position])]);
+  return (agreement ?? []).filter(({ rank }) => position < decodedOnce(rank).length)
+    .map(({ title, rank }) => [title, formatCount(decodedOnce(rank)[position])]);
 }
 
 /** The area under the ROC curve in words. */
