@@ -120,7 +120,7 @@ def page(report: ReportData) -> bytes:
     """Return the whole page, in UTF-8."""
     from markupsafe import Markup  # noqa: PLC0415 - only for reports
 
-    text = _template().render(
+    text = template().render(
         csp=policy(),
         style=Markup(style()),
         script=Markup(script()),
@@ -133,21 +133,21 @@ def page(report: ReportData) -> bytes:
 @functools.cache
 def script() -> str:
     """Return the script: the module ``main`` and all it imports, in one function."""
-    return bundle("main", lambda name: _text("scripts", f"{name}.js"))
+    return bundle("main", lambda name: read_part("scripts", f"{name}.js"))
 
 
 @functools.cache
 def style() -> str:
     """Return the style sheet: all its files, in order."""
-    return "\n".join(_text("styles", f"{name}.css") for name in STYLES)
+    return "\n".join(read_part("styles", f"{name}.css") for name in STYLES)
 
 
 def policy() -> str:
     """Return the content security policy: nothing but the page's own script and style, by their hashes."""
     rules = (
         "default-src 'none'",
-        f"script-src {_hash(script())}",
-        f"style-src {_hash(style())}",
+        f"script-src {hash_of(script())}",
+        f"style-src {hash_of(style())}",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
@@ -155,24 +155,27 @@ def policy() -> str:
     return "; ".join(rules)
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Return the hash of a text as a content security policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _text(folder: str, name: str) -> str:
+def read_part(folder: str, name: str) -> str:
+    """Return the text of a template, a style or a script."""
     found = resources.files("bayesieve.report") / folder / name
     return found.read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 @functools.cache
-def _template() -> Any:
+def template(name: str = "report.html.j2") -> Any:
+    """Return a template."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 - only for reports
 
-    loader = FunctionLoader(functools.partial(_text, "templates"))
+    loader = FunctionLoader(functools.partial(read_part, "templates"))
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
 
 
 def bundle(entry: str, read: Callable[[str], str]) -> str:

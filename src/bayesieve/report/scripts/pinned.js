@@ -2,9 +2,9 @@
 // A second feature beside the open one, and what both say in numbers.
 
 import { byId } from "./elements.js";
+import { leastPrior } from "./least_prior.js";
 import { decodedOnce, expit, formatCount, formatNumber, formatProbability, shownName } from "./numbers.js";
 import { areaText, directionWords, otherRanks } from "./other_ranks.js";
-import { leastPrior } from "./sensitivity.js";
 
 /** @import { Context, Payload, View } from "./types.js" */
 

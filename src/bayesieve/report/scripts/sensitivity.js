@@ -1,7 +1,7 @@
 // @ts-check
 // How the list depends on the prior: its length and its false positives over a grid of prior probabilities.
 
-import { expit, formatCount, formatNumber, logit } from "./numbers.js";
+import { formatCount, formatNumber } from "./numbers.js";
 import {
   createPlot, drawBottomAxis, drawDot, drawLeftAxis, drawLine, drawMessage, drawPath, fitLeft, textWidth, writeText,
 } from "./plot.js";
@@ -14,16 +14,6 @@ import { countScale, logScale, logTicks, spacedTicks, tickText } from "./scales.
 const PRIORS_TRIED = 31;
 const LEAST_PRIOR = 1e-5;
 const MOST_PRIOR = 0.5;
-
-/**
- * Least prior probability at which the probability of a feature passes that of the rule (one half for rules that
- * have none); null where every feature has a prior of its own. From its Bayes factor alone, in closed form.
- */
-export function leastPrior(/** @type {View} */ { evidence, state, ratioPart }, position) {
-  if (evidence.priors) return null;
-  const cut = state.rule === "mr" ? logit(state.threshold) : 0;
-  return expit(cut - evidence.logBayesFactor[position] - ratioPart);
-}
 
 /** Lists over a grid of prior probabilities, by the rule of a view: [{prior, size, wrong}, ...]. */
 export function listsByPrior(/** @type {View} */ { evidence, state }) {
