@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMED = {  # one importer in their own room, but a concept with a name of their own
     "bayesieve.cli.check",
     "bayesieve.cli.stats",
+    "bayesieve.report.page",
     "bayesieve.simulation.prior_design",
     "bayesieve.simulation.shapes",
     "bayesieve.simulation.variants",
