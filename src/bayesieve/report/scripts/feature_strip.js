@@ -25,7 +25,7 @@ export function sampleWords(/** @type {Payload} */ payload, name) {
 }
 
 /** Whether samples have names: numbers that count up from 0 are none. */
-function namesSamples(/** @type {Payload} */ { values }) {
+export function namesSamples(/** @type {Payload} */ { values }) {
   return !values || !values.samples || values.samples.some((sample, s) => String(sample) !== String(s));
 }
 

@@ -186,7 +186,7 @@ function paintClassEdges(/** @type {Heatmap} */ map) {
     const name = shownName(context.payload.classes[owner[samples[from]]]);
     const text = fitText(plot, name, (s - from) * wide - 4, 11.5, true);
     const colour = palette[`class-${owner[samples[from]] % 8}`];
-    if (text.length > 1) writeText(plot, text, box.left + from * wide, box.top - 7, { bold: true, colour });
+    if (text !== "\u2026") writeText(plot, text, box.left + from * wide, box.top - 7, { bold: true, colour });
     if (s < samples.length) {
       drawLine(plot, box.left + s * wide, box.top, box.left + s * wide, box.bottom, { colour: palette.back, width: 3 });
     }

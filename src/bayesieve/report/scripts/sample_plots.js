@@ -2,6 +2,7 @@
 // Samples: principal components of the list, and how many features hang on each sample.
 
 import { sampleColour, sampleColumns, sampleText } from "./heatmap.js";
+import { namesSamples } from "./feature_strip.js";
 import { decodedOnce, formatCount, shorten, shownName } from "./numbers.js";
 import { createPlot, drawBottomAxis, drawDot, drawLeftAxis, drawMessage, fitLeft, fitText, textWidth, writeText } from "./plot.js";
 import { connectHover } from "./pointing.js";
@@ -160,7 +161,7 @@ function paintHanging(/** @type {HangingChart} */ chart) {
   const left = Math.max(...names.map((name) => textWidth(plot, name))) + 14;
   const wide = linearScale([0, found[0].count], [left, plot.box.right - 34]);
   const more = found.length > shown.length ? `; ${formatCount(found.length - shown.length)} more samples with fewer` : "";
-  const head = `${formatCount(total)} of ${formatCount(view.solution.size)} features hang on one sample${more}`;
+  const head = `${formatCount(total)} of ${formatCount(view.solution.size)} features hang on one sample${namesSamples(payload) ? "" : " (counted from 0)"}${more}`;
   writeText(plot, fitText(plot, head, plot.width - 8), 4, 13);
   const owner = decodedOnce(payload.values?.class);
   shown.forEach(({ sample, count }, k) => {
