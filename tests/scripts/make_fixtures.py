@@ -44,8 +44,20 @@ def write(folder: Path) -> None:
         ("texts", texts()),
         ("labels", labels()),
         ("contours", contours()),
+        ("priors", priors()),
     ):
         (folder / f"{name}.json").write_text(script_json(_plain(content)), encoding="utf-8")
+
+
+def priors() -> dict[str, Any]:
+    """Lists of a screen under other prior probabilities."""
+    posterior = unshuffled(*measured(40, 300, 30, seed=31), prior_probability=0.05)
+    known = []
+    for prior in np.geomspace(1e-5, 0.5, 31).tolist():
+        selection = bs.MinimalRisk(0.5).select(posterior.with_prior(prior))
+        wrong = selection.expected_false_positives
+        known.append({"prior": prior, "size": selection.n_selected, "wrong": wrong})
+    return {"payload": payload(ReportData.of(posterior)), "known": known}
 
 
 def contours() -> list[dict[str, Any]]:

@@ -6,6 +6,9 @@ import { contourAt, contourLines } from "../../src/bayesieve/report/scripts/cont
 import { featuresInside } from "../../src/bayesieve/report/scripts/map_tools.js";
 import { areaUnderCurve } from "../../src/bayesieve/report/scripts/other_ranks.js";
 import { createRecorder, xmlText } from "../../src/bayesieve/report/scripts/recorder.js";
+import { leastPrior } from "../../src/bayesieve/report/scripts/least_prior.js";
+import { createEvidence, solve } from "../../src/bayesieve/report/scripts/rules.js";
+import { listsByPrior } from "../../src/bayesieve/report/scripts/sensitivity.js";
 import { searchFor } from "../../src/bayesieve/report/scripts/search.js";
 import { close, fixture } from "./fixtures.mjs";
 
@@ -84,4 +87,22 @@ test("drawing calls become SVG that is escaped", () => {
   assert.ok(text.includes("<title>a &lt; b</title>"));
   assert.equal((text.match(/<g /g) ?? []).length, (text.match(/<\/g>/g) ?? []).length);
   assert.equal(xmlText("'"), "&#39;");
+});
+
+test("lists under other priors are those of Python, and a feature is listed from its least prior on", () => {
+  const { payload, known } = fixture("priors");
+  const evidence = createEvidence(payload);
+  const state = { rule: "mnc", prior: payload.prior.probability, odds_factor: 1, ratio: payload.ratio.value };
+  const view = { evidence, state, ratioPart: 0 };
+  const lists = listsByPrior(view);
+  lists.forEach(({ prior, size, wrong }, k) => {
+    close(prior, known[k].prior, "prior", { rel: 1e-12 });
+    assert.equal(size, known[k].size);
+    close(wrong, known[k].wrong, "false positives", { rel: 1e-9 });
+  });
+  for (const position of [0, 3, 20, 100]) {
+    const least = leastPrior(view, position);
+    assert.ok(solve(evidence, { ...state, prior: least * (1 + 1e-9) }).size > position);
+    assert.ok(solve(evidence, { ...state, prior: least * (1 - 1e-9) }).size <= position);
+  }
 });
