@@ -149,7 +149,7 @@ def test_two_features_stand_side_by_side(opened, made):
         least = 1 / (1 + np.exp(study.posterior.log_bayes_factor[i]))
         shown = float(numbers["Listed from prior probability"][k])
         assert shown == pytest.approx(least, rel=0.06)
-    until(page, "() => location.hash.includes('pinned=')")
+    until(page, "() => ['pinned=', 'feature='].every((each) => location.hash.includes(each))")
     again = opened(study.path, page.evaluate("location.hash"))
     assert again.locator("#pinned-name").inner_text() == study.ranking[0]
     assert again.locator("#feature").evaluate("(each) => each.getBoundingClientRect().top") < 300
