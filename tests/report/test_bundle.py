@@ -33,11 +33,21 @@ def test_each_module_follows_those_it_imports_from():
     whole = bundle("main", SOUND.__getitem__)
     assert whole == (
         '"use strict";\n(() => {\n'
-        "const ONE = 1;\nasync function later() {}\n\nfunction two() {\n  return 2;\n}\n\n"
-        "\nfunction twice(x) {\n  return two() * x;\n}\n\n"
-        "// @ts-check\n\n\nfunction start() {\n  return twice(ONE) + two();\n}\n\nstart();\n"
+        "const ONE = 1;\nasync function later() {}\n\nfunction two() {\nreturn 2;\n}\n\n"
+        "\nfunction twice(x) {\nreturn two() * x;\n}\n\n"
+        "\n\nfunction start() {\nreturn twice(ONE) + two();\n}\n\nstart();\n"
         "\n})();\n"
     )
+
+
+def test_comments_and_types_stay_at_home_but_texts_do_not_change():
+    text = (
+        "// first\n/**\n * Doc of a * function.\n */\nfunction main(/** @type {number} */ x) {\n"
+        '  // why\n  return x / 2 + " // no comment"; // behind\n}\nmain(/** @type {any} */ (3));\n'
+    )
+    known = 'function main(x) {\nreturn x / 2 + " // no comment"; // behind\n}\nmain((3));\n'
+    assert bundle("main", {"main": text}.__getitem__) == f'"use strict";\n(() => {{\n{known}\n}})();\n'
+    assert "/**" not in script()
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,8 @@ def test_all_files_are_in_the_page_once():
         for name in names:
             declared = re.findall(rf"^(?:function|const) {name}\b", pages.script(), re.MULTILINE)
             assert len(declared) == 1, (path, name)
-    assert sorted(STYLES) == sorted(path.stem for path in (ROOM / "styles").glob("*.css"))
+    of_methods = "comparison"  # the style of the page of compared methods
+    assert sorted([*STYLES, of_methods]) == sorted(path.stem for path in (ROOM / "styles").glob("*.css"))
 
 
 def test_the_policy_allows_the_script_and_the_style_of_the_page_only(whole):

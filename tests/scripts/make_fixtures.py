@@ -43,8 +43,41 @@ def write(folder: Path) -> None:
         ("distributions", distributions()),
         ("texts", texts()),
         ("labels", labels()),
+        ("contours", contours()),
+        ("priors", priors()),
     ):
         (folder / f"{name}.json").write_text(script_json(_plain(content)), encoding="utf-8")
+
+
+def priors() -> dict[str, Any]:
+    """Lists of a screen under other prior probabilities."""
+    posterior = unshuffled(*measured(40, 300, 30, seed=31), prior_probability=0.05)
+    known = []
+    for prior in np.geomspace(1e-5, 0.5, 31).tolist():
+        selection = bs.MinimalRisk(0.5).select(posterior.with_prior(prior))
+        wrong = selection.expected_false_positives
+        known.append({"prior": prior, "size": selection.n_selected, "wrong": wrong})
+    return {"payload": payload(ReportData.of(posterior)), "known": known}
+
+
+def contours() -> list[dict[str, Any]]:
+    """Where on the effect map a feature is cut, by bisection of the evidence of samples made to lie there."""
+    return [_contour(*case) for case in ((9, 14, 1.0, 2.0), (30, 30, 0.05, 4.6), (5, 60, 3.0, 9.0))]
+
+
+def _contour(n0: int, n1: int, ratio: float, level: float) -> dict[str, Any]:
+    rng, y = np.random.default_rng(n0), np.linspace(-0.6, 0.6, 7)
+    first, second = (stats.zscore(rng.normal(size=n), ddof=1)[:, None] for n in (n0, n1))
+    v1 = 2.0 * special.expit(y)  # the mean variance is 1
+    low, high = np.zeros(y.size), np.full(y.size, 50.0)
+    for _ in range(90):
+        x = (low + high) / 2
+        values = np.vstack([first * np.sqrt(2.0 - v1), x + second * np.sqrt(v1)])
+        posterior = unshuffled(values, [0] * n0 + [1] * n1, model=bs.GaussianModel.jeffreys(ratio))
+        over = posterior.log_bayes_factor > level
+        low, high = np.where(over, low, x), np.where(over, x, high)
+    content = payload(ReportData.of(posterior))
+    return {"surface": content["surface"], "level": level, "y": y.tolist(), "x": x.tolist()}
 
 
 def studies() -> list[dict[str, Any]]:

@@ -28,10 +28,10 @@ test("a page opens with the settings of its report", () => {
 
 test("what is out of bounds is brought back, what is no number refused", () => {
   const store = createStore(PAYLOAD);
-  store.set({ threshold: 7, n_selected: 1.6, prior: -1, feature: 99, rule: "none", filter: "none", search: "x".repeat(300) });
+  store.set({ threshold: 7, n_selected: 1.6, prior: -1, feature: 99, rule: "none", filter: "none", search: "x".repeat(30000) });
   const { threshold, n_selected, prior, feature, rule, filter, search } = store.get();
   assert.deepEqual([threshold, n_selected, prior, feature, rule, filter], [1, 2, 0, null, "mr", "all"]);
-  assert.equal(search.length, 200);
+  assert.equal(search.length, 20000);
   store.set({ threshold: Number.NaN, unknown: 1 });
   assert.equal(store.get().threshold, 1);
   assert.equal("unknown" in store.get(), false);

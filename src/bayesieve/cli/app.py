@@ -61,7 +61,7 @@ def screen(options: dict[str, Any]) -> None:
 
 
 @app.command(cls=Command)
-@with_options(o.TABLE, *o.SOURCE, *o.METHODS, o.OUT, o.CONFIG_OUT, *TALKING)
+@with_options(o.TABLE, *o.SOURCE, *o.METHODS, o.OUT, o.COMPARISON_REPORT, o.CONFIG_OUT, *TALKING)
 def compare(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by several methods and compare the lists.
 

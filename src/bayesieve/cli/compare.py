@@ -46,6 +46,11 @@ def run_compare(options: Mapping[str, Any], methods: str, top: str | None) -> No
         )
     with talk.timed("write"):
         _write(run.out, found, source)
+    if run.report is not None:
+        from bayesieve.report import write_comparison  # noqa: PLC0415 - slow to import
+
+        with talk.timed("report"):
+            write_comparison(found, run.report)
     write_config(run, "compare", spec, options)
     _tell(talk, found, source, run.out)
 

@@ -159,6 +159,9 @@ REPORT_PAIRS = option(
     "Compare all pairs of features, too, and show the N strongest in the report: see bayesieve pairs.",
     metavar="N", min=0,
 )
+COMPARISON_REPORT = option("report", Path | None, None, OUTPUT,
+                           "Page with the overlap of the lists and rank against rank.",
+                           metavar="FILE.html")
 CONFIG_OUT = option("config_out", Path | None, None, OUTPUT, "TOML file for the settings of this run.",
                     metavar="FILE")
 FILES = (

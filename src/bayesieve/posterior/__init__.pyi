@@ -20,6 +20,7 @@ from .error_analysis import (
     as_mask as as_mask,
     expected_roc as expected_roc,
 )
+from .evidence_surface import EvidenceSurface as EvidenceSurface, evidence_surface as evidence_surface
 from .feature_posterior import (
     FeaturePosterior as FeaturePosterior,
     class_statistics as class_statistics,

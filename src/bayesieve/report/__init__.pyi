@@ -1,5 +1,6 @@
 from . import figures as figures
 from .commands import Commands as Commands
+from .comparison_page import write_comparison as write_comparison
 from .controls import prior_probability as prior_probability, ratio_state as ratio_state
 from .data import ReportData as ReportData
 from .figures.saving import save_all as save_all, save_genes as save_genes

@@ -176,6 +176,9 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "sets": None if report.sets is None else _gene_sets(report.sets),
         "has_sites": report.sites is not None,
         "has_values": report.values is not None,
+        "has_samples": report.values is not None
+        and report.values.codes.size > 1
+        and len(report.values.values) > 0,
         "has_effect": report.effect is not None,
         "is_count_like": not report.posterior.has_moments,
         "n_shuffles": _number_of_shuffles(report),

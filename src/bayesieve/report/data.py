@@ -27,7 +27,7 @@ from bayesieve.posterior import (
 from bayesieve.report.commands import Commands
 from bayesieve.report.controls import RuleState, start_of_controls
 from bayesieve.report.pairs import PairSection, describe_pairs
-from bayesieve.report.raw_values import RawValues, check_n_values, raw_values, sample_counts
+from bayesieve.report.raw_values import RawValues, check_n_values, check_sample_columns, raw_values, sample_counts
 from bayesieve.rivals import PairScreen
 from bayesieve.screening import RunRecord, SiteView, with_checks
 from bayesieve.selection import Rule, Selection, results_hash
@@ -135,6 +135,9 @@ class ReportData:
         Gene sets of the list, if there are any.
     checks
         What speaks for and against the list.
+    sample_columns
+        Other columns about the samples, by name, in the order of the samples; empty if the page is to tell nothing
+        about single samples.
     """
 
     selection: Selection
@@ -156,6 +159,7 @@ class ReportData:
     discreet: bool = False
     sets: Enrichment | None = None
     checks: Checks = field(default_factory=Checks)
+    sample_columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @classmethod
     def of(  # noqa: PLR0913 - everything that may be known
@@ -176,6 +180,7 @@ class ReportData:
         commands: Commands | None = None,
         command: bool = False,
         sets: Enrichment | None = None,
+        sample_columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> ReportData:
         """Gather the data of a report of a screen or of a selection.
 
@@ -193,6 +198,8 @@ class ReportData:
             What :func:`bayesieve.screen_pairs` found in the same data.
         title, subtitle, created, record, sites, commands, command, sets
             See the class.
+        sample_columns
+            See :func:`bayesieve.report.raw_values.check_sample_columns`.
         """
         if not isinstance(found, (FeaturePosterior, Selection)):
             raise DataError(
@@ -230,6 +237,7 @@ class ReportData:
             discreet=n_values == 0,
             sets=sets,
             checks=checks,
+            sample_columns=check_sample_columns(values, sample_columns, getattr(data, "sample_columns", None)),
         )
 
     def say(self, message: Message | str) -> str:

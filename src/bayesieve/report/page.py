@@ -24,10 +24,12 @@ from bayesieve.utils import OptionError, check_writable, replacing
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for the checks only
+_COMMENT = re.compile(r"^ *(?:/\*\*(?:[^*]|\*(?!/))*\*/|//.*)\n|/\*\* @(?:[^*]|\*(?!/))*\*/ ?", re.MULTILINE)
+_INDENT = re.compile(r"^ +", re.MULTILINE)
 _DECLARED = re.compile(r"^(export )?(?:(?:async )?function|const|let|class) (\w+)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimport\(.*", re.MULTILINE)
-STYLES = ("tokens", "base", "layout", "controls", "checks", "table", "pairs", "narrow", "print")
+STYLES = ("tokens", "base", "layout", "controls", "checks", "table", "pairs", "views", "narrow", "print")
 
 
 def write(  # noqa: PLR0913 - everything that may be known
@@ -44,6 +46,7 @@ def write(  # noqa: PLR0913 - everything that may be known
     sites: Any = None,
     pairs: Any = None,
     sets: Enrichment | None = None,
+    sample_columns: Any = None,
 ) -> Path:
     """Write a report: one HTML file that needs no network, with live rules, charts and the whole table.
 
@@ -74,6 +77,9 @@ def write(  # noqa: PLR0913 - everything that may be known
         What :func:`bayesieve.screen_pairs` found in the same data; the strongest are drawn if there is ``data``.
     sets
         Gene sets of the list, which :func:`bayesieve.enrich` returned.
+    sample_columns
+        Other columns about the samples, to be shown beside their values: a mapping from names to one entry per
+        sample in the order of ``data``, or a data frame.
 
     Returns
     -------
@@ -97,6 +103,7 @@ def write(  # noqa: PLR0913 - everything that may be known
     report = ReportData.of(
         found, rule=rule, data=data, labels=labels, n_values=n_values, annotation=annotation, title=title,
         record=RunRecord(transform=transform), sites=sites, pairs=pairs, sets=sets,
+        sample_columns=sample_columns,
     )  # fmt: skip
     return write_page(report, path)
 
@@ -113,7 +120,7 @@ def page(report: ReportData) -> bytes:
     """Return the whole page, in UTF-8."""
     from markupsafe import Markup  # noqa: PLC0415 - only for reports
 
-    text = _template().render(
+    text = template().render(
         csp=policy(),
         style=Markup(style()),
         script=Markup(script()),
@@ -126,21 +133,21 @@ def page(report: ReportData) -> bytes:
 @functools.cache
 def script() -> str:
     """Return the script: the module ``main`` and all it imports, in one function."""
-    return bundle("main", lambda name: _text("scripts", f"{name}.js"))
+    return bundle("main", lambda name: read_part("scripts", f"{name}.js"))
 
 
 @functools.cache
 def style() -> str:
     """Return the style sheet: all its files, in order."""
-    return "\n".join(_text("styles", f"{name}.css") for name in STYLES)
+    return "\n".join(read_part("styles", f"{name}.css") for name in STYLES)
 
 
 def policy() -> str:
     """Return the content security policy: nothing but the page's own script and style, by their hashes."""
     rules = (
         "default-src 'none'",
-        f"script-src {_hash(script())}",
-        f"style-src {_hash(style())}",
+        f"script-src {hash_of(script())}",
+        f"style-src {hash_of(style())}",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
@@ -148,24 +155,27 @@ def policy() -> str:
     return "; ".join(rules)
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Return the hash of a text as a content security policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _text(folder: str, name: str) -> str:
+def read_part(folder: str, name: str) -> str:
+    """Return the text of a template, a style or a script."""
     found = resources.files("bayesieve.report") / folder / name
     return found.read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 @functools.cache
-def _template() -> Any:
+def template(name: str = "report.html.j2") -> Any:
+    """Return a template."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 - only for reports
 
-    loader = FunctionLoader(functools.partial(_text, "templates"))
+    loader = FunctionLoader(functools.partial(read_part, "templates"))
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
 
 
 def bundle(entry: str, read: Callable[[str], str]) -> str:
@@ -213,11 +223,11 @@ def _names(name: str, text: str, owners: dict[str, str]) -> set[str]:
 
 
 def _strip(name: str, text: str) -> str:
-    """Return a module without its imports and the word export."""
+    """Return a module without its imports, the word export, comments of their own lines, types and indentation."""
     bare = _EXPORT.sub("", _TYPES.sub("", _IMPORT.sub("", text)))
     if other := _OTHER.search(bare):
         raise ValueError(
             f"{name}.js: cannot bundle {other[0]!r}. Import names in braces from a file beside it, and write "
             "export before a function, class, const or let of one name."
         )
-    return bare
+    return _INDENT.sub("", _COMMENT.sub("", bare))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -173,6 +173,35 @@ def check_n_values(n_values: Any) -> int:
         f"n_values is {n_values!r}, but it is the number of features whose values are shown: a whole number, 0 "
         "for none."
     )
+
+
+def check_sample_columns(
+    values: RawValues | None, columns: Mapping[str, Sequence[Any]] | None, of_table: Any = None
+) -> dict[str, list[Any]]:
+    """Return other columns about the samples as lists; none without values of single samples.
+
+    Parameters
+    ----------
+    values
+        The values shown.
+    columns
+        Columns by name, each with one entry per sample in the order of ``data``; a data frame will do.
+    of_table
+        Columns that came with the table, used if none are given; those of other samples (pairs, say) are left out.
+    """
+    if values is None:
+        return {}
+    if columns is None:
+        found = {} if of_table is None else {str(name): list(of_table[name]) for name in of_table}
+        return {name: column for name, column in found.items() if len(column) == values.codes.size}
+    found = {str(name): list(columns[name]) for name in columns}
+    for name, column in found.items():
+        if len(column) != values.codes.size:
+            raise DataError(
+                f"The column {name!r} of the samples has {len(column):,} entries, but there are "
+                f"{values.codes.size:,} samples. Give one entry per sample, in the order of the data."
+            )
+    return found
 
 
 def sample_counts(posterior: FeaturePosterior, data: Any, labels: Any = None) -> list[int] | None:

@@ -418,6 +418,25 @@ class MethodComparison(Glimpsed, Tabular):
         """
         return np.asarray((self._listed <= self._length(n)).sum(axis=0))
 
+    def listed(self, n: int | None = None) -> BoolArray:
+        """Methods x features: whether a feature is in the list of a method.
+
+        Parameters
+        ----------
+        n
+            Length of the lists.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> X = np.random.default_rng(0).normal(size=(40, 20))
+        >>> X[20:, 3] += 4.0
+        >>> bs.compare_methods(X, [0] * 20 + [1] * 20, ["welch", "limma"], top=1).listed().sum(axis=1).tolist()
+        [1, 1]
+        """
+        return np.asarray(self._listed <= self._length(n))
+
     def union(self, n: int | None = None) -> IntArray:
         """Indices of the features among the first ``n`` of any method, in the order of the first method.
 

@@ -19,6 +19,7 @@ export function createFalsePositivePlot(element, /** @type {Context} */ context)
   const chart = /** @type {DistributionChart} */ ({ plot, context });
   connectHover(plot, (x, y) => hoverFalsePositives(chart, x, y));
   return {
+    plot,
     update: (view) => { chart.view = view; paintFalsePositivePlot(chart); },
     redraw: () => { plot.measure(); paintFalsePositivePlot(chart); },
   };
@@ -163,6 +164,7 @@ export function createProbabilityPlot(element, /** @type {Context} */ context) {
   const chart = /** @type {BinChart} */ ({ plot, context });
   connectHover(plot, (x, y) => hoverProbability(chart, x, y));
   return {
+    plot,
     update: (view) => { chart.view = view; paintProbabilityPlot(chart); },
     redraw: () => { plot.measure(); paintProbabilityPlot(chart); },
   };

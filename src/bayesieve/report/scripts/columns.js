@@ -2,6 +2,7 @@
 // The columns of the table: what each holds, how it is told and how it is written to a file.
 
 import { byId } from "./elements.js";
+import { leastPrior } from "./least_prior.js";
 import {
   decodedOnce, expit, formatCount, formatFixed, formatNumber, formatProbability, SINGLE_DIGITS,
 } from "./numbers.js";
@@ -67,7 +68,7 @@ export function createColumns(
     }),
     nameColumn(details.names),
     ...own.filter((column) => column.annotation),
-    ...liveColumns(view),
+    ...liveColumns(view, payload.prior.probability !== null),
     ...statistics,
     ...own.filter((column) => !column.annotation),
     ...degenerateColumns(details, fragile),
@@ -141,7 +142,7 @@ function nameColumn(names) {
 }
 
 /** Columns that follow the controls. */
-function liveColumns(/** @type {() => View} */ view) {
+function liveColumns(/** @type {() => View} */ view, /** @type {boolean} */ sharedPrior) {
   const odds = (i) => view().logOdds[i];
   const evidence = (i) => view().evidence.logBayesFactor[i] + view().ratioPart;
   return [
@@ -152,6 +153,9 @@ function liveColumns(/** @type {() => View} */ view) {
       text: (i) => formatProbability(expit(odds(i)), odds(i)), shown: true, ranked: -1, width: 104, told: true,
     }),
     numberColumn("log_bayes_factor", "log Bayes factor", evidence, {}),
+    ...(sharedPrior ? [numberColumn("least_prior", "listed from prior", (i) => leastPrior(view(), i), {
+      text: (i) => formatNumber(leastPrior(view(), i), 2), ranked: 1, width: 130, told: true,
+    })] : []),
   ];
 }
 
@@ -285,10 +289,15 @@ export function fileNameFrom(title, ending) {
   return `${plain || "features"}${ending}`;
 }
 
-/** Hand a text to the browser as a file to keep. */
+/** Hand a table to the browser as a file to keep. */
 export function saveText(text, name) {
+  saveBlob(new Blob([text], { type: "text/csv;charset=utf-8" }), name);
+}
+
+/** Hand something to the browser as a file to keep. */
+export function saveBlob(/** @type {Blob} */ blob, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  link.href = URL.createObjectURL(blob);
   link.download = name;
   document.body.append(link);
   link.click();

@@ -20,6 +20,7 @@ export function createCompositionPlot(element, /** @type {Context} */ context) {
     if (chart.view && wishHeight(plot, 30 * (compositionParts(context, chart.view).length + 1) + 40)) plot.measure();
   };
   return {
+    plot,
     update: (view) => { chart.view = view; fit(); paintComposition(chart); },
     redraw: () => { fit(); plot.measure(); paintComposition(chart); },
   };

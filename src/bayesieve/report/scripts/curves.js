@@ -19,6 +19,7 @@ export function createRocPlot(element, /** @type {Context} */ context) {
   const chart = /** @type {RankedChart} */ ({ plot, context });
   connectHover(plot, (x) => hoverRoc(chart, x));
   return {
+    plot,
     update: (view) => { chart.view = view; paintRocPlot(chart); },
     redraw: () => { plot.measure(); paintRocPlot(chart); },
   };
@@ -119,6 +120,7 @@ export function createDiscoveryPlot(element, /** @type {Context} */ context) {
   const chart = /** @type {RankedChart} */ ({ plot, context });
   connectHover(plot, (x) => hoverDiscovery(chart, x));
   return {
+    plot,
     update: (view) => { chart.view = view; paintDiscoveryPlot(chart); },
     redraw: () => { plot.measure(); paintDiscoveryPlot(chart); },
   };

@@ -112,19 +112,20 @@ export function nearestEffect(/** @type {EffectMap} */ map, x, y) {
 }
 
 /** What the map leaves out, in words; empty if it leaves out nothing. */
-export function effectNotes(/** @type {EffectMap} */ { x, y, volcano, context }) {
+export function effectNotes(/** @type {EffectMap} */ { x, y, volcano, context, axes }) {
   const n = context.payload.n_features;
   const height = y || volcano;
   let missing = 0;
   for (let i = 0; i < x.length; i += 1) missing += Number.isFinite(x[i]) && Number.isFinite(height[i]) ? 0 : 1;
   const notes = [];
-  if (missing) notes.push(`${formatCount(missing)} without a finite effect left out`);
+  if (missing && axes.ranks) notes.push(`the first ${formatCount(x.length - missing)} drawn`);
+  else if (missing) notes.push(`${formatCount(missing)} without a finite effect left out`);
   if (x.length && x.length < n) notes.push(`the strongest ${formatCount(x.length)} of ${formatCount(n)} drawn`);
   return notes.join("; ");
 }
 
 /** Sentence for screen readers, and the note on features left out under the axis. */
-export function describeEffectMap(/** @type {EffectMap} */ { plot, view, context, notes }) {
+export function describeEffectMap(/** @type {EffectMap} */ { plot, view, context, notes, axes, zoom }) {
   if (notes) {
     const text = fitText(plot, notes, plot.width - 8, 11);
     const middle = (plot.box.left + plot.box.right) / 2;
@@ -132,9 +133,11 @@ export function describeEffectMap(/** @type {EffectMap} */ { plot, view, context
     writeWithin(plot, text, middle, plot.box.bottom + 49, style, 2, plot.width - 2);
   }
   const { size, cut } = view.solution;
-  plot.describe(`Effect map. ${formatCount(size)} of ${formatCount(context.payload.n_features)} features lie over the `
+  const title = axes.key === "effect" ? "Effect map" : `Map of ${axes.title}`;
+  plot.describe(`${title}${zoom ? ", a part of it" : ""}. ${formatCount(size)} of ${formatCount(context.payload.n_features)} features lie over the `
     + `cut at log-odds ${formatNumber(cut, 3)}. ${notes ? `${notes}. ` : ""}`
-    + "Arrow keys walk through the features by rank, Home and End go to the ends, Enter opens one.");
+    + "Arrow keys walk through the features by rank, Home and End go to the ends, Enter opens one, x picks one; "
+    + "plus, minus and 0 zoom.");
 }
 
 /** A small canvas with one point on it, at the resolution of the plot. */
@@ -145,6 +148,9 @@ export function pointSprite(
   const sprite = document.createElement("canvas");
   sprite.width = Math.ceil(side * plot.ratio);
   sprite.height = sprite.width;
+  Object.assign(sprite.dataset, { radius: String(radius), fill: colour }); // for a chart saved as lines and shapes
+  if (hollow || rim) sprite.dataset.rim = hollow ? colour : plot.palette.back;
+  if (hollow) sprite.dataset.hollow = "true";
   const ctx = contextOf(sprite);
   ctx.scale(plot.ratio, plot.ratio);
   ctx.globalAlpha = alpha;

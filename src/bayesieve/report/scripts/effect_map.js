@@ -5,15 +5,17 @@ import {
   describeEffectMap, drawColourBar, drawEffectNames, effectNotes, locateEffect, nearestEffect, pointSprite,
   shadeFoot,
 } from "./effect_labels.js";
+import { axesOffered, drawMapGuides } from "./map_axes.js";
+import { connectMapTools, drawPicks, tellPicks } from "./map_tools.js";
 import { decodedOnce } from "./numbers.js";
 import {
   contextOf, createPlot, drawBottomAxis, drawLeftAxis, drawLine, drawMessage, fitLeft, ringAt,
 } from "./plot.js";
 import { connectFeatures } from "./pointing.js";
-import { finiteExtent, linearScale, niceTicks, tickTexts } from "./scales.js";
+import { finiteExtent, linearScale, logScale, logTicks, niceTicks, tickTexts } from "./scales.js";
 import { openedPosition } from "./state.js";
 
-/** @import { Context, EffectMap, Plot } from "./types.js" */
+/** @import { Context, EffectMap, Plot, Scale } from "./types.js" */
 
 const EFFECT_SHADES = 24;
 const EFFECT_RIMMED = 1200; // in longer lists points have no rim, which would hide those below
@@ -22,16 +24,12 @@ const EFFECT_RIMMED = 1200; // in longer lists points have no rim, which would h
 export function createEffectMap(element, /** @type {Context} */ context) {
   const plot = createPlot(element, { role: "application", margin: { top: 54, right: 18, bottom: 44, left: 46 } });
   plot.canvas.setAttribute("aria-roledescription", "chart");
-  const effect = context.payload.effect;
   const map = /** @type {EffectMap} */ ({
-    plot, context, effect, marked: -1, base: null,
-    x: effect ? decodedOnce(effect.x) : new Float32Array(0),
-    y: effect?.y ? decodedOnce(effect.y) : null,
-    degenerate: decodedOnce(context.payload.degenerate),
+    plot, context, marked: -1, base: null, zoom: null, overlay: null, tool: "move", offered: axesOffered(context),
+    bottom: plot.margin.bottom, degenerate: decodedOnce(context.payload.degenerate),
   });
-  if (effect && !map.y) map.volcano = Float32Array.from(context.evidence.stored.subarray(0, map.x.length));
-  map.notes = effectNotes(map);
-  if (map.notes) plot.margin.bottom += 15;
+  takeAxes(map, "effect");
+  connectMapTools(map, () => paintEffectMap(map));
   connectFeatures(plot, context, {
     nearest: (x, y) => nearestEffect(map, x, y),
     locate: (position) => locateEffect(map, position),
@@ -40,16 +38,35 @@ export function createEffectMap(element, /** @type {Context} */ context) {
     opened: () => openedPosition(map.view),
   });
   return {
-    update: (view) => { map.view = view; paintEffectMap(map); },
+    plot,
+    update: (view) => {
+      tellPicks(map, view, map.view?.state.picked);
+      map.view = view;
+      takeAxes(map, view.state.axes);
+      paintEffectMap(map);
+    },
     redraw: () => { plot.measure(); map.base = null; paintEffectMap(map); },
   };
+}
+
+/** Take the axes of a key, or the first if there are none of that key. */
+function takeAxes(/** @type {EffectMap} */ map, key) {
+  const axes = map.offered.find((each) => each.key === key) ?? map.offered[0];
+  if (map.axes === axes) return;
+  map.axes = axes;
+  map.x = axes ? axes.x() : new Float32Array(0);
+  map.y = axes?.y ? axes.y() : null;
+  map.volcano = map.y ? map.volcano : Float32Array.from(map.context.evidence.stored.subarray(0, map.x.length));
+  map.notes = axes ? effectNotes(map) : "";
+  map.plot.margin.bottom = map.bottom + (map.notes ? 15 : 0);
+  Object.assign(map, { base: null, zoom: null });
 }
 
 /** Paint the map: grey layer, axes, points over the cut, names, the open feature, the colour bar. */
 function paintEffectMap(/** @type {EffectMap} */ map) {
   const { plot, view } = map;
   if (!view || !plot.begin()) return;
-  if (!map.effect || !map.x.length) {
+  if (!map.axes || !map.x.length) {
     drawMessage(plot, "There is no effect to draw for this model.");
     plot.describe("Effect map: nothing to draw for this model.");
     return;
@@ -62,6 +79,8 @@ function paintEffectMap(/** @type {EffectMap} */ map) {
   drawEffectAxes(map, heights);
   if (map.base) plot.ctx.drawImage(map.base, 0, 0, plot.width, plot.height);
   drawEffectPoints(map, live);
+  drawMapGuides(map);
+  drawPicks(map);
   drawEffectNames(map);
   drawColourBar(map, live);
   describeEffectMap(map);
@@ -73,11 +92,19 @@ function prepareEffectMap(/** @type {EffectMap} */ map) {
   const y = map.y || map.volcano;
   /** @type {(ends: [number, number], share: number) => [number, number]} */
   const widen = ([low, high], share) => [low - (high - low) * share - 1e-9, high + (high - low) * share + 1e-9];
-  map.xScale = linearScale(widen(finiteExtent(x) || [-1, 1], 0.04), [plot.box.left, plot.box.right]);
-  map.yScale = linearScale(widen(finiteExtent(y) || [-1, 1], 0.05), [plot.box.bottom, plot.box.top]);
+  const { ranks } = map.axes;
+  /** @type {(values: Float32Array, share: number) => [number, number]} */
+  const whole = (values, share) => (ranks ? [0.8, 1.25 * (finiteExtent(values) || [1, 1])[1]]
+    : widen(/** @type {[number, number]} */ (finiteExtent(values) || [-1, 1]), share));
+  map.full = { x: whole(x, 0.04), y: whole(y, 0.05) };
+  const seen = map.zoom ?? map.full;
+  const makeMapScale = ranks ? logScale : linearScale;
+  map.xScale = makeMapScale(seen.x, [plot.box.left, plot.box.right]);
+  map.yScale = makeMapScale(seen.y, [plot.box.bottom, plot.box.top]);
+  const inside = (value, [low, high]) => value >= low && value <= high;
   map.places = new Float32Array(2 * x.length);
   for (let i = 0; i < x.length; i += 1) {
-    const fine = Number.isFinite(x[i]) && Number.isFinite(y[i]);
+    const fine = inside(x[i], seen.x) && inside(y[i], seen.y);
     map.places[2 * i] = fine ? map.xScale(x[i]) : NaN;
     map.places[2 * i + 1] = fine ? map.yScale(y[i]) : NaN;
   }
@@ -98,18 +125,27 @@ function effectShades(palette) {
 function effectHeights(/** @type {EffectMap} */ map) {
   const moved = map.y ? 0 : map.context.evidence.shift(map.view.state);
   const shift = Number.isFinite(moved) ? moved : 0;
+  if (map.axes.ranks) return { shifted: map.yScale, ticks: rankTicks(map.yScale) };
   const [low, high] = map.yScale.domain;
   const shifted = linearScale([low + shift, high + shift], map.yScale.range);
   return { shifted, ticks: niceTicks(...shifted.domain, 6) };
 }
 
+/** Ticks of ranks: powers of ten, or round numbers between them where little is seen. */
+function rankTicks(/** @type {Scale} */ scale) {
+  const powers = logTicks(scale.domain);
+  return powers.length > 2 ? powers : niceTicks(...scale.domain, 5).filter((tick) => tick >= 1);
+}
+
 /** Axes with their titles, and lines through 0 or at the cut. */
 function drawEffectAxes(/** @type {EffectMap} */ map, { shifted, ticks }) {
-  const { plot, effect, xScale } = map;
+  const { plot, axes, xScale } = map;
   const { box, palette } = plot;
   const steps = Math.max(3, Math.round((box.right - box.left) / 90));
-  drawBottomAxis(plot, xScale, { ticks: niceTicks(...xScale.domain, steps), title: effect?.x_title, grid: false });
-  drawLeftAxis(plot, shifted, { ticks, title: effect?.y_title || "log-odds" });
+  const across = axes.ranks ? rankTicks(xScale) : niceTicks(...xScale.domain, steps);
+  drawBottomAxis(plot, xScale, { ticks: across, title: axes.xTitle, grid: false });
+  drawLeftAxis(plot, shifted, { ticks, title: axes.yTitle });
+  if (axes.ranks) return;
   const zero = xScale(0);
   if (zero > box.left && zero < box.right) drawLine(plot, zero, box.top, zero, box.bottom);
   if (map.y) return;

@@ -8,6 +8,7 @@ import {
   expit, formatApart, formatCompact, formatCount, formatNumber, formatProbability, formatSigned, shorten,
   shownName, SINGLE_DIGITS,
 } from "./numbers.js";
+import { createPinned, featureNumbers } from "./pinned.js";
 import { priorMoved } from "./state.js";
 
 /** @import { Column, Context, Panel, Payload, View } from "./types.js" */
@@ -15,7 +16,7 @@ import { priorMoved } from "./state.js";
 /** Make the panel; update(view) shows view.state.feature. */
 export function createFeaturePanel(/** @type {Context} */ context) {
   const { store, payload } = context;
-  const panel = { context, element: byId("feature"), position: -1, cameFrom: null };
+  const panel = { context, element: byId("feature"), position: -1, cameFrom: null, scrolled: 0 };
   const last = payload.names.length - 1;
   const step = (by) => {
     const next = (store.get().feature ?? 0) + by;
@@ -34,8 +35,10 @@ export function createFeaturePanel(/** @type {Context} */ context) {
   allOf("#chart-feature h4")[0].textContent = valuesHeading(payload);
   const own = context.columns.filter((column) => !column.annotation);
   const columns = Object.fromEntries(own.map((column) => [column.key, column]));
+  const pinned = createPinned(context);
+  byId("feature-back").addEventListener("click", () => goBack(panel));
   return {
-    update: (view) => updatePanel(panel, view, columns),
+    update: (view) => { updatePanel(panel, view, columns); pinned.update(view); },
     open: (position) => openPanel(panel, position),
   };
 }
@@ -63,6 +66,9 @@ function openPanel(/** @type {Panel} */ panel, position) {
   if (!panel.element.contains(from)) {
     panel.cameFrom = from === document.body ? null : from;
   }
+  const back = byId("feature-back");
+  back.hidden = !from?.closest("#table-grid");
+  panel.scrolled = window.scrollY;
   store.set({ feature: position });
   const frame = panel.element.getBoundingClientRect();
   if (frame.top < 0 || frame.top > window.innerHeight * 0.7) {
@@ -72,12 +78,20 @@ function openPanel(/** @type {Panel} */ panel, position) {
   announce(`${shorten(shownName(details.names[position]), 80)} is open.`);
 }
 
+/** Go back to the row of the table that opened the feature, which stays open. */
+function goBack(/** @type {Panel} */ panel) {
+  byId("feature-back").hidden = true;
+  panel.cameFrom?.focus({ preventScroll: true });
+  window.scrollTo({ top: panel.scrolled, behavior: "instant" });
+}
+
 /** Go back to the strongest feature; out of the panel also to where the reader came from, else to its top. */
 function closePanel(/** @type {Panel} */ panel) {
   const { element, cameFrom } = panel;
   const inside = element.contains(document.activeElement);
   panel.context.store.set({ feature: null });
   panel.cameFrom = null;
+  byId("feature-back").hidden = true;
   if (!inside) {
     return;
   }
@@ -102,6 +116,13 @@ function updatePanel(
   set("feature-log-odds", formatCompact(odds, 4));
   set("feature-probability", formatProbability(expit(odds), odds));
   set("feature-selected", position < view.solution.size ? "yes" : "no");
+  const shown = ["Rank", "Log-odds", "Probability", "In the list"]; // above
+  byId("feature-beside").replaceChildren(...featureNumbers(panel.context, view, position)
+    .filter(([title]) => !shown.includes(title)).map(([title, text]) => {
+      const pair = document.createElement("div");
+      pair.append(...[["dt", title], ["dd", text]].map(([kind, words]) => Object.assign(document.createElement(kind), { textContent: words })));
+      return pair;
+    }));
   byId("feature-close").hidden = view.state.feature === null;
   const ends = { previous: position === 0, next: position >= details.names.length - 1 };
   for (const [name, reached] of Object.entries(ends)) { // a button that is disabled would lose the focus
@@ -145,6 +166,9 @@ function featureNotes(
   if (text("without_block") && columns.log_odds_without_a_block) {
     const least = text("log_odds_without_a_block");
     notes.push([`Without ${text("without_block")} the log-odds would be ${least}${under}.`, false]);
+  }
+  if (payload.values && position >= payload.values.n) {
+    notes.push([`Its values are not in this page, which holds those of the ${formatCount(payload.values.n)} strongest features.`, false]);
   }
   notes.push(...fragilityNotes(context, columns, position, view));
   const reason = details.degenerate && details.degenerate_reasons[details.degenerate[position]];

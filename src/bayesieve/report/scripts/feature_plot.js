@@ -9,19 +9,22 @@ import { connectHover } from "./pointing.js";
 import { countScale, finiteExtent, linearScale, niceTicks, spacedTicks, studentDensity } from "./scales.js";
 import { openedPosition } from "./state.js";
 
-/** @import { Context, Dot, FeatureChart, FeatureRow, Payload, Plot } from "./types.js" */
+/** @import { Context, Dot, FeatureChart, FeatureRow, Payload, Plot, View } from "./types.js" */
 
 /** The open feature: values of every class, fitted predictive densities, means and standard deviations. */
-export function createFeaturePlot(element, /** @type {Context} */ context) {
+export function createFeaturePlot(
+  element, /** @type {Context} */ context, /** @type {(view: View) => number} */ which = openedPosition,
+) {
   const plot = createPlot(element, { margin: { top: 24, right: 14, bottom: 40, left: 14 } });
-  const chart = /** @type {FeatureChart} */ ({ plot, context, dots: /** @type {Dot[]} */ ([]) });
+  const chart = /** @type {FeatureChart} */ ({ plot, context, which, dots: /** @type {Dot[]} */ ([]) });
   const rows = context.payload.classes.length;
   const fit = () => { if (rows > 2) wishHeight(plot, Math.min(900, 70 + 108 * rows)); };
   fit();
   connectHover(plot, (x, y) => hoverValue(chart, x, y));
   return {
+    plot,
     update: (view) => {
-      const same = chart.view && openedPosition(chart.view) === openedPosition(view) && plot.width > 0;
+      const same = chart.view && which(chart.view) === which(view) && plot.width > 0;
       chart.view = view;
       if (!same) paintFeaturePlot(chart);
     },
@@ -34,7 +37,7 @@ function paintFeaturePlot(/** @type {FeatureChart} */ chart) {
   const { plot, context, view } = chart;
   if (!view || !plot.begin()) return;
   chart.dots = [];
-  const position = openedPosition(view);
+  const position = chart.which(view);
   const name = shownName(context.payload.names[position] ?? `number ${position + 1}`);
   const rows = featureRows(context.payload, position);
   if (rows.some((row) => row.values || row.density || Number.isFinite(row.mean))) {

@@ -3,7 +3,6 @@
 import { decodedOnce, formatNumber, shownName } from "./numbers.js";
 import { drawDot, drawLine, drawMessage, fitText, ringAt, textWidth, writeText } from "./plot.js";
 import { linearScale, percentText } from "./scales.js";
-import { openedPosition } from "./state.js";
 
 /** @import { Dot, FeatureChart, FeatureRow, Payload, TextStyle } from "./types.js" */
 
@@ -26,7 +25,7 @@ export function sampleWords(/** @type {Payload} */ payload, name) {
 }
 
 /** Whether samples have names: numbers that count up from 0 are none. */
-function namesSamples(/** @type {Payload} */ { values }) {
+export function namesSamples(/** @type {Payload} */ { values }) {
   return !values || !values.samples || values.samples.some((sample, s) => String(sample) !== String(s));
 }
 
@@ -142,7 +141,7 @@ export function hoverValue(/** @type {FeatureChart} */ chart, x, y) {
   const { payload } = chart.context;
   const name = shownName(payload.values?.samples?.[best.sample] ?? best.sample);
   const sample = namesSamples(payload) ? name : `sample ${name}, counting from 0`;
-  const culprit = culpritOf(payload, openedPosition(chart.view)) === best.sample;
+  const culprit = culpritOf(payload, chart.which(chart.view)) === best.sample;
   const lines = [sample, best.name, `value ${formatNumber(best.value, 4)}`];
   if (culprit) lines.push("the feature leans on this sample most");
   return { x: best.x, y: best.y, lines };

@@ -11,12 +11,16 @@ import { allOf, byId, oncePerFrame } from "./elements.js";
 import { createFeaturePanel } from "./feature_panel.js";
 import { createFeaturePlot } from "./feature_plot.js";
 import { createHeadline } from "./headline.js";
+import { createHeatmap } from "./heatmap.js";
 import { distributionOf } from "./distribution.js";
 import {
   expit, formatCount, formatNumber, formatProbability, shorten, shownName, unicodeDigits, UNSEEN_INLINE,
 } from "./numbers.js";
 import { createRankPlot } from "./rank_plot.js";
 import { createEvidence, keepList, ratioPart, solve } from "./rules.js";
+import { createComponentsPlot, createHangingPlot } from "./sample_plots.js";
+import { connectSaving } from "./saving.js";
+import { createSensitivityPlot } from "./sensitivity.js";
 import { createSight } from "./sight.js";
 import { createForestPlot, createSitesPanel } from "./sites.js";
 import { createStore } from "./state.js";
@@ -89,7 +93,11 @@ function runPage(/** @type {Payload} */ payload) {
   refreshPage(page);
   store.subscribe(() => refreshPage(page));
   connectWindow(page);
+  connectSaving(page);
   connectSections();
+  if (store.get().feature !== null) { // a shared link leads to its feature
+    byId("feature").scrollIntoView({ block: "start", behavior: "instant" });
+  }
 }
 
 /** Make the charts whose figures are on the page. */
@@ -97,7 +105,9 @@ function createCharts(/** @type {Context} */ context) {
   const makers = {
     effect: createEffectMap, rank: createRankPlot, roc: createRocPlot, discovery: createDiscoveryPlot,
     false: createFalsePositivePlot, probability: createProbabilityPlot, feature: createFeaturePlot,
-    composition: createCompositionPlot, forest: createForestPlot,
+    composition: createCompositionPlot, forest: createForestPlot, heatmap: createHeatmap,
+    components: createComponentsPlot, hanging: createHangingPlot, sensitivity: createSensitivityPlot,
+    pinned: (element, given) => createFeaturePlot(element, given, (view) => view.state.pinned ?? 0),
   };
   const charts = {};
   for (const [name, make] of Object.entries(makers)) {
@@ -137,21 +147,27 @@ function refreshPage(/** @type {Page} */ page) {
   page.view = view;
   const decided = !before || before.solution !== view.solution;
   const opened = !before || before.state.feature !== view.state.feature;
+  const pinned = !before || before.state.pinned !== view.state.pinned;
+  const looked = before && ["axes", "picked"].some((key) => before.state[key] !== view.state[key]);
   page.controls.update(view);
   if (decided) {
     page.headline.update(view);
     updateDistributionSoon(page, view);
   }
-  const charts = decided ? ["effect", "rank", "roc", "discovery", "probability"] : opened ? ["effect", "rank"] : [];
-  if (decided || opened) {
+  const charts = decided ? ["effect", "rank", "roc", "discovery", "probability", "hanging", "components", "sensitivity"] : opened ? ["effect", "rank"] : looked ? ["effect"] : [];
+  if (decided || opened || pinned) {
     page.panel.update(view);
-    charts.push("feature", "composition", "forest");
+    charts.push("pinned");
+  }
+  if (decided || opened) {
+    charts.push("feature", "composition", "forest", "heatmap");
   }
   charts.forEach((name) => page.sight.update(name));
   if (opened && page.sites) {
     page.sites.update(view);
   }
   page.table.update(view);
+  byId("page-link").textContent = window.location.href.split("#")[0] + page.store.fragment();
   document.documentElement.dataset.lastUpdate = String(performance.now() - start);
 }
 
@@ -244,8 +260,9 @@ function preparePaper(/** @type {Page} */ page, redrawAll) {
   }
   page.sight.flush();
   for (const [name, chart] of Object.entries(page.charts)) {
-    chart.element.style.width = name === "forest" ? "174mm" : "80mm";
-    const height = name === "forest" ? 80 : name === "feature" ? paperHeight(page.payload) : 56;
+    chart.element.style.width = name === "forest" || name === "heatmap" ? "174mm" : "80mm";
+    const heights = { forest: 80, feature: paperHeight(page.payload), heatmap: 190, components: 70, hanging: 70 };
+    const height = heights[name] ?? 56;
     chart.element.style.height = `${height}mm`;
     chart.element.style.setProperty("--paper-height", `${height}mm`);
   }

@@ -3,6 +3,7 @@
 
 import { byId } from "./elements.js";
 import { formatCount } from "./numbers.js";
+import { searchFor } from "./search.js";
 
 /** @import { Column, Context, Details, Ordering, State, View } from "./types.js" */
 
@@ -14,12 +15,14 @@ function naturalKey(text) {
 /** Rows of a table of n features; rows(state, size) gives the rank positions to show. */
 export function createOrdering(/** @type {Column[]} */ columns, /** @type {Details} */ details, n) {
   /** @type {Ordering} */
-  const ordering = { columns, details, n, sorted: new Map(), haystack: null, last: new Uint32Array(0), lastKey: "" };
+  const ordering = { columns, details, n, sorted: new Map(), haystack: null, missing: [], last: new Uint32Array(0), lastKey: "" };
   return {
+    missing: () => ordering.missing,
     rows(state, size, cut) {
       const uses = (key) => state.filter === key || state.sort_key === key;
       const count = uses("fragile") ? `${size} ${cut}` : uses("selected") ? size : "";
-      const key = JSON.stringify([state.sort_key, state.sort_descending, state.filter, state.search, count]);
+      const picked = state.filter === "picked" ? state.picked : "";
+      const key = JSON.stringify([state.sort_key, state.sort_descending, state.filter, state.search, count, picked]);
       if (key !== ordering.lastKey) {
         ordering.last = shownRows(ordering, state, size);
         ordering.lastKey = key;
@@ -32,17 +35,21 @@ export function createOrdering(/** @type {Column[]} */ columns, /** @type {Detai
 /** Rank positions that pass filter and search, in the order wanted. */
 function shownRows(/** @type {Ordering} */ ordering, /** @type {State} */ state, size) {
   const sorted = sortedRows(ordering, state);
-  const words = (state.search || "").toLowerCase().split(/\s+/).filter(Boolean);
-  const keep = filterOf(ordering, state.filter, size);
-  if (!words.length && !keep) {
+  const { keep: matches, missing } = searchFor(state.search || "", ordering.details.names, () => haystackOf(ordering));
+  ordering.missing = missing;
+  const keep = filterOf(ordering, state, size);
+  if (!matches && !keep) {
     return sorted;
   }
-  const haystack = words.length ? haystackOf(ordering) : [];
-  return sorted.filter((i) => (!keep || keep(i)) && words.every((word) => haystack[i].includes(word)));
+  return sorted.filter((i) => (!keep || keep(i)) && (!matches || matches(i)));
 }
 
 /** The condition of a filter on a rank position, or null for all. */
-function filterOf(/** @type {Ordering} */ { details, columns }, filter, size) {
+function filterOf(/** @type {Ordering} */ { details, columns }, /** @type {State} */ { filter, picked }, size) {
+  if (filter === "picked") {
+    const chosen = new Set(picked ? picked.split(",").map(Number) : []);
+    return (i) => chosen.has(i);
+  }
   if (filter === "selected") {
     return (i) => i < size;
   }

@@ -8,7 +8,7 @@ import { tickTexts } from "./scales.js";
 
 const PALETTE_NAMES = [
   "ink", "ink-soft", "paper", "panel", "rule", "accent", "accent-soft", "false", "true", "scale-low", "scale-mid",
-  "scale-high", "class-0", "class-1", "class-2", "class-3", "class-4", "class-5", "class-6", "class-7",
+  "scale-high", "cold", "warm", "class-0", "class-1", "class-2", "class-3", "class-4", "class-5", "class-6", "class-7",
 ];
 
 /** Colours of the page as the browser resolves them, by their name without dashes. */
@@ -72,9 +72,11 @@ function measurePlot(/** @type {Plot} */ plot) {
   const { element, canvas } = plot;
   plot.width = element.clientWidth;
   plot.height = element.clientHeight;
-  plot.onPaper = Boolean(document.documentElement.dataset.printing);
-  plot.ratio = plot.onPaper ? 3 : Math.min(3, window.devicePixelRatio || 1);
+  const { printing, saving } = document.documentElement.dataset;
+  plot.onPaper = Boolean(printing);
+  plot.ratio = plot.onPaper ? 3 : saving ? 2 : Math.min(3, window.devicePixelRatio || 1);
   plot.palette = readPalette(element);
+  if (saving) plot.palette.back = "#ffffff";
   plot.margin.left = plot.leftAtLeast;
   const [width, height] = [Math.round(plot.width * plot.ratio), Math.round(plot.height * plot.ratio)];
   if (canvas.width !== width) canvas.width = width;

@@ -30,6 +30,7 @@ export function createRankPlot(element, /** @type {Context} */ context) {
     opened: () => openedPosition(chart.view),
   });
   return {
+    plot,
     update: (view) => { chart.view = view; paintRankPlot(chart); },
     redraw: () => { plot.measure(); paintRankPlot(chart); },
   };

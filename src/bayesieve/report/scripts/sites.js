@@ -22,6 +22,7 @@ export function createForestPlot(element, /** @type {Context} */ context) {
   fit();
   connectHover(plot, (x, y) => hoverForest(chart, x, y));
   return {
+    plot,
     update: (view) => { chart.view = view; paintForest(chart); },
     redraw: () => { fit(); plot.measure(); paintForest(chart); },
   };

@@ -6,7 +6,10 @@ import { RULE_NUMBERS, sharesPrior } from "./rules.js";
 /** @import { Payload, RuleName, State, Store, View } from "./types.js" */
 
 const RULE_NAMES = /** @type {RuleName[]} */ (Object.keys(RULE_NUMBERS));
-const FILTERS = ["all", "selected", "degenerate", "fragile"];
+const FILTERS = ["all", "selected", "degenerate", "fragile", "picked"];
+const PICKED_FORM = /^(\d+(,\d+)*)?$/;
+const LONGEST_SEARCH = 20000; // a pasted list of names
+const LONGEST_PICKED = 2000; // in the address
 const NUMBER_FORM = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const LONGEST_TEXT = 200;
 const FRAGMENT_PAUSE = 200; // milliseconds between changes of the address: browsers refuse more
@@ -34,6 +37,9 @@ function storedState(/** @type {Payload} */ payload) {
     sort_key: "rank",
     sort_descending: false,
     filter: "all",
+    axes: "effect",
+    picked: "",
+    pinned: null,
   });
 }
 
@@ -75,12 +81,20 @@ function cleanSetting(key, value, bounds, nDetailed) {
     search: () => isText,
     sort_key: () => isText && value.length > 0 && value.length <= LONGEST_TEXT,
     sort_descending: () => typeof value === "boolean",
-    feature: () => value === null || (Number.isInteger(value) && value >= 0 && value < nDetailed),
+    feature: () => isPosition(value, nDetailed),
+    pinned: () => isPosition(value, nDetailed),
+    axes: () => isText && value.length > 0 && value.length <= LONGEST_TEXT,
+    picked: () => isText && PICKED_FORM.test(value) && value.split(",").every((each) => Number(each) < nDetailed),
   };
   if (!Object.keys(kinds).includes(key) || !kinds[key]()) {
     return undefined;
   }
-  return key === "search" ? value.slice(0, LONGEST_TEXT) : value;
+  return key === "search" ? value.slice(0, LONGEST_SEARCH) : value;
+}
+
+/** Whether a value says which feature is meant, or that none is. */
+function isPosition(value, nDetailed) {
+  return value === null || (Number.isInteger(value) && value >= 0 && value < nDetailed);
 }
 
 /** Settings that decide the list: the rule with its own numbers, and the prior. */
@@ -96,10 +110,11 @@ export function priorMoved(/** @type {View} */ { state, stored }) {
 /** The fragment that leads back to a state: what differs from the stored one; empty if nothing does. */
 function fragmentOf(/** @type {Payload} */ payload, /** @type {State} */ stored, /** @type {State} */ state) {
   const pairs = [];
-  const keys = [...decidingKeys(state), "feature", "search", "sort_key", "sort_descending", "filter"];
-  for (const key of keys) {
+  const keys = [...decidingKeys(state), "feature", "pinned", "search", "sort_key", "sort_descending", "filter", "axes", "picked"];
+  for (const key of keys.filter((each) => each !== "picked" || state.picked.length <= LONGEST_PICKED)) {
     if (state[key] !== stored[key]) {
-      pairs.push([key, key === "feature" ? payload.names[Number(state.feature)] : String(state[key])]);
+      const named = key === "feature" || key === "pinned";
+      pairs.push([key, named ? payload.names[Number(state[key])] : String(state[key])]);
     }
   }
   return pairs.length ? `#${new URLSearchParams(pairs)}` : "";
@@ -118,7 +133,7 @@ function readFragment(hash, /** @type {Payload} */ payload, bounds) {
       value = text.length <= 40 && NUMBER_FORM.test(text) ? Number(text) : NaN;
       const over = value > high && key !== "n_selected"; // a shorter table: all of it
       value = value < low || over ? NaN : value;
-    } else if (key === "feature") {
+    } else if (key === "feature" || key === "pinned") {
       value = payload.names.indexOf(text);
     } else if (key === "sort_descending") {
       value = text === "true" ? true : text === "false" ? false : undefined;
@@ -172,8 +187,8 @@ export function createStore(/** @type {Payload} */ payload) {
       take(next, true);
     },
     reset() {
-      const { feature, search, sort_key, sort_descending, filter } = state;
-      take({ ...stored, feature, search, sort_key, sort_descending, filter }, true);
+      const { feature, search, sort_key, sort_descending, filter, axes, picked, pinned } = state;
+      take({ ...stored, feature, search, sort_key, sort_descending, filter, axes, picked, pinned }, true);
     },
     isStored: () => decidingKeys(state).every((key) => state[key] === stored[key]),
     subscribe(follow) {

@@ -3,12 +3,15 @@
 
 import { fileNameFrom, saveText, tableCsv } from "./columns.js";
 import { byId, followField, oncePerFrame } from "./elements.js";
-import { formatCount, shownName } from "./numbers.js";
+import { formatCount, shorten, shownName } from "./numbers.js";
 import { createOrdering, tellFilters } from "./ordering.js";
+import { connectPaste } from "./search.js";
 import { priorMoved } from "./state.js";
 import { connectGrid } from "./table_keys.js";
 
 /** @import { Column, Context, Slot, State, Table, View } from "./types.js" */
+
+const MOST_MISSING = 12; // terms that are named
 
 /** Make the table; update(view) follows the state, redraw() the size. */
 export function createTable(/** @type {Context} */ context) {
@@ -72,8 +75,11 @@ function tellCount(/** @type {Table} */ table) {
   const rest = payload.n_features > listed ? ` The table holds the ${formatCount(listed)} most probable.` : "";
   const text = table.rows.length === listed
     ? `${shown} of ${formatCount(payload.n_features)} features.${rest}`
-    : `${shown} of ${formatCount(payload.n_features)} features match.${rest}`;
-  byId("table-count").textContent = text;
+    : `${table.rows.length ? shown : "None"} of ${formatCount(payload.n_features)} features match.${rest}`;
+  const missing = table.ordering.missing().map((term) => shorten(shownName(term), 30));
+  const more = missing.length > MOST_MISSING ? ` and ${formatCount(missing.length - MOST_MISSING)} more` : "";
+  const unknown = missing.length ? ` Not found: ${missing.slice(0, MOST_MISSING).join(", ")}${more}.` : "";
+  byId("table-count").textContent = text + unknown;
 }
 
 /** Search, filter and download. */
@@ -85,6 +91,7 @@ function connectTools(/** @type {Table} */ table) {
     store.set({ search: search.value });
     table.writing = false;
   });
+  connectPaste(search);
   search.addEventListener("input", () => { table.writing = true; write(); });
   filter.addEventListener("change", () => store.set({ filter: filter.value }));
   byId("download-csv").addEventListener("click", () => {

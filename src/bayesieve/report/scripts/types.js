@@ -13,6 +13,17 @@
  *   annotation?: boolean, of_prior?: boolean, class?: number, level?: string, pair?: (number | string)[],
  * }} PayloadColumn
  *
+ * The cut as a contour: constants of a formula, or log Bayes factors on a grid.
+ * @typedef {{
+ *   kind: "jeffreys" | "grid", n?: [number, number], constant?: number, x?: any, y?: any, log_bayes_factor?: any,
+ * }} Surface
+ *
+ * A column about the samples.
+ * @typedef {{
+ *   title: string, kind: "text" | "number", levels: string[], codes: any, values: any, extent?: [number, number],
+ *   first?: number,
+ * }} SampleColumn
+ *
  * Everything of the sites is there in rank order; differences only for two classes.
  * @typedef {{
  *   n: number, names: string[], counts: number[][], level: number, title: string, combined: any, used: string,
@@ -42,6 +53,12 @@
  *     | { kind: "blocks", keys: string[], names: string[] }
  *     | { kind: "terms", names: string[], first: any } | null,
  *   sites: Sites | null,
+ *   sample_view: {
+ *     n: number, samples: any, features: any, columns: PayloadColumn[],
+ *     components: { n: number, x: any, y: any, share: number[] } | null,
+ *   } | null,
+ *   surface: Surface | null,
+ *   agreement: { key: string, title: string, rank: any }[],
  *   list?: {
  *     size: number, cut: number | string | null, tied_out: number, claim: Claim | null, was_cut: boolean,
  *     judgement: string[],
@@ -61,7 +78,8 @@
  * @typedef {{
  *   rule: RuleName, threshold: number, n_selected: number, expected_false_positives: number, proportion: number,
  *   confidence: number, prior: number | null, odds_factor: number, ratio: number | null, feature: number | null,
- *   search: string, sort_key: string, sort_descending: boolean, filter: string,
+ *   search: string, sort_key: string, sort_descending: boolean, filter: string, axes: string, picked: string,
+ *   pinned: number | null,
  * }} State
  *
  * @typedef {RuleNumber | "prior" | "odds_factor" | "ratio"} NumberKey
@@ -169,7 +187,7 @@
  *   mark: (position: number) => void, count: () => number, opened: () => number,
  * }} Features
  *
- * @typedef {{ update: (view: View) => void, redraw: () => void }} Drawing
+ * @typedef {{ plot?: Plot, update: (view: View) => void, redraw: () => void }} Drawing
  *
  * A chart; its view is there after the first update, its scales after the first painting.
  * @typedef {{ plot: Plot, context: Context, view: View, x: Scale, y: Scale }} Chart
@@ -183,14 +201,42 @@
  *
  * @typedef {{ image: HTMLCanvasElement, side: number }} Sprite
  *
+ * What the map shows; without `y` the log-odds.
+ * @typedef {{
+ *   key: string, title: string, x: () => Float32Array, y: (() => Float32Array) | null, xTitle: string, yTitle: string,
+ *   ranks: boolean,
+ * }} MapAxes
+ *
  * The effect map: effects, places in pixels as x, y, x, y, ..., and the layer of grey points.
  * @typedef {{
- *   plot: Plot, context: Context, effect: Payload["effect"], marked: number, view: View,
+ *   plot: Plot, context: Context, marked: number, view: View, axes: MapAxes, offered: MapAxes[], bottom: number,
+ *   full: { x: [number, number], y: [number, number] }, zoom: { x: [number, number], y: [number, number] } | null,
+ *   tool: "move" | "box" | "lasso", overlay: [number, number][] | null,
  *   base: HTMLCanvasElement | null, sprites: Sprite[], plainSprites: Sprite[], shades: string[],
  *   x: Float32Array, y: Float32Array | null,
  *   volcano: Float32Array, degenerate: Uint8Array | null, notes: string, size: number, radius: number,
  *   places: Float32Array, xScale: Scale, yScale: Scale,
  * }} EffectMap
+ *
+ * Values of features by samples; `rows` are rank positions, `samples` numbers of samples, both in their order.
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, columns: SampleColumn[], cell: [number, number] | null,
+ *   image: HTMLCanvasElement | null, rows: Numbers, samples: Numbers, scaled: Float32Array, owner: Numbers,
+ *   data: Numbers, tracks: number, top: number, wide: number, tall: number,
+ * }} Heatmap
+ *
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, columns: SampleColumn[], column: number, n: number, share: number[],
+ *   dots: { x: number, y: number, sample: number }[], places: any[] | null,
+ * }} ComponentsChart
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, culprits: Int32Array | null,
+ *   bars: { x: number, y: number, height: number, sample: number, count: number }[],
+ * }} HangingChart
+ *
+ * What writes drawing calls down as SVG.
+ * @typedef {Record<string, any> & { svg: (title: string) => string }} Recorder
+ * @typedef {{ element: HTMLElement, plot: Plot } & Drawing} SavedChart
  *
  * A class in the chart of a feature.
  * @typedef {{
@@ -199,7 +245,11 @@
  * }} FeatureRow
  *
  * @typedef {{ x: number, y: number, value: number, sample: number, name: string }} Dot
- * @typedef {{ plot: Plot, context: Context, view: View, dots: Dot[] }} FeatureChart
+ * @typedef {{ plot: Plot, context: Context, view: View, dots: Dot[], which: (view: View) => number }} FeatureChart
+ * @typedef {{
+ *   plot: Plot, context: Context, view: View, key: string, wide: Scale, tall: Scale,
+ *   lists: { prior: number, size: number, wrong: number }[] | null,
+ * }} SensitivityChart
  * @typedef {{ name: string, value: number }} Part
  * @typedef {Part & { from: number, to: number, total: boolean }} WaterfallRow
  *
@@ -216,13 +266,13 @@
  * @typedef {{ element: HTMLElement, cells: HTMLElement[], place: number }} Slot
  * @typedef {{
  *   columns: Column[], details: Details, n: number, sorted: Map<string, Uint32Array>, haystack: string[] | null,
- *   last: Uint32Array, lastKey: string,
+ *   missing: string[], last: Uint32Array, lastKey: string,
  * }} Ordering
  * @typedef {{
  *   context: Context, grid: HTMLElement, top: HTMLElement, head: HTMLElement, body: HTMLElement, columns: Column[],
  *   shown: Column[], paint: () => void, rows: Uint32Array, slots: Slot[], first: number, active: number, view: View, rowHeight: number,
  *   headHeight: number, inSight: number, boxes: Map<string, HTMLInputElement>, writing: boolean,
- *   ordering: { rows: (state: State, size: number, cut: number) => Uint32Array },
+ *   ordering: { rows: (state: State, size: number, cut: number) => Uint32Array, missing: () => string[] },
  * }} Table
  *
  * @typedef {{ place: (value: number) => number, value: (place: number) => number }} Slider
@@ -234,7 +284,7 @@
  *   range: HTMLInputElement | null, helpText: HTMLElement | null,
  * }} Dial
  *
- * @typedef {{ context: Context, element: HTMLElement, position: number, cameFrom: HTMLElement | null }} Panel
+ * @typedef {{ context: Context, element: HTMLElement, position: number, cameFrom: HTMLElement | null, scrolled: number }} Panel
  */
 
 /**
