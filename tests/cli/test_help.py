@@ -38,5 +38,5 @@ def test_the_first_page(capfd, monkeypatch):
 def test_words_that_an_option_takes_are_in_its_help(capfd, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     shown = " ".join(inside(capfd, monkeypatch, "screen", "--help").out.replace("│", " ").split())
-    assert "none, log2, log1p, logit, rank-normal" in shown
+    assert "log2, log1p, logit, clr or clr:0.5, vst or vst:0.05, rank-normal" in shown
     assert "gaussian, categorical, poisson, negative-binomial" in shown

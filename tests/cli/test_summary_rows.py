@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesieve as bs
+from bayesieve.cli.feature_rows import feature_rows
 from bayesieve.cli.layout import unsigned_zero
-from bayesieve.cli.screen import _features
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_rows_stay_in_one_line_whatever_the_names(length):
     names = [f"{i}{'n' * length}" for i in range(30)]
     posterior = bs.screen(values, ["a", "b"] * 20, feature_names=names, shuffles=0)
     posterior = posterior.with_finding(bs.kinds(posterior))
-    rows = _features(bs.MinimalRisk(0.5).select(posterior))
+    rows = feature_rows(bs.MinimalRisk(0.5).select(posterior))
     assert max(map(len, rows)) < 80
     heads = rows[0].split("  ")
     assert "log-odds" in rows[0]

@@ -170,7 +170,7 @@ def test_every_rule_and_design_has_its_method(rng):
     stories += [
         ReportData.of(screen(values, np.arange(40) % 3)),
         ReportData.of(screen(values, labels, pairs=np.arange(40) // 2)),
-        ReportData.of(screen(np.exp(values).astype(int), labels, model=bs.PoissonModel())),
+        ReportData.of(screen(rng.poisson(4.0, values.shape), labels, model=bs.PoissonModel())),
         ReportData.of(screen(values > 0, labels, model=bs.CategoricalModel())),
         ReportData.of(screen(values, labels, prior_probability=np.linspace(0, 1, 300))),
         ReportData.of(screen(values, labels, model=bs.GaussianModel.jeffreys(np.linspace(0.1, 1, 300)))),

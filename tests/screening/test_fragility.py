@@ -407,11 +407,15 @@ def test_more_classes_and_other_models():
     np.testing.assert_allclose(found.least_log_odds, np.min([s.log_odds for s in shorter], axis=0), rtol=1e-12)
 
 
-def test_files_of_other_models_are_refused(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("y,g\n" + "".join(f"{'abc'[i % 3]},{i * i % 7}\n" for i in range(18)))
-    with pytest.raises(bs.OptionError, match="read the table into memory"):
-        fragility(bs.read_table(path, labels="y", model=bs.PoissonModel()), model=bs.PoissonModel())
+def test_files_of_other_models_are_as_tables_in_memory(tmp_path):
+    path, labels, model = tmp_path / "x.csv", ["abc"[i % 3] for i in range(18)], bs.PoissonModel()
+    counts = np.array([[i * i % 7, (3 * i) % 5] for i in range(18)])
+    rows = [f"{label},{a},{b}\n" for label, (a, b) in zip(labels, counts.tolist(), strict=True)]
+    path.write_text("y,g,h\n" + "".join(rows))
+    of_file = fragility(bs.read_table(path, labels="y", model=model), model=model)
+    of_table = fragility(counts, labels, model=model)
+    np.testing.assert_array_equal(of_file.least_log_odds, of_table.least_log_odds)
+    np.testing.assert_array_equal(of_file.culprit, of_table.culprit)
 
 
 def test_a_ready_posterior_is_used():

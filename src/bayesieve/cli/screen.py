@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.cli.console import Talk
+from bayesieve.cli.feature_rows import feature_rows
 from bayesieve.cli.groups import check_groups, run_groups, wants_groups
 from bayesieve.cli.inputs import Input, check_classes, read_input
-from bayesieve.cli.layout import unsigned_zero
 from bayesieve.cli.manifest import make_record, with_inputs, write_manifest
 from bayesieve.cli.outputs import (
     Annotations,
@@ -37,16 +37,13 @@ from bayesieve.io import (
     write_result,
     write_results,
 )
-from bayesieve.posterior import FeaturePosterior, class_statistics, expit
+from bayesieve.posterior import FeaturePosterior, expit
 from bayesieve.rivals import PairScreen, screen_pairs
 from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen, with_checks
 from bayesieve.selection import Selection, summary_lines
 from bayesieve.utils import DataWarning, OptionError, join_words, option, plural, warn
 
 _WIDTH = 79
-_BEST, _BORDERLINE = 5, 2
-Shown = tuple[str, str, Callable[[int], str]]  # heading, alignment and text of a column
-_NOT_SELECTED, _SHORTEST_NAME = "(not selected)", 12
 
 
 def run_screen(options: Mapping[str, Any]) -> None:
@@ -309,81 +306,8 @@ def _summary(selection: Selection, source: Input) -> list[str]:
         lines += _wrap(line.render(command=True))
     for text in selection.checks.lines(command=True):
         lines += _wrap(text)
-    return [*lines, "", *_features(selection)]
+    return [*lines, "", *feature_rows(selection)]
 
 
 def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _features(selection: Selection) -> list[str]:
-    posterior, n = selection.posterior, selection.n_selected
-    order, names = posterior.ranking, [" ".join(name.split()) for name in posterior.names]
-    best = list(range(min(_BEST, order.size)))
-    edge = [k for k in range(n - _BORDERLINE, n + _BORDERLINE) if best[-1] < k < order.size] if n else []
-    shown = _columns(selection)
-    longest = max(len(names[int(order[k])]) for k in best + edge)
-    marked = any(not selection.mask[int(order[k])] for k in best + edge)
-    for head in _FIRST_TO_GO:  # rows stay in one line
-        if _room(shown, marked) < min(longest, _SHORTEST_NAME):
-            shown = [column for column in shown if column[0] != head]
-    width = max(7, min(longest, _room(shown, marked), 30))
-    heads = "  ".join(f"{head:{align}}" for head, align, _ in shown)
-
-    def row(k: int) -> str:
-        i = int(order[k])
-        name = names[i] if len(names[i]) <= width else names[i][: width - 3] + "..."
-        mark = "" if selection.mask[i] else _NOT_SELECTED
-        cells = [f"{unsigned_zero(posterior.log_odds[i], '.2f'):>9}", f"{posterior.probability[i]:>7.4f}"]
-        cells += [f"{text(i):{align}}" for _, align, text in shown]
-        return "  ".join([f"{k + 1:>7,}", f"{name:<{width}}", *cells, mark]).rstrip()
-
-    lines = [
-        f"{'rank':>7}  {'feature':<{width}}  {'log-odds':>9}  {'prob.':>7}  {heads}".rstrip(),
-        *map(row, best),
-    ]
-    return [*lines, f"{'...':>7}  around the cut:", *map(row, edge)] if edge else lines
-
-
-def _room(shown: Sequence[Shown], marked: bool) -> int:
-    """Characters that are left for a name beside the columns shown."""
-    columns = sum(2 + int(align[1:]) for _, align, _ in shown)
-    return _WIDTH - len("   rank    log-odds    prob.") - 4 - columns - (2 + len(_NOT_SELECTED)) * marked
-
-
-_NUMBERS = (
-    ("mean_difference", "mean diff.", 11, "+.4g"),
-    ("log_variance_ratio", "log var. ratio", 14, "+.3g"),
-    ("log_rate_ratio", "log rate ratio", 14, "+.3g"),
-    ("log_odds_pooled", "pooled", 9, ".2f"),
-    ("least_log_odds", "least", 9, ".2f"),
-)
-_FIRST_TO_GO = ("log var. ratio", "pooled", "mean diff.", "log rate ratio", "pattern", "kind", "least")
-_WORDS = (("kind", "kind"), ("pattern", "pattern"), ("likelihood", "likelihood"))
-
-
-def _columns(selection: Selection) -> list[Shown]:
-    """Heading, alignment and text of the columns that say most about this screen."""
-    posterior = selection.posterior
-    table = class_statistics(posterior)
-    for finding in posterior.findings:
-        table |= finding.columns(posterior)
-    for name in ("mean_difference", "log_variance_ratio"):  # of all blocks together would show the blocks
-        table[name] = table.get(f"{name}_within", table.get(name))
-    if len(posterior.classes) == 1:
-        table["mean_difference"] = table[f"mean_{posterior.classes[0]}"]
-    found = [
-        (head, f">{size}", _number(table[name], form))
-        for name, head, size, form in _NUMBERS
-        if table.get(name) is not None
-    ]
-    rows = posterior.ranking[: max(_BEST, selection.n_selected)].tolist()
-    for name, head in _WORDS:
-        if name in table:
-            size = max(len(head), *(len(table[name][i]) for i in rows))
-            found.append((head, f"<{size}", table[name].__getitem__))
-    return found
-
-
-def _number(values: Any, form: str) -> Callable[[int], str]:
-    return lambda i: "" if np.isnan(values[i]) else unsigned_zero(values[i], form)

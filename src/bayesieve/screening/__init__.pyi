@@ -10,7 +10,6 @@ from .group_markers import (
 )
 from .groups import screen_groups as screen_groups
 from .inputs import (
-    SummarisedTable as SummarisedTable,
     check_model as check_model,
     screen_input as screen_input,
 )
@@ -34,4 +33,5 @@ from .spec_text import (
     prior_numbers as prior_numbers,
     python_lines as python_lines,
 )
+from .summarised_table import SummarisedTable as SummarisedTable
 from .value_advice import advise_on_share as advise_on_share, advise_on_values as advise_on_values

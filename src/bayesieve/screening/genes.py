@@ -11,7 +11,8 @@ import numpy as np
 from bayesieve.data import Block, GeneGroups, GeneMap, LabelledMatrix, ValueBlocks
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, GeneFeatures, ShuffledLabels
-from bayesieve.screening.inputs import ScreenInput, SummarisedTable
+from bayesieve.screening.inputs import ScreenInput
+from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import ClassStatistics, EventTotals, as_moments
 from bayesieve.utils import DataError, FloatArray, IntArray, Message, OptionError, check_choice, option, plural
 

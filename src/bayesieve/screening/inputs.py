@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from bayesieve.data import (
     one_each,
 )
 from bayesieve.models import CalibratedModel, MixedModel, Model
+from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import (
     ClassStatistics,
     FactorFit,
@@ -64,45 +65,6 @@ def check_model(model: Any) -> Model:
 
 SITES = ("sites", "site")
 _TRIES = 50  # times as many draws as shuffles wanted, before all labellings count as found
-
-
-@runtime_checkable
-class SummarisedTable(ValueBlocks, Protocol):
-    """A table whose statistics are known and whose values can be looked at again, such as a file."""
-
-    @property
-    def statistics(self) -> ClassStatistics:
-        """Statistics of its classes, or of differences within pairs."""
-        ...
-
-    @property
-    def blocked(self) -> Mapping[str, ClassStatistics]:
-        """Statistics by block; empty without blocks."""
-        ...
-
-    @property
-    def class_counts(self) -> Mapping[str, int]:
-        """Number of samples by class."""
-        ...
-
-    @property
-    def block_class_counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Number of samples by block and class."""
-        ...
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs; 0 if samples are not paired."""
-        ...
-
-    @property
-    def n_incomplete(self) -> int:
-        """Number of pairs left out because one of their samples is not there."""
-        ...
-
-    def in_memory(self) -> tuple[LabelledMatrix, tuple[str, ...] | None] | None:
-        """All values with their labels, and the block of every sample; None if they are not in memory."""
-        ...
 
 
 @dataclass(slots=True, eq=False)

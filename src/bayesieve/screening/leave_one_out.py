@@ -14,9 +14,9 @@ from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.genes import view_ids
 from bayesieve.screening.influence import check_comparison, influence
-from bayesieve.screening.inputs import SummarisedTable
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.second_look import check_same_data
+from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import ClassStatistics, exposures_of
 from bayesieve.utils import DataError, IntArray, LabelError, OptionError
 

@@ -14,10 +14,11 @@ from bayesieve.data import Label, LabelledMatrix, ValueBlocks, aligned
 from bayesieve.models import Comparison, GaussianModel, Model
 from bayesieve.posterior import FeaturePosterior, PermutationNull
 from bayesieve.screening.genes import collapses_ids
-from bayesieve.screening.inputs import SummarisedTable, check_model
+from bayesieve.screening.inputs import check_model
 from bayesieve.screening.obf import rescreen
 from bayesieve.screening.relabelled import Counts, PermutationChunk, Question
 from bayesieve.screening.second_look import check_same_data, held_matrix, values_of
+from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import ClassStatistics, Relabellings, exposures_of
 from bayesieve.utils import (
     JEFFREYS,

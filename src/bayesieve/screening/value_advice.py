@@ -101,8 +101,9 @@ def ask_about_donors(X: Any, y: Any, found: ScreenInput, *said: Any) -> None:
     if not (_judged.get() and is_annotated(X)) or found.whole is None or found.n_pairs:
         return
     codes = found.shufflable.matrix.labels.codes if found.shufflable is not None else ()
+    named = [each for each in said if isinstance(each, str)]
     for name in map(str, X.obs.columns):
-        if looks_like_donor(name) and name not in said:
+        if looks_like_donor(name) and name not in named:
             repeats = Repeats.of(obs_column(X, name).tolist(), codes)
             if repeats.are_no_replicates:
                 label = repr(y) if isinstance(y, str) else "y"

@@ -1,5 +1,6 @@
 from .count_test import CountTest as CountTest
 from .false_positives import FalsePositiveEstimate as FalsePositiveEstimate
+from .hashing import hash_columns as hash_columns, results_hash as results_hash
 from .rules import (
     CRITERIA as CRITERIA,
     ROUNDING as ROUNDING,
@@ -23,8 +24,6 @@ from .selection import (
     error_lines as error_lines,
     explain_unknown_null as explain_unknown_null,
     flag_lines as flag_lines,
-    hash_columns as hash_columns,
     prefix as prefix,
-    results_hash as results_hash,
     summary_lines as summary_lines,
 )

@@ -65,6 +65,8 @@ def expectation(number: float, step: float = 0.0, digits: str = "") -> str:
         return f"fewer than {step:.2g}" if step >= _SMALLEST else "under 0.01"
     if number < _SMALLEST:
         return "under 0.01"
+    if step and number >= 10 and not digits:  # counted in a few shuffles: two digits are all that it has
+        return format(float(f"{number:.2g}"), ",.0f")
     return format(number, digits or (",.1f" if number >= 0.095 else ".2f"))
 
 

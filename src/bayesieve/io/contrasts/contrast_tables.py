@@ -19,12 +19,11 @@ from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, read_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
+from bayesieve.io.tables.memory import bytes_kept, free_memory
 from bayesieve.io.tables.metadata import Metadata, find_metadata
 from bayesieve.io.tables.read_table import (
     TOTAL,
-    bytes_kept,
     category_mode,
-    free_memory,
     moments_or_model,
     open_samples,
 )

@@ -17,6 +17,7 @@ from bayesieve.io.tables.description import label_files, with_description
 from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
+from bayesieve.io.tables.memory import bytes_kept, free_memory
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
@@ -41,8 +42,6 @@ from bayesieve.utils import (
 )
 
 TOTAL = "total"  # as exposures: the total of each sample
-
-_MOST_KEPT = 2**30  # bytes of values kept for a second look, if memory is not stated
 
 
 def read_table(  # noqa: PLR0913 - every option of the command line
@@ -240,13 +239,6 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 
-def bytes_kept(wanted: bool, stated: int | None, memory: int) -> int:
-    """How much of the values may be kept: half of the memory, of memory that nobody stated less."""
-    if not wanted:
-        return 0
-    return memory // 2 if stated else min(memory // 2, _MOST_KEPT)
-
-
 def moments_or_model(
     model: Model | str | None, normalise: str = "none", *, paired: bool, exposed: bool
 ) -> Model | None:
@@ -280,21 +272,6 @@ def category_mode(model: Model | None, transform: str) -> str:
         raise OptionError("Categories cannot be transformed.", hint=("Leave ", option("transform"), " out."))
     levels = getattr(model, "levels", None)
     return "text" if any(isinstance(level, str) for level in levels or ()) else "found"
-
-
-def free_memory() -> int:
-    """Return the number of bytes that could be used without pushing others out."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
-        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) // 2
-    except (AttributeError, ValueError, OSError):
-        return 2**31
 
 
 def open_samples(

@@ -48,6 +48,7 @@ function falsePositivesOf(/** @type {View} */ { solution, distribution }) {
 
 /** A number of false positives; one below what the shuffles can tell is said to be less than that. */
 function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
+  if (step && expected >= 10) return formatNumber(Number(expected.toPrecision(2))); // all digits that shuffles have
   return step >= 0.01 && expected < step / 2 ? `${less}${formatNumber(step, 2)}` : formatExpected(expected);
 }
 

@@ -1,0 +1,48 @@
+"""SummarisedTable: what a screen asks of a table that was read and reduced to statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+from bayesieve.data import LabelledMatrix, ValueBlocks
+from bayesieve.stats import ClassStatistics
+
+
+@runtime_checkable
+class SummarisedTable(ValueBlocks, Protocol):
+    """A table whose statistics are known and whose values can be looked at again, such as a file."""
+
+    @property
+    def statistics(self) -> ClassStatistics:
+        """Statistics of its classes, or of differences within pairs."""
+        ...
+
+    @property
+    def blocked(self) -> Mapping[str, ClassStatistics]:
+        """Statistics by block; empty without blocks."""
+        ...
+
+    @property
+    def class_counts(self) -> Mapping[str, int]:
+        """Number of samples by class."""
+        ...
+
+    @property
+    def block_class_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Number of samples by block and class."""
+        ...
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs; 0 if samples are not paired."""
+        ...
+
+    @property
+    def n_incomplete(self) -> int:
+        """Number of pairs left out because one of their samples is not there."""
+        ...
+
+    def in_memory(self) -> tuple[LabelledMatrix, tuple[str, ...] | None] | None:
+        """All values with their labels, and the block of every sample; None if they are not in memory."""
+        ...
