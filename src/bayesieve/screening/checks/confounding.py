@@ -45,7 +45,7 @@ class Association:
 def check_confounding(view: ListView) -> Check:
     """Compare every column with the classes, and those that go with them with the list."""
     if view.matrix is None:
-        return not_checked(NAME, TITLE, LINK, "the values of the samples are not at hand")
+        return not_checked(NAME, TITLE, LINK, view.absence)
     if view.scheme == "pairs":
         return not_checked(NAME, TITLE, LINK, "both samples of a pair share what is known of them")
     columns = [

@@ -18,7 +18,7 @@ _TOP, _LEAST_VALUES = 10, 4
 def check_floors(view: ListView) -> Check:
     """Look for detection limits, zeros and clipped values."""
     if view.matrix is None:
-        return not_checked(NAME, TITLE, LINK, "the values of the samples are not at hand")
+        return not_checked(NAME, TITLE, LINK, view.absence)
     if not view.is_numeric:
         return not_checked(NAME, TITLE, LINK, "equal values are part of a model of counts or categories")
     n = int(view.listed.size)

@@ -41,7 +41,7 @@ def check_one_sample(view: ListView) -> tuple[Check, Fragility | None, IntArray 
 
 def _why_not(view: ListView) -> str:
     if view.matrix is None:
-        return "the values of the samples are not at hand"
+        return view.absence
     if not view.posterior.calibrated:
         return "the log-odds are the least over leaving any one sample out already"
     if view.given_factors:

@@ -81,7 +81,7 @@ class ValueChecks:
     def _view(self, selection: Selection) -> ListView:
         posterior, samples = selection.posterior, self.found.shufflable
         collapsed = any(isinstance(each, GeneFeatures) for each in posterior.findings)
-        matrix = None if samples is None else samples.matrix
+        matrix = None if samples is None or posterior.model.supports("mixed") else samples.matrix
         if matrix is not None and collapsed:
             matrix = view_genes(matrix, posterior)
         plain = samples is not None and samples.scheme == "samples" and not (collapsed or samples.n_factors)

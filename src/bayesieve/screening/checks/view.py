@@ -56,6 +56,13 @@ class ListView:
     given_factors: bool = False
 
     @property
+    def absence(self) -> str:
+        """Why values cannot be looked at."""
+        if self.posterior.model.supports("mixed"):
+            return "features of several kinds are not looked at again"
+        return "the values of the samples are not at hand"
+
+    @property
     def posterior(self) -> FeaturePosterior:
         """The screen."""
         return self.selection.posterior
