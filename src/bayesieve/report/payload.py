@@ -132,6 +132,7 @@ def payload(report: ReportData) -> dict[str, Any]:
     content |= _evidence(report, ranking)
     content |= _flags(detailed)
     content |= {
+        "hanging": _hanging(report, order),
         "effect": _effect(report, order),
         "statistics": _statistics(detailed),
         "columns": all_columns(detailed, report.annotation, order),
@@ -181,6 +182,21 @@ def _flags(detailed: FeaturePosterior) -> dict[str, Any]:
         "degenerate": encode_array(detailed.degenerate_codes, "u1") if some else None,
         "degenerate_reasons": [flag.reason for flag in Degeneracy],
         "fragile": None if fragile is None else encode_array(fragile, "u1"),
+    }
+
+
+def _hanging(report: ReportData, order: IntArray) -> dict[str, Any] | None:
+    """Sample on which each feature of the list hangs, by rank, as the check of single samples found it."""
+    influence = report.checks.influence
+    if influence is None or report.discreet or influence.discreet:
+        return None
+    place = {name: k for k, name in enumerate(influence.full.names)}
+    names = report.posterior.names
+    at = np.array([place.get(names[i], -1) for i in order.tolist()], dtype=np.int64)
+    known = at >= 0
+    return {
+        "culprit": encode_array(np.where(known, influence.culprit[at], -1), "i4"),
+        "fragile": encode_array(known & influence.fragile[at], "u1"),
     }
 
 

@@ -101,6 +101,7 @@ function hoverSample(/** @type {ComponentsChart} */ chart, x, y) {
 /** Number of the sample on which each feature leans most; -1 where it is not known, null if none is. */
 export function culpritsOf(/** @type {Payload} */ payload) {
   const column = payload.columns.find((each) => each.key === "culprit" && !each.annotation);
+  if (!column && payload.hanging) return /** @type {Int32Array} */ (decodedOnce(payload.hanging.culprit));
   const samples = payload.values?.samples;
   if (!column || !samples) return null;
   const places = new Map(samples.map((name, s) => [String(name), s]));
@@ -140,7 +141,9 @@ export function hangingCounts(/** @type {Int32Array} */ culprits, isFragile, siz
 function paintHanging(/** @type {HangingChart} */ chart) {
   const { plot, context, culprits, view } = chart;
   if (!view || !plot.begin()) return;
-  const { payload, isFragile } = context;
+  const { payload } = context;
+  const flags = payload.hanging ? decodedOnce(payload.hanging.fragile) : null; // at the cut of the report
+  const isFragile = context.isFragile ?? (flags ? (position) => flags[position] > 0 : null);
   chart.bars = [];
   if (!culprits || !isFragile) {
     drawMessage(plot, "Which samples the list hangs on was not worked out; screen with fragility to see it.");

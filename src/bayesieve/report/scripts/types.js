@@ -43,7 +43,7 @@
  *   ratio: { value: number, power: number } | null, ratio_reason: string,
  *   log_bayes_factor: any,
  *   under_null: { cut: any, log_expected: any, resolution?: number } | null,
- *   degenerate: any, degenerate_reasons: string[], fragile: any,
+ *   degenerate: any, degenerate_reasons: string[], fragile: any, hanging: { culprit: any, fragile: any } | null,
  *   effect: { kind: string, x: any, y: any, x_title: string, y_title: string | null } | null,
  *   statistics: { count: any[], mean: any[], sd: any[] } | null,
  *   columns: PayloadColumn[],
