@@ -193,6 +193,7 @@ def _hanging(report: ReportData, order: IntArray) -> dict[str, Any] | None:
     place = {name: k for k, name in enumerate(influence.full.names)}
     names = report.posterior.names
     at = np.array([place.get(names[i], -1) for i in order.tolist()], dtype=np.int64)
+    at = at[: int(np.flatnonzero(at >= 0)[-1]) + 1] if (at >= 0).any() else at[:0]  # of the list only
     known = at >= 0
     return {
         "culprit": encode_array(np.where(known, influence.culprit[at], -1), "i4"),
