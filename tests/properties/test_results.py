@@ -73,7 +73,7 @@ def check_columns(found, wanted):
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 2**32), ending=st.sampled_from(ENDINGS), rule=st.sampled_from(RULES),
        chosen=st.sets(st.sampled_from(["kinds", "effects", "fragility", "robust", "p-values"])))  # fmt: skip
 def test_a_result_comes_back_as_it_was(design, seed, ending, rule, chosen):
