@@ -110,23 +110,47 @@ class Shape:
         return self.count, self.mean, self.squares, self.cubes, self.fourths
 
 
-@np.errstate(over="ignore", invalid="ignore")  # powers may leave the range of numbers where squares do not
 def merge_powers(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     """Count, mean and centred second to fourth powers of two samples together; either may be empty."""
-    (na, ma, qa, ca, fa), (nb, mb, qb, cb, fb) = first, second
-    n = np.asarray(na + nb, dtype=np.float64)
-    a = np.divide(na, n, out=np.zeros(np.shape(n)), where=n > 0)
-    b = np.divide(nb, n, out=np.zeros(np.shape(n)), where=n > 0)
-    d = np.where(np.logical_and(np.asarray(na) > 0, np.asarray(nb) > 0), mb - ma, 0.0)
-    mean = np.where(np.asarray(na) > 0, ma + d * b, mb)
-    weight = n * a * b
-    squares = qa + qb + d * d * weight
-    cubes = ca + cb + d**3 * weight * (a - b) + 3.0 * d * (a * qb - b * qa)
-    fourths = (
-        fa + fb + d**4 * weight * (a * a - a * b + b * b)
-        + 6.0 * d * d * (a * a * qb + b * b * qa) + 4.0 * d * (a * cb - b * ca)
-    )  # fmt: skip
-    return n, mean, squares, cubes, fourths
+    every = (*first, *second)
+    shape = np.broadcast_shapes(*(np.shape(each) for each in every))
+    merged = np.empty((5, *shape))
+    columns = tuple(_flat(each, shape) for each in every)
+    _merge_powers(columns[:5], columns[5:], merged.reshape(5, -1))
+    return tuple(merged)
+
+
+def _flat(part: Any, shape: tuple[int, ...]) -> Any:
+    """Return one read-only vector, of one element for a number."""
+    array = np.asarray(part, dtype=np.float64)
+    if array.ndim and array.shape != shape:
+        array = np.broadcast_to(array, shape)
+    flat = np.ascontiguousarray(array).reshape(-1).view()
+    flat.flags.writeable = False
+    return flat
+
+
+@compiled()
+def _merge_powers(first: Any, second: Any, merged: Any) -> None:
+    """Merge feature by feature; what is the same for all has one element."""
+    for i in range(merged.shape[1]):
+        na, nb = first[0][i % first[0].shape[0]], second[0][i % second[0].shape[0]]
+        ma, mb = first[1][i % first[1].shape[0]], second[1][i % second[1].shape[0]]
+        qa, qb = first[2][i % first[2].shape[0]], second[2][i % second[2].shape[0]]
+        ca, cb = first[3][i % first[3].shape[0]], second[3][i % second[3].shape[0]]
+        fa, fb = first[4][i % first[4].shape[0]], second[4][i % second[4].shape[0]]
+        n = na + nb
+        a, b = (na / n, nb / n) if n > 0.0 else (0.0, 0.0)
+        d = mb - ma if na > 0.0 and nb > 0.0 else 0.0
+        weight = n * a * b
+        merged[0, i] = n
+        merged[1, i] = ma + d * b if na > 0.0 else mb
+        merged[2, i] = qa + qb + d * d * weight
+        merged[3, i] = ca + cb + d * d * d * weight * (a - b) + 3.0 * d * (a * qb - b * qa)
+        merged[4, i] = (
+            fa + fb + d * d * d * d * weight * (a * a - a * b + b * b)
+            + 6.0 * d * d * (a * a * qb + b * b * qa) + 4.0 * d * (a * cb - b * ca)
+        )  # fmt: skip
 
 
 @np.errstate(over="ignore", invalid="ignore")
