@@ -112,6 +112,13 @@ def test_report(run, cells):
     assert set(re.findall(r'href="#([^"]*)"', page)) <= set(re.findall(r'id="([^"]*)"', page))
 
 
+def test_the_page_names_no_folder(run, cells, tmp_path):
+    run("screen", str(tmp_path / "cells.csv"), "--labels", "cluster", "--report", "m.html", "--shuffles", "0")
+    page = (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert str(tmp_path) not in page
+    assert "cells.csv" in page
+
+
 def test_mistakes(run, cells):
     base = ("screen", "cells.csv", "--labels", "cluster")
     for words, message in (

@@ -91,7 +91,7 @@ def run_groups(source: Input, run: RunOptions, talk: Talk, options: Mapping[str,
 
         with talk.timed("report"):
             name = os.path.basename(spec.table)
-            write_groups(lists, run.report, title=f"Markers of groups: {name}", described=source.described)
+            write_groups(lists, run.report, title=f"Markers of groups: {name}", described=_without_folder(source))
     _tell(talk, lists, source, run, n_rows)
 
 
@@ -217,3 +217,9 @@ def _fitting(names: list[str], room: int) -> str:
             break
         text = longer
     return text
+
+
+def _without_folder(source: Input) -> list[str]:
+    """What is said about the data, with the table named without its folder: a page is for others, too."""
+    folder = os.path.join(os.path.dirname(source.spec.table), "")
+    return [text.replace(folder, "") if os.path.isabs(folder) else text for text in source.described]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.missing import is_missing
 from bayesieve.utils import DataError, LabelError, OptionError, did_you_mean, list_names
 
 RAW = "raw"  # as a layer: the values that were set aside
@@ -169,12 +170,7 @@ def obs_column(X: Any, name: str) -> npt.NDArray[Any]:
     values = np.asarray(column)
     if values.dtype.kind in "biufmM":
         return values
-    return np.array([None if _is_nan(value) else value for value in values.tolist()], dtype=object)
-
-
-def _is_nan(value: Any) -> bool:
-    """Tell NaN and ``pandas.NA``, which stand for a missing label among texts."""
-    return (isinstance(value, float) and value != value) or type(value).__name__ in {"NAType", "NaTType"}  # noqa: PLR0124
+    return np.array([None if is_missing(value) else value for value in values.tolist()], dtype=object)
 
 
 def _no_column(obs: Any, name: str, columns: Sequence[str]) -> LabelError:
@@ -191,7 +187,7 @@ def _levels(column: Any) -> LevelCounts:
     values = np.asarray(column)
     if values.dtype.kind == "f":  # measurements are no labels
         return {}
-    return Counter(str(value) for value in values.tolist() if value is not None and not _is_nan(value))
+    return Counter(str(value) for value in values.tolist() if not is_missing(value))
 
 
 def describe_candidates(columns: Mapping[str, LevelCounts]) -> str:

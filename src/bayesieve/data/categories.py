@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ from bayesieve.data.annotated import annotated, is_annotated
 from bayesieve.data.frames import as_frame, is_frame
 from bayesieve.data.labels import Label, aligned, sorted_labels
 from bayesieve.data.matrix import LabelledMatrix, Values, as_values, is_sparse
+from bayesieve.data.missing import is_missing
 from bayesieve.utils import DataError, Wording, list_names, option
 
 Levels: TypeAlias = tuple[Any, ...]
@@ -116,13 +116,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and ``pandas.NA`` apart from categories, without importing pandas."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(value, Number) and bool(value != value)  # noqa: PLR0124 - only NaN differs from itself
 
 
 def place(matrix: LabelledMatrix, sample: int, feature: int) -> str:

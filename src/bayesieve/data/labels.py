@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data.annotated import is_annotated, obs_column
 from bayesieve.data.frames import as_series
+from bayesieve.data.missing import is_missing
 from bayesieve.utils import LabelError, SampleIds, Wording, list_names, option
 
 Label: TypeAlias = Hashable
@@ -186,14 +186,7 @@ def _missing_labels(array: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         return np.asarray(np.isnan(array))
     if array.dtype.kind != "O":
         return np.zeros(array.shape, dtype=bool)
-    return np.fromiter((_is_missing(label) for label in array), bool, array.size)
-
-
-def _is_missing(label: Any) -> bool:
-    """Tell None, NaN, NaT and pandas.NA apart from labels, without importing pandas."""
-    if label is None or type(label).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(label, Number) and bool(label != label)  # noqa: PLR0124 - only NaN differs from itself
+    return np.fromiter((is_missing(label) for label in array), bool, array.size)
 
 
 def sorted_labels(found: Iterable[Label]) -> list[Label]:

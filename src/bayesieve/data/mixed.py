@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data.categories import MOST_LEVELS, encode_categories, is_missing, plain
+from bayesieve.data.categories import MOST_LEVELS, encode_categories, plain
 from bayesieve.data.labels import Label, aligned
 from bayesieve.data.matrix import LabelledMatrix, as_values, is_sparse
+from bayesieve.data.missing import is_missing
 from bayesieve.utils import FloatArray, IntArray, OptionError, did_you_mean
 
 KINDS = ("measurement", "count", "category", "none")
