@@ -12,7 +12,7 @@ from bayesieve.data import check_treatment, describe_candidates, refuse_for_coun
 from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
-from bayesieve.io.tables.columns import Columns, is_reference, read_reference
+from bayesieve.io.tables.columns import Columns, held_references, is_reference, read_reference
 from bayesieve.io.tables.description import label_files, with_description
 from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
@@ -44,6 +44,7 @@ from bayesieve.utils import (
 TOTAL = "total"  # as exposures: the total of each sample
 
 
+@held_references()
 def read_table(  # noqa: PLR0913 - every option of the command line
     path: str | os.PathLike[str],
     *,
