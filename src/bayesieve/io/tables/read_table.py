@@ -44,7 +44,6 @@ from bayesieve.utils import (
 TOTAL = "total"  # as exposures: the total of each sample
 
 
-@held_references()
 def read_table(  # noqa: PLR0913 - every option of the command line
     path: str | os.PathLike[str],
     *,
@@ -223,21 +222,22 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             table.close()  # otherwise it stays open for a second look
             raise
 
-    summary = read(options)
-    about = find_metadata(summary, keep, label_files(options))
-    if about.certain:
-        summary.chunks.table.close()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
-            summary = read(replace(options, ignore=(*options.ignore, *about.names)))
-        about.tell(summary.chunks.table)
-    about.doubt(os.fspath(path), "row" if summary.record.samples_in == "columns" else "column")
-    quiet = replace(options, progress=None)
-    if together is None and pairs is None:
-        ask_about_donors(
-            summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
-        )
-    return with_description(summary, path, options, [*about.names, *about.probable], extras)
+    with held_references():
+        summary = read(options)
+        about = find_metadata(summary, keep, label_files(options))
+        if about.certain:
+            summary.chunks.table.close()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
+                summary = read(replace(options, ignore=(*options.ignore, *about.names)))
+            about.tell(summary.chunks.table)
+        about.doubt(os.fspath(path), "row" if summary.record.samples_in == "columns" else "column")
+        quiet = replace(options, progress=None)
+        if together is None and pairs is None:
+            ask_about_donors(
+                summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
+            )
+        return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 
 def moments_or_model(
