@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,6 +95,9 @@ def split_reference(reference: str) -> tuple[str, str | None]:
     return (there or named or parts[-1:] or [(reference, None)])[0]
 
 
+_HELD: ContextVar[dict[tuple[str, str | None], Columns] | None] = ContextVar("held_references", default=None)
+
+
 def is_reference(text: str) -> bool:
     """Tell whether a text names a file (with or without a column) rather than a column alone."""
     path = split_reference(text)[0]
@@ -104,7 +109,22 @@ def read_reference(reference: str, *, encoding: str | None = None) -> tuple[Colu
     path, column = split_reference(reference)
     if _is_workbook(path):
         return _from_workbook(path, column)
-    return read_columns(path, encoding=encoding), column
+    held = _HELD.get()
+    if held is None:
+        return read_columns(path, encoding=encoding), column
+    if (path, encoding) not in held:
+        held[path, encoding] = read_columns(path, encoding=encoding)
+    return held[path, encoding], column
+
+
+@contextmanager
+def held_references() -> Iterator[None]:
+    """Read every file that is referred to once only for a while: labels, ids and other columns are in the same."""
+    token = _HELD.set({})
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
 
 
 def read_columns(
@@ -163,7 +183,7 @@ def _table(
     blank = False
     try:
         for row in reader:
-            if not any(cell.strip() for cell in row):
+            if not "".join(row).strip():
                 blank = True
                 continue
             rows.append(row)

@@ -12,7 +12,7 @@ from bayesieve.data import check_treatment, describe_candidates, refuse_for_coun
 from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
-from bayesieve.io.tables.columns import Columns, is_reference, read_reference
+from bayesieve.io.tables.columns import Columns, held_references, is_reference, read_reference
 from bayesieve.io.tables.description import label_files, with_description
 from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
@@ -222,21 +222,22 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             table.close()  # otherwise it stays open for a second look
             raise
 
-    summary = read(options)
-    about = find_metadata(summary, keep, label_files(options))
-    if about.certain:
-        summary.chunks.table.close()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
-            summary = read(replace(options, ignore=(*options.ignore, *about.names)))
-        about.tell(summary.chunks.table)
-    about.doubt(os.fspath(path), "row" if summary.record.samples_in == "columns" else "column")
-    quiet = replace(options, progress=None)
-    if together is None and pairs is None:
-        ask_about_donors(
-            summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
-        )
-    return with_description(summary, path, options, [*about.names, *about.probable], extras)
+    with held_references():
+        summary = read(options)
+        about = find_metadata(summary, keep, label_files(options))
+        if about.certain:
+            summary.chunks.table.close()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # all was said at the first reading
+                summary = read(replace(options, ignore=(*options.ignore, *about.names)))
+            about.tell(summary.chunks.table)
+        about.doubt(os.fspath(path), "row" if summary.record.samples_in == "columns" else "column")
+        quiet = replace(options, progress=None)
+        if together is None and pairs is None:
+            ask_about_donors(
+                summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
+            )
+        return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 
 def moments_or_model(
