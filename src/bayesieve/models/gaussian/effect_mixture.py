@@ -35,8 +35,15 @@ _LARGEST_EXPONENT = 300.0
 _LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
 EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
 QUICK = (0.7, 8)  # 1e-6, for permuted labels
-_FEW, _FEWER = (0.5, 20), (0.75, 12)  # as good where a narrow prior or many values make the integrand smooth
+_FEW, _FEWER, _SHARED = (
+    (0.5, 20),
+    (0.85, 9),
+    (0.75, 12),
+)  # as good where a narrow prior or many values make the integrand smooth
 _NARROW, _NARROWER, _MANY = 1.0, 0.4, 50.0  # effect sizes, and degrees of freedom of the smaller group times g
+_FARTHEST, _WIDEST = 2.0, 0.3  # of a shared mode, in its standard deviations; share of precision the prior may add
+_GAUSS = np.polynomial.hermite_e.hermegauss(7)  # nodes and weights, as good where the integrand is nearly normal:
+_STRAIGHT = 2e-3  # its third derivative, in standard deviations, over six
 _MOST_STEPS, _NEAR = 60, 1e-3  # of the search for a mode, and how near, in squared standard deviations
 
 
@@ -185,18 +192,27 @@ def variance_part(
     """Log of the mean Bayes factor over the grid; each by the trapezoidal rule around the mode.
 
     The rule converges exponentially for smooth functions that vanish at both ends. Nodes are placed by Newton's
-    method from the mode of the normal approximation (the function has one mode), and by the curvature there.
+    method from the mode of the normal approximation (the function has one mode), and by the curvature there. Where
+    many values make the likelihood narrow, priors that hardly move its mode share its values on one set of nodes.
     """
     variance, centre = 2.0 / n0 + 2.0 / n1, math.log(s1 / s0)
     largest, total = -np.inf, 0.0
     p0, p1 = s0 / (s0 + s1), s1 / (s0 + s1)
     tilt, power = 0.5 * g * n0, 0.5 * g * (n0 + n1)  # g h(t) = tilt t - power log(p1 + p0 e^t)
     many, whole = g * min(n0, n1) >= _MANY, (step, half)
+    told = tilt * (1.0 - tilt / power)  # precision of the likelihood at its mode, theta
+    likelihood = _likelihood_at(theta, _SHARED[0] / math.sqrt(told), p0, p1, tilt, power) if many else np.empty(0)
     for k in range(omegas.shape[0]):
+        precision = 1.0 / (omegas[k] * omegas[k])
+        moved = theta * precision / (precision + told)
+        if many and precision < _WIDEST * told and moved * moved * told < _FARTHEST * _FARTHEST:
+            term = _shared_nodes(theta, _SHARED[0] / math.sqrt(told), likelihood, precision)
+            term += g * _log_likelihood(theta, s0, s1, n0, n1)
+            total, largest = add_exp(total, largest, term)
+            continue
         step, half = whole
         if whole[1] > _FEW[1] and (many or omegas[k] <= _NARROW):
             step, half = _FEWER if many or omegas[k] <= _NARROWER else _FEW
-        precision = 1.0 / (omegas[k] * omegas[k])
         mode = theta * (g / variance) / (precision + g / variance)
         curvature = precision + g / variance
         for _ in range(_MOST_STEPS):
@@ -209,6 +225,12 @@ def variance_part(
                 break
         width = step / math.sqrt(max(curvature, precision))
         high = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode
+        bent = (curvature - precision) * (1.0 - 2.0 * share) / (6.0 * curvature * math.sqrt(curvature))
+        if many and abs(bent) < _STRAIGHT and abs(mode) < 1.0:
+            area = _nearly_normal(mode, curvature, precision, p0, p1, tilt, power, high)
+            term = high + math.log(area / (omegas[k] * math.sqrt(curvature)))
+            total, largest = add_exp(total, largest, term)
+            continue
         area, factor, growing = 0.0, math.exp(width), math.exp(mode - half * width)  # e^t from node to node
         safe = abs(mode) + half * width < _LARGEST_EXPONENT
         for i in range(-half, half + 1):
@@ -219,6 +241,48 @@ def variance_part(
         term = high + math.log(area * width / (omegas[k] * math.sqrt(2.0 * math.pi)))
         total, largest = add_exp(total, largest, term)
     return largest + math.log(total / omegas.shape[0])
+
+
+@compiled()
+def _nearly_normal(
+    mode: float, curvature: float, precision: float, p0: float, p1: float, tilt: float, power: float, high: float
+) -> float:
+    """Mean of the integrand over the normal density at its mode, by Gauss-Hermite quadrature."""
+    area, width = 0.0, 1.0 / math.sqrt(curvature)
+    for i in range(_GAUSS[0].shape[0]):
+        x = _GAUSS[0][i]
+        t = mode + x * width
+        value = tilt * t - power * math.log(p1 + p0 * math.exp(t)) - 0.5 * precision * t * t
+        area += _GAUSS[1][i] * math.exp(value - high + 0.5 * x * x)
+    return area / math.sqrt(2.0 * math.pi)
+
+
+@compiled()
+def _likelihood_at(mode: float, width: float, p0: float, p1: float, tilt: float, power: float) -> Any:
+    """Likelihood of log variance ratios on nodes around its mode, in units of its value there."""
+    half = _SHARED[1]
+    values = np.empty(2 * half + 1)
+    high = tilt * mode - power * math.log(p1 + p0 * math.exp(mode))
+    growing, factor = math.exp(mode - half * width), math.exp(width)
+    for i in range(2 * half + 1):
+        t = mode + (i - half) * width
+        values[i] = math.exp(tilt * t - power * math.log(p1 + p0 * growing) - high)
+        growing *= factor
+    return values
+
+
+@compiled()
+def _shared_nodes(mode: float, width: float, likelihood: Any, precision: float) -> float:
+    """Log of the mean likelihood under one normal prior, whose density goes from node to node by products."""
+    half = likelihood.shape[0] // 2
+    area, bend = likelihood[half], math.exp(-precision * width * width)
+    for side in (-1.0, 1.0):
+        density, ratio = 1.0, math.exp(-precision * width * (side * mode + 0.5 * width))
+        for i in range(1, half + 1):
+            density *= ratio
+            ratio *= bend
+            area += likelihood[half + int(side) * i] * density
+    return math.log(area * width * math.sqrt(precision / (2.0 * math.pi))) - 0.5 * precision * mode * mode
 
 
 def several_means(
