@@ -14,7 +14,7 @@ from bayesieve.screening.checks.view import ListView, make
 from bayesieve.utils import BoolArray, IntArray, Wording, list_names, plural
 
 NAME, TITLE, LINK = "leak", "Label leak", "table"
-_LEAST_SAMPLES, _ALIKE, _LEAST_LETTERS, _SHOWN = 8, 0.8, 3, 3
+_LEAST_SAMPLES, _ALIKE, _LEAST_LETTERS, _SHOWN, _SIEVE = 8, 0.8, 3, 3, 32
 
 
 def check_leak(view: ListView) -> Check | None:
@@ -52,16 +52,29 @@ def _ask(view: ListView, found: list[tuple[int, bool]]) -> Check:
 
 def separates(values: Any, codes: IntArray, n_classes: int) -> BoolArray:
     """Features whose classes lie apart, each with all its values on one side of those of every other."""
+    rows = [np.flatnonzero(codes == k) for k in range(n_classes)]
+    few = [each[:_SIEVE] for each in rows]  # a few samples of each class rule most features out
+    apart, known = _lie_apart(values, few)
+    left = np.flatnonzero(apart | ~known)
+    found = np.zeros(apart.size, bool)
+    if left.size:
+        whole, known = _lie_apart(values[:, left], rows)
+        found[left] = whole & known
+    return found
+
+
+def _lie_apart(values: Any, rows: list[IntArray]) -> tuple[BoolArray, BoolArray]:
+    """Whether the classes lie apart on these samples, and whether each has a value at all."""
     lows, highs = [], []
     with np.errstate(invalid="ignore"):
-        for k in range(n_classes):
-            own = np.asarray(values[codes == k], dtype=np.float64)
+        for each in rows:
+            own = np.asarray(values[each], dtype=np.float64)
             lows.append(np.fmin.reduce(own, axis=0, initial=np.inf))  # missing values are passed over
             highs.append(np.fmax.reduce(own, axis=0, initial=-np.inf))
     low, high = np.array(lows), np.array(highs)
     order = np.argsort(low, axis=0, kind="stable")
     low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
-    return np.asarray((high[:-1] < low[1:]).all(axis=0) & np.isfinite(low).all(axis=0))
+    return np.asarray((high[:-1] < low[1:]).all(axis=0)), np.asarray(np.isfinite(low).all(axis=0))
 
 
 def _n_distinct(values: Any) -> int:

@@ -20,7 +20,7 @@ MANY = 0.2  # share of features beyond it
 SKEW, TAILS = 0.5, 0.5  # of a typical feature
 CHANGED, LEAST_CHANGE = 2.0, 10  # times as long, and features
 _LEAST_CLASS, _LEAST_FEATURES = 5, 20
-_MOST_RANKED = 20_000_000  # values, of which ranks are taken although nothing is the matter
+_MOST_RANKED, _MOST = 20_000_000, 100_000_000  # values put on another scale: though nothing is the matter, at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _lengths(view: ListView, skew: float, odd: bool) -> dict[str, int]:
     matrix = view.matrix
     assert matrix is not None
     size = matrix.n_samples * matrix.n_features
-    if view.length_of is None or not (odd or size <= _MOST_RANKED):
+    if view.length_of is None or size > (_MOST if odd else _MOST_RANKED):
         return {}
     values, found = dense_values(matrix), {}
     least = float(np.nanmin(values)) if values.size else -1.0
