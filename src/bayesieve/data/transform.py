@@ -337,4 +337,5 @@ def _twice_mean_ranks(ordered: FloatArray) -> IntArray:
     places = np.arange(1, n)
     first[:, 1:] = np.maximum.accumulate(np.where(new, places, 0), axis=1)
     last[:, :-1] = np.minimum.accumulate(np.where(new, places - 1, n - 1)[:, ::-1], axis=1)[:, ::-1]
-    return first + last
+    total: IntArray = first + last
+    return total
