@@ -249,7 +249,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if found.shufflable is None:
         _say_unshuffled(found, shuffles)
     else:
-        n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, posterior.n_features)
+        n_samples, cost = found.shufflable.matrix.n_samples, believed.draw_cost(found.statistics)
+        n_shuffles = number_of_shuffles(shuffles, n_samples, posterior.n_features, cost)
     if found.shufflable is None or not n_shuffles:
         return posterior if genes is None else genes.apply(posterior, None)
     shuffled = shuffle_labels(

@@ -20,16 +20,27 @@ Compare = Callable[[Model, ScreenInput], Any]
 
 FEWEST, MOST = 20, 100
 _WORK = 4e8  # values summed in all shuffles together, as far as there are more than the fewest
+_DEAR = 1000  # values that could be summed while the evidence of a feature is drawn, where that is dear
 
 
-def number_of_shuffles(shuffles: Any, n_samples: int, n_features: int) -> int:
-    """Return how many shuffles are meant: by the size of the table for ``"auto"``, else as said."""
+def number_of_shuffles(shuffles: Any, n_samples: int, n_features: int, cost: int = 1) -> int:
+    """Return how many shuffles are meant: by the size of the table and the model for ``"auto"``, else as said.
+
+    Parameters
+    ----------
+    shuffles
+        ``"auto"``, a number, or nothing.
+    n_samples, n_features
+        Size of the table.
+    cost
+        Of the evidence of a feature: :meth:`Model.draw_cost`.
+    """
     if shuffles is None or shuffles is False:
         return 0
     if isinstance(shuffles, str):
         if shuffles != "auto":
             raise OptionError(f"shuffles is a whole number, 0 for none, or 'auto', not {shuffles!r}.")
-        return int(min(max(_WORK / max(n_samples * n_features, 1), FEWEST), MOST))
+        return int(min(max(_WORK / max((n_samples + _DEAR * (cost - 1)) * n_features, 1), FEWEST), MOST))
     check_whole("shuffles", shuffles, 0)
     return int(shuffles)
 
