@@ -136,3 +136,13 @@ def test_a_matrix_that_nothing_describes_is_asked_for_a_file(tmp_path):
     np.save(tmp_path / "t.npy", VALUES)
     with pytest.raises(bs.LabelError, match=r"nothing in it describes them\. Give a file .* in their order"):
         bs.read_table(tmp_path / "t.npy")
+
+
+def test_a_finished_test_is_told_from_values(tmp_path):
+    table, labels = tmp_path / "deseq.csv", tmp_path / "pheno.csv"
+    table.write_text(
+        '"","baseMean","log2FoldChange","lfcSE","stat","pvalue","padj"\n"g1",9,1,1,1,.3,.3\n"g2",8,1,1,1,.3,.3\n'
+    )
+    labels.write_text("id,y\ns1,a\ns2,a\ns3,b\ns4,b\n")
+    with pytest.raises(bs.LabelError, match="those of a finished test, as DESeq2"):
+        bs.read_table(table, labels=f"{labels}:y")

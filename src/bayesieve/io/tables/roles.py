@@ -33,6 +33,8 @@ NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of
 
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
 _MOST_SHOWN = 3
+_TESTED = frozenset("basemean log2foldchange lfcse padj pvalue logfc aveexpr adj.p.val p.value b fdr logcpm lr".split())
+_FEWEST_TESTED = 3
 
 
 def asks_for_labels(options: ReadOptions) -> bool:
@@ -85,10 +87,16 @@ def no_match(
     shown += [f"{_examples(columns)} as names of columns"] if columns else []
     count = f"None of the {len(known_ids):,} sample ids" if len(known_ids) != 1 else "The only sample id"
     end = "is in" if len(known_ids) != 1 else "is not in"
+    tested = [name for name in (*table_ids, *columns) if name.casefold() in _TESTED]
+    advice = "Check that the ids of the label file are written as in the table."
+    if len(tested) >= _FEWEST_TESTED:
+        advice = (
+            f"Its columns {list_names(tested, _MOST_SHOWN)} are those of a finished test, as DESeq2, edgeR and limma "
+            "write it: give the matrix of counts or values that the test was made from."
+        )
     return LabelError(
         f"{count} of the label file {end} {path}. The label file has {_examples(sorted(known_ids)) or 'none'}; "
-        f"the table has {' and '.join(shown) or 'none'}. "
-        "Check that the ids of the label file are written as in the table.",
+        f"the table has {' and '.join(shown) or 'none'}. {advice}",
         kind="no-match",
         numbers={"candidates": [list(table_ids), list(columns)]},
     )
