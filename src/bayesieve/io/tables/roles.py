@@ -33,7 +33,19 @@ NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of
 
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
 _MOST_SHOWN = 3
-_TESTED = frozenset("basemean log2foldchange lfcse padj pvalue logfc aveexpr adj.p.val p.value b fdr logcpm lr".split())
+_TESTED = {
+    "basemean",
+    "log2foldchange",
+    "lfcse",
+    "padj",
+    "pvalue",
+    "logfc",
+    "aveexpr",
+    "adj.p.val",
+    "p.value",
+    "fdr",
+    "logcpm",
+}
 _FEWEST_TESTED = 3
 
 
@@ -91,8 +103,8 @@ def no_match(
     advice = "Check that the ids of the label file are written as in the table."
     if len(tested) >= _FEWEST_TESTED:
         advice = (
-            f"Its columns {list_names(tested, _MOST_SHOWN)} are those of a finished test, as DESeq2, edgeR and limma "
-            "write it: give the matrix of counts or values that the test was made from."
+            f"Its columns {list_names(tested, _MOST_SHOWN)} are those of a finished test, as DESeq2, edgeR and "
+            "limma write it: give the matrix of counts or values that the test was made from."
         )
     return LabelError(
         f"{count} of the label file {end} {path}. The label file has {_examples(sorted(known_ids)) or 'none'}; "
