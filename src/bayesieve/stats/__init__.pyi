@@ -4,6 +4,7 @@ from .correlations import (
     ScatterCorrelations as ScatterCorrelations,
     ValueCorrelations as ValueCorrelations,
 )
+from .design_moments import DesignMoments as DesignMoments, DesignStream as DesignStream
 from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,
