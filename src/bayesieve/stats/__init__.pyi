@@ -1,3 +1,10 @@
+from .adjusted_moments import (
+    AdjustedMoments as AdjustedMoments,
+    adjusted_values as adjusted_values,
+    full_rank as full_rank,
+    shared_slopes as shared_slopes,
+    solve as solve,
+)
 from .categories.category_counts import CategoryCounts as CategoryCounts
 from .correlations import (
     Correlations as Correlations,
