@@ -1,6 +1,7 @@
 """Bayes factors given one covariate, by sums over grids of every parameter: no closed form is used.
 
-The trapezoidal rule converges exponentially for these integrands: means and slopes are Gaussian given the variances,
+The trapezoidal rule converges exponentially for these integrands: means and slopes are Gaussian given the
+variances,
 and log variances have tails that fall exponentially.
 """
 
@@ -48,7 +49,7 @@ def jeffreys(x, z, y, ratio):
 
 
 def proper(x, z, y, model):
-    """Log Bayes factor under proper priors of each mean (at the mean of the covariate) and variance, flat slopes."""
+    """Log Bayes factor under proper priors of mean (at the mean covariate) and variance, flat slopes."""
     slope, weight = slope_grid(x, z, y)
     z = z - z.mean()
     step = 0.2
@@ -73,7 +74,7 @@ def proper(x, z, y, model):
 
 
 def mean_difference(x, z, y, tau, dof, scale):
-    """Log Bayes factor of a difference in mean of N(0, tau^2) standard deviations; variance dof, scale moderate."""
+    """Log Bayes factor of a difference in mean of N(0, tau^2) standard deviations, variances moderated."""
     slope, weight = slope_grid(x, z, y)
     step = 0.3
     variance = np.exp(np.log(x.var()) + np.arange(-9.0, 14.0, step))[:, None, None]

@@ -1,4 +1,4 @@
-"""Bayes factors given covariates: against sums over grids of all parameters, and against the models they generalise."""
+"""Bayes factors given covariates: against sums over grids of all parameters, and special cases."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 from scipy.integrate import quad
 
 import bayesieve as bs
+from bayesieve.models.gaussian.effect_designs import EffectShift
 from bayesieve.models.gaussian.shared_shift import shared_shift_log_bayes_factor
-from bayesieve.models.gaussian.slope_effects import _several, grouped, kinds_given_slopes
-from bayesieve.models.gaussian.slopes import SlopeGroups, group_log_bayes_factor, slopes_log_bayes_factor
+from bayesieve.models.gaussian.slope_effects import _several, kinds_given_slopes
+from bayesieve.models.gaussian.slopes import SlopeGroups, group_log_bayes_factor, grouped, slopes_log_bayes_factor
 from bayesieve.stats import AdjustedMoments, DesignMoments
 
 LOG_RATIO = np.log(0.1)

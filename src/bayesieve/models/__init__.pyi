@@ -19,7 +19,12 @@ from .gaussian.calibrated import (
     model_of_classes as model_of_classes,
     tempering as tempering,
 )
-from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as find_degenerate, repair as repair
+from .gaussian.degenerate import (
+    Degeneracy as Degeneracy,
+    RepairedMoments as RepairedMoments,
+    find_degenerate as find_degenerate,
+    repair as repair,
+)
 from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
 from .gaussian.effect_mixture import mix_kinds as mix_kinds, two_group_evidence as two_group_evidence
 from .gaussian.effect_removal import least_without as least_without
@@ -52,6 +57,7 @@ from .gaussian.prior_ratio import (
     warn_unless_semi_proper as warn_unless_semi_proper,
 )
 from .gaussian.shared_shift import ShiftComparison as ShiftComparison
+from .gaussian.slopes import SlopeGroups as SlopeGroups
 from .gaussian.variance_prior import (
     VariancePrior as VariancePrior,
     fit_variance_prior as fit_variance_prior,

@@ -27,6 +27,7 @@ from .feature_posterior import (
     finding_columns as finding_columns,
     table_head as table_head,
 )
+from .findings.adjustment import Adjustment as Adjustment
 from .findings.effects import Effects as Effects, effects as effects
 from .findings.finding import (
     BlockEvidence as BlockEvidence,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import (
+    Covariates,
     LabelledMatrix,
     Labels,
     ValueBlocks,
@@ -91,6 +92,8 @@ class ScreenInput:
         What was taken out of the values, if anything.
     whole
         The table as it was given, of arrays; None otherwise.
+    covariates
+        What the values were adjusted for, if anything.
     """
 
     table: ValueBlocks | None
@@ -103,6 +106,7 @@ class ScreenInput:
     shufflable: Shufflable | None = None
     factors: FactorFit | None = None
     whole: LabelledMatrix | None = None
+    covariates: Covariates | None = None
 
     def profile(self, *, extremes: bool = True) -> ValueProfile | None:
         """Look at the values before any transformation, of arrays at a sample of them only if that is enough."""

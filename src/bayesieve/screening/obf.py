@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +33,13 @@ from bayesieve.posterior import (
     no_shuffles,
 )
 from bayesieve.screening.checks import ValueChecks, check_columns
+from bayesieve.screening.covariates import (
+    adjustment,
+    check_alone,
+    covariates_of,
+    given_covariates,
+    to_be_checked,
+)
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.genes import GeneCollapse
@@ -53,6 +61,7 @@ from bayesieve.screening.value_advice import (
 )
 from bayesieve.stats import check_resolution, first_factor_share
 from bayesieve.utils import (
+    BayesieveWarning,
     CalibrationWarning,
     Message,
     OptionError,
@@ -79,6 +88,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     patterns: Any = "any",
     blocks: Any = None,
     block_model: str = "own",
+    covariates: Any = None,
     pairs: Any = None,
     exposures: Any = None,
     informative_missing: bool = False,
@@ -138,6 +148,13 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     block_model
         ``"own"``, or ``"shift"``: every block has its own location, and blocks share the difference between
         the two classes and their variances, which keeps more power.
+    covariates
+        What to compare the classes at equal values of (age, sex, batch): a mapping or data frame of columns with
+        one
+        value per sample, an array, samples x columns, or of an AnnData object names of columns of ``obs``. Numbers
+        have a slope, other values a location per level, which the classes share; means and differences are
+        adjusted.
+        Blocks have locations of their own then. See :mod:`bayesieve.models.gaussian.slopes`.
     pairs
         Pair (patient) of each sample: the differences within pairs are compared with 0. They see the mean only.
     exposures
@@ -218,6 +235,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         found, model, prior_log_odds, resolution = genes.restrict(found, model, prior_log_odds, resolution)
     if factors is not None:
         found = given_factors(found, model, factors, seed)
+    raw, columns_of = found, covariates_of(found, covariates, X)
+    if columns_of is not None:
+        check_alone(found, factors, resolution, informative_missing, block_model)
+        found = given_covariates(found, model, columns_of, n_threads)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
     def compare_data(believed: Model, data: ScreenInput) -> Any:
@@ -233,12 +254,13 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found)),
+        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found), *_of_covariates(raw, found,
+        model)),
     )  # fmt: skip
     if is_judged():
         label = str(getattr(y, "name", None) or getattr(found.table, "label_name", ""))
         of_table = partial(getattr, given.table, "sample_columns", {})
-        checker = ValueChecks(found if genes is None else given, believed, compare_data,
+        checker = ValueChecks(to_be_checked(found) if genes is None else given, believed, compare_data,
                               (lambda: columns) if columns else of_table, label)  # fmt: skip
         posterior = replace(posterior, checker=checker)
     advise(posterior)
@@ -321,6 +343,18 @@ def _of_factors(found: ScreenInput) -> tuple[Finding, ...]:
         return (Remark(("Samples share no factor beyond their classes that parallel analysis could find.",)),)
     what = f"Given {plural(number, 'factor')} that samples share beyond their classes ({share:.0%} of the"
     return (Remark((f"{what} variation within them); means and differences are given them.",)),)
+
+
+def _of_covariates(raw: ScreenInput, found: ScreenInput, model: Model) -> tuple[Finding, ...]:
+    """Say what was adjusted for, with adjusted differences, slopes, and log-odds without it."""
+    if found.covariates is None:
+        return ()
+    plain = replace(raw, blocked={})
+    quiet = DegeneratePolicy("floor", None, plain.table, plain.names, warns=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesieveWarning)
+        before = _compare(model.estimate([raw.statistics]), plain, "any", "own", False, quiet, detail=False)
+    return (adjustment(found, before.log_bayes_factor),)
 
 
 def _common_factor(found: ScreenInput, posterior: FeaturePosterior) -> tuple[Finding, ...]:

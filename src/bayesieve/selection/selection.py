@@ -130,7 +130,8 @@ def count_lines(selection: Selection) -> list[str]:
 def _shuffles(selection: Selection) -> str:
     shuffled = selection.posterior.shuffled
     assert shuffled is not None
-    among = {"samples": "", "batches": " within batches", "pairs": " within pairs"}[shuffled.scheme]
+    among = {"samples": "", "batches": " within batches", "pairs": " within pairs",
+             "residuals": " given the covariates"}[shuffled.scheme]  # fmt: skip
     return f"{shuffled.n_shuffles:,} shuffles of the labels{among}"
 
 

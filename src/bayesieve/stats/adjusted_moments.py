@@ -37,17 +37,15 @@ class AdjustedMoments(Moments):
     design: DesignMoments | None = None
 
     @classmethod
-    def of(
-        cls, design: DesignMoments, matrix: LabelledMatrix | None = None, covariates: Any = None
-    ) -> AdjustedMoments:
-        """Adjust; with the values at hand, third and fourth powers are those of adjusted values, too.
+    def of(cls, design: DesignMoments, adjusted: LabelledMatrix | None = None) -> Moments:
+        """Adjust the moments of a design.
 
         Parameters
         ----------
         design
             Moments of a design.
-        matrix, covariates
-            The values and the covariates of the samples.
+        adjusted
+            The adjusted values, for their third and fourth powers; without them those of the values as measured.
         """
         slopes = shared_slopes(design)
         raw = design.moments
@@ -66,9 +64,9 @@ class AdjustedMoments(Moments):
         )
         squares = np.where(squares <= _ROUNDING * raw.centred_squares, 0.0, squares)
         shape = raw.shape()
-        if matrix is not None:
-            left = Shape.of(LabelledMatrix(adjusted_values(matrix, covariates, slopes), matrix.labels, None))
-            shape = (left.cubes, left.fourths)
+        if adjusted is not None:
+            powers = Shape.of(adjusted)
+            shape = (powers.cubes, powers.fourths)
         return cls._linked(Moments.trusted(raw.classes, raw.count, mean, squares, residual, shape=shape), design)
 
     @classmethod
@@ -92,7 +90,7 @@ class AdjustedMoments(Moments):
         return self.design
 
     @classmethod
-    def _linked(cls, moments: Moments, design: DesignMoments) -> AdjustedMoments:
+    def _linked(cls, moments: Moments, design: DesignMoments) -> Moments:
         made = object.__new__(cls)
         for name in (
             "classes",
@@ -109,7 +107,7 @@ class AdjustedMoments(Moments):
 
 
 def solve(products: FloatArray, targets: FloatArray) -> FloatArray:
-    """Solve for all features: ``(p, p)`` or ``(p, p, n_features)`` against ``(p, n_features)``; least squares if singular."""
+    """Solve ``(p, p)`` or ``(p, p, n_features)`` against ``(p, n_features)``; least squares if singular."""
     if not targets.shape[0]:
         return np.zeros(targets.shape)
     if products.ndim == 2:

@@ -23,6 +23,8 @@ from bayesieve.models.gaussian.effect_mixture import (
     two_group_evidence,
 )
 from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.gaussian.slope_effects import kinds_given_slopes
+from bayesieve.models.gaussian.slopes import grouped
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
 from bayesieve.models.model import Model
 from bayesieve.stats import Moments
@@ -293,7 +295,7 @@ def _variance_prior(parts: Sequence[Any], n_factors: int) -> tuple[float, float]
     squares = sum(part.centred_squares.sum(axis=0) for part in parts)
     dof = sum(np.maximum(np.broadcast_to(part.counts, part.mean.shape) - 1, 0).sum(axis=0) for part in parts)
     n = float(sum(np.broadcast_to(part.counts, part.mean.shape).max(axis=1).sum() for part in parts))
-    dof = dof - n_factors
+    dof = dof - n_factors - sum(part.design.n_covariates for part in parts if getattr(part, "design", None))
     used = (squares > 0) & (dof > 0)
     if used.sum() < _FEW_FEATURES:
         return 0.0, 0.0
@@ -389,6 +391,9 @@ class EffectEvidences(Evidences):
         model, moments = self._model, _grouped(self._moments, groups)
         if model.held and model.held[0] is moments:
             return model.held[1], model.held[2]
+        design = getattr(self._moments, "design", None)
+        if design is not None:
+            return self._given_slopes(design, groups)
         counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
         total = counts[:, :1].sum(axis=0) if moments.count.ndim == 1 else counts.sum(axis=0)
         dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
@@ -419,6 +424,15 @@ class EffectEvidences(Evidences):
             (between, within, size, half_dof, dof * scale),
             (*moments.centred_squares, left * (n0 - 1.0), left * (n1 - 1.0), share), (means, ratios), model.nodes,
         )  # fmt: skip
+
+    def _given_slopes(self, design: Any, groups: Groups) -> tuple[FloatArray, FloatArray]:
+        """Log Bayes factors of both kinds given covariates."""
+        model, grids = self._model, self._model.grids(self._moments)
+        prior = (model.variance_dof or 0.0, model.variance_scale or 0.0)
+        several = grids[1].tolist() if len(groups) > 2 else []
+        shapes = np.array([trigamma_inverse(0.5 * omega * omega) for omega in several])
+        share = self.share if grids[1].size else np.zeros(1)
+        return kinds_given_slopes(grouped(design, groups), prior, share, grids, shapes, model.nodes)
 
 
 def _grouped(moments: Moments, groups: Groups) -> Moments:

@@ -1,23 +1,27 @@
 r"""Calibrated Bayes factors given covariates: differences in mean and in variance, with slopes that groups share.
 
 Slopes are flat under both hypotheses, as the location is. The indicators :math:`Y` of the groups, less what the
-constant and the covariates explain of them, have the products :math:`\Omega = Y^T M Y`, and :math:`s = Y^T M x` with a
+constant and the covariates explain of them, have the products :math:`\Omega = Y^T M Y`, and :math:`s = Y^T M x`
+with a
 feature. Effects of the groups are :math:`N(0, \sigma^2 \tau^2 / 2)`, so that two of them differ by
-:math:`\delta\sigma` with :math:`\delta \sim N(0, \tau^2)`; with the eigenvalues :math:`\omega_k` of :math:`\Omega` and
+:math:`\delta\sigma` with :math:`\delta \sim N(0, \tau^2)`; with the eigenvalues :math:`\omega_k` of
+:math:`\Omega` and
 :math:`s` turned into its axes,
 
 .. math::
     \log BF_M(\tau) = -\tfrac12 \sum_k \log(1 + \tfrac{\tau^2}{2} \omega_k) - \tfrac{n - 1 - p + d_0}{2}
         \log\left[1 - \frac{1}{A + x^T M x} \sum_k \frac{\tau^2 s_k^2 / 2}{1 + \tau^2 \omega_k / 2}\right].
 
-Of two groups that is the closed form without covariates, with :math:`1 / (1/N + \delta^T A^{-1} \delta)` in place of
+Of two groups that is the closed form without covariates, with :math:`1 / (1/N + \delta^T A^{-1} \delta)` in place
+of
 :math:`N`. The variances of two groups are compared by
 
 .. math::
     \log BF_V(\omega) = \log \int e^{g h(t)} N(t; 0, \omega^2) dt, \quad h(t) = -\tfrac{n_1 - 1}{2} t
         - \tfrac12 \sum_k \log D_k(e^t) - \tfrac{n - 2 - p}{2} \log \frac{R(e^t)}{R(1)}
 
-with the regression weighted by precisions of :mod:`bayesieve.models.gaussian.slopes`. Both are exact. Variances of three
+with the regression weighted by precisions of :mod:`bayesieve.models.gaussian.slopes`. Both are exact. Variances
+of three
 and more groups are compared by their squares about the shared slopes, each with the degrees of freedom that slopes
 leave it, :math:`n_g - 1 - \mathrm{tr}(A^{-1} A_g)`.
 """
@@ -25,7 +29,6 @@ leave it, :math:`n_g - 1 - \mathrm{tr}(A^{-1} A_g)`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,17 +43,6 @@ _TILE = 1024
 _NEAR, _MOST_STEPS = 1e-3, 8  # of the search for a mode: squared standard deviations, and steps
 _FEW, _FEWER = (0.5, 20), (0.75, 12)  # nodes where a narrow prior or many values make the integrand smooth
 _NARROW, _NARROWER, _MANY = 1.0, 0.4, 50.0
-
-
-def grouped(design: DesignMoments, groups: Sequence[tuple[int, ...]]) -> DesignMoments:
-    """Moments of groups of classes."""
-    if [tuple(group) for group in groups] == [(k,) for k in range(len(design.classes))]:
-        return design
-    pooled = [design.pool([design.classes[k] for k in group]).renamed([i]) for i, group in enumerate(groups)]
-    whole = pooled[0]
-    for part in pooled[1:]:
-        whole = whole.merge(part)
-    return whole
 
 
 def kinds_given_slopes(
@@ -211,7 +203,8 @@ def _height(case: Any, t: float) -> float:
     left = s0 + s1 * inverse - explained
     if left <= 0.0:  # rounding, far from the mode
         return -np.inf
-    return -0.5 * m1 * t - 0.5 * log_determinant - 0.5 * power * math.log(left)
+    height: float = -0.5 * m1 * t - 0.5 * log_determinant - 0.5 * power * math.log(left)
+    return height
 
 
 @compiled()

@@ -1,7 +1,8 @@
 r"""Two groups with means and variances of their own and slopes on covariates that they share.
 
 With :class:`bayesieve.stats.DesignMoments`, :math:`A = A_0 + A_1` and least-squares slopes :math:`\hat\beta` that
-both groups share, there is a matrix :math:`T` with :math:`T^T A T = 1` and :math:`T^T A_0 T = \mathrm{diag}(\lambda)`.
+both groups share, there is a matrix :math:`T` with :math:`T^T A T = 1` and :math:`T^T A_0 T =
+\mathrm{diag}(\lambda)`.
 With :math:`c = T^T (b_0 - A_0 \hat\beta)`, squares :math:`S_y` about the shared slopes and a ratio
 :math:`\rho = \sigma_1 / \sigma_0` of the variances, the weighted regression leaves
 
@@ -22,6 +23,7 @@ covariates and :math:`N = n_0 n_1 / n`. Without covariates this is the two-class
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,18 +37,19 @@ from bayesieve.utils import BoolArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlopeGroups:
-    """What two groups with shared slopes come down to.
+    r"""What two groups with shared slopes come down to.
 
     Parameters
     ----------
     moments
         Moments of both groups, adjusted by the shared slopes.
     leverage
-        :math:`\\delta^T A^{-1} \\delta`, a number or one per feature: what slopes add to the variance of a difference.
+        :math:`\delta^T A^{-1} \delta`, a number or one per feature: what slopes add to the variance of a
+        difference.
     shares, turned
-        :math:`\\lambda` and :math:`c`, ``(n_covariates, n_features)``.
+        :math:`\lambda` and :math:`c`, ``(n_covariates, n_features)``.
     apart
-        Squares of :math:`T^T \\delta`, of the same shape.
+        Squares of :math:`T^T \delta`, of the same shape.
     defined
         Where covariates tell more than each other.
     """
@@ -98,6 +101,17 @@ class SlopeGroups:
     def within(self) -> FloatArray:
         """Squares about the means of both groups and the shared slopes."""
         return np.asarray(self.moments.centred_squares.sum(axis=0))
+
+
+def grouped(design: DesignMoments, groups: Sequence[tuple[int, ...]]) -> DesignMoments:
+    """Moments of groups of classes."""
+    if [tuple(group) for group in groups] == [(k,) for k in range(len(design.classes))]:
+        return design
+    pooled = [design.pool([design.classes[k] for k in group]).renamed([i]) for i, group in enumerate(groups)]
+    whole = pooled[0]
+    for part in pooled[1:]:
+        whole = whole.merge(part)
+    return whole
 
 
 def _times(matrix: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -160,7 +174,8 @@ def group_log_bayes_factor(
 
     A prior of the mean, at the mean of the covariates, acts as further squares: with
     :math:`w = \nu n / (\nu + n)`, :math:`A^* = A + w \bar z \bar z^T`, :math:`b^* = b + w \bar z (\bar x - m)` and
-    :math:`S^* = S + s + w (\bar x - m)^2` take the places of :math:`A, b, S`, and :math:`\kappa + n` that of :math:`n`.
+    :math:`S^* = S + s + w (\bar x - m)^2` take the places of :math:`A, b, S`, and :math:`\kappa + n` that of
+    :math:`n`.
 
     Parameters
     ----------
@@ -179,7 +194,8 @@ def group_log_bayes_factor(
     whole = _with_prior(pooled, 0, priors[2], centre)
     arrays = [np.array(np.broadcast_arrays(*(each[i] for each in starred))) for i in range(3)]
     made = DesignMoments(
-        Moments.trusted(design.classes, design.moments.count, np.zeros_like(arrays[0]), arrays[0], np.zeros_like(arrays[0])),
+        Moments.trusted(design.classes, design.moments.count, np.zeros_like(arrays[0]), arrays[0],
+        np.zeros_like(arrays[0])),
         design.covariates, np.zeros(arrays[2].shape[:1] + arrays[2].shape[2:]), arrays[2], arrays[1],
     )  # fmt: skip
     groups = SlopeGroups.of(made)

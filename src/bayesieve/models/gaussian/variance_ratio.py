@@ -55,7 +55,7 @@ def log_ratio_integral(
     slopes: tuple[FloatArray, ...] | None = None,
     n_threads: int | None = None,
 ) -> FloatArray:
-    """Log of the integral for every feature; NaN where it does not exist.
+    r"""Log of the integral for every feature; NaN where it does not exist.
 
     It exists where both classes have at least two values and centred squares over 0 and, when the
     shift is free, where at least one block holds both classes. The unit of the squares is the sum of
@@ -73,7 +73,8 @@ def log_ratio_integral(
     free_shift
         Whether the classes differ by a shift that is integrated out; otherwise it is 0.
     slopes
-        For covariates :math:`\\lambda` and :math:`c`, both ``(n_covariates, n_features)``. With a third such array,
+        For covariates :math:`\lambda` and :math:`c`, both ``(n_covariates, n_features)``. With a third such
+        array,
         squared differences of the class means of the covariates, the prior of the slopes has the unit of the
         values: the power stays :math:`n`, and a root takes the place of the product.
     n_threads
@@ -217,7 +218,7 @@ def _leaves_spread(case: Any) -> bool:
     """Whether each class has spread around a regression of its own, and more values than that takes."""
     least0, least1, _, _, rank0, rank1 = _extremes(case)
     enough = case[1][0] - rank0 >= 2 and case[1][1] - rank1 >= 2
-    return enough and least0 > _RANK * case[0][0] and least1 > _RANK * case[0][1]
+    return bool(enough and least0 > _RANK * case[0][0] and least1 > _RANK * case[0][1])
 
 
 @compiled()
