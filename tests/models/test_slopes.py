@@ -101,10 +101,7 @@ def test_indicators_of_blocks_are_the_shared_shift(rng, missing):
         shared_shift_log_bayes_factor(parts, 0.1),
         atol=1e-10,
     )
-    from bayesieve.models.gaussian.effect_designs import (
-        EffectShift,
-    )  # the mean part; variances have free cells there
-
+    # of the calibrated prior the means: variances have a location per block and class there
     model = bs.CalibratedModel(
         variance_weight=0.0, both_share=0.0, variance_dof=2.0, variance_scale=0.5, kurtosis=0.0
     )

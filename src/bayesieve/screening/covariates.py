@@ -8,6 +8,8 @@ labels and covariates stay together.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -20,10 +22,12 @@ from bayesieve.screening.inputs import ScreenInput, Shufflable
 from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import AdjustedMoments, DesignMoments, adjusted_values, full_rank, shared_slopes
 from bayesieve.utils import (
+    BayesieveWarning,
     CalibrationWarning,
     FloatArray,
     IntArray,
     OptionError,
+    Wording,
     did_you_mean,
     join_words,
     list_names,
@@ -74,8 +78,8 @@ class ResidualRows(Shufflable):
         return ScreenInput(matrix, AdjustedMoments.of(design), matrix.feature_names, samples={None: labels.counts})
 
 
-def covariates_of(found: ScreenInput, given: Any, X: Any) -> Covariates | None:
-    """Return the covariates of a screen, given or of the table that was read with them; None without."""
+def covariates_of(found: ScreenInput, given: Any, X: Any) -> Covariates:
+    """Return the covariates of a screen, given or of the table that was read with them."""
     n = 0 if found.shufflable is None else found.shufflable.matrix.n_samples
     columns = getattr(found.table, "covariates", None)
     if given is not None and isinstance(X, SummarisedTable):
@@ -96,25 +100,10 @@ def covariates_of(found: ScreenInput, given: Any, X: Any) -> Covariates | None:
         columns = {name: [cell or None for cell in known[plain_name(name)]] for name in names}
     elif given is not None:
         columns = covariate_columns(given, X, n)
-    if not columns:
-        return None
-    columns = dict(columns)
+    columns = dict(columns or {})
     if found.blocked and found.shufflable is not None:
         columns[f"C({BLOCK})"] = list(map(str, found.shufflable.strata or ()))
     return Covariates.of(columns)
-
-
-def check_alone(found: ScreenInput, factors: Any, resolution: Any, informative: bool, block_model: str) -> None:
-    """Raise if something is asked for that does not go with covariates."""
-    del block_model
-    asked = {"factors": factors is not None, "resolution": resolution is not None, "pairs": bool(found.n_pairs),
-             "informative_missing": informative}  # fmt: skip
-    for name, is_asked in asked.items():
-        if is_asked:
-            raise OptionError(
-                option("covariates"), " does not go with ", option(name), ".", hint="Leave one of them out.",
-                kind="options",
-            )  # fmt: skip
 
 
 def to_be_checked(found: ScreenInput) -> ScreenInput:
@@ -124,38 +113,60 @@ def to_be_checked(found: ScreenInput) -> ScreenInput:
     return replace(found, shufflable=Shufflable(found.table, n_factors=len(found.covariates)))
 
 
-def adjustment(found: ScreenInput, unadjusted: FloatArray) -> Adjustment:
-    """Say what was adjusted for, and what came of it."""
-    moments, covariates = cast("AdjustedMoments", found.statistics), cast("Covariates", found.covariates)
+def adjustment(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tuple[Adjustment, ...]:
+    """Say what was adjusted for, and what came of it; nothing without covariates.
+
+    Parameters
+    ----------
+    found
+        The data, adjusted.
+    unadjusted
+        Gives log Bayes factors without covariates.
+    """
+    covariates = found.covariates
+    if covariates is None:
+        return ()
+    moments = cast("AdjustedMoments", found.statistics)
     design = cast("DesignMoments", moments.design)
     slopes = shared_slopes(design) / covariates.units[:, None]
     sizes = np.empty(0)
     if len(moments.classes) == 2:
         sizes = np.broadcast_to(SlopeGroups.of(design).size, (moments.n_features,))
     counts = np.broadcast_to(moments.counts, moments.mean.shape).sum(axis=0)
-    labels = cast("LabelledMatrix", found.table).labels
-    return Adjustment(
-        covariates.describe(), covariates.names, slopes, unadjusted, sizes,
-        counts - len(moments.classes) - len(covariates), tuple(one_class_levels(covariates, labels)),
-    )  # fmt: skip
+    alone = one_class_levels(covariates, cast("LabelledMatrix", found.table).labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayesieveWarning)  # they would be about another comparison
+        before = unadjusted()
+    freedom = counts - len(moments.classes) - len(covariates)
+    return (Adjustment(covariates.describe(), covariates.names, slopes, before, sizes, freedom, tuple(alone)),)
 
 
 def given_covariates(
-    found: ScreenInput, model: Model, covariates: Covariates, n_threads: int | None = None
+    found: ScreenInput, model: Model, given: Any, X: Any, asked: Mapping[str, Any], n_threads: int | None = None
 ) -> ScreenInput:
-    """Return the data of a screen given covariates of the samples.
+    """Return the data of a screen given covariates of the samples; as they are without any.
 
     Parameters
     ----------
     found
-        The data as they were given, with their values.
+        The data, with their values.
     model
         The model, of Gaussian data.
-    covariates
-        One row per sample.
+    given, X
+        Covariates and table as they were given.
+    asked
+        Other options that do not go with covariates.
     n_threads
         Threads.
     """
+    if given is None and not getattr(found.table, "covariates", None):
+        return found
+    for name, value in (*asked.items(), ("pairs", found.n_pairs)):
+        if value is not None and value is not False and not (isinstance(value, int) and value == 0):
+            raise OptionError(
+                option("covariates"), " does not go with ", option(name), ".", hint="Leave one of them out.",
+                kind="options",
+            )  # fmt: skip
     if not (model.supports("effect-sizes") or model.supports("floors")):
         raise OptionError(
             option("covariates"),
@@ -167,11 +178,11 @@ def given_covariates(
     if samples is None:
         raise OptionError(
             option("covariates"),
-            " needs the values of the samples in memory.",
-            hint=("Read the table with more memory; statistics files do not hold covariates.",),
+            " needs the values of the samples in memory, and statistics files do not hold covariates.",
+            hint=("Give the table itself, with more ", Wording("memory", "--memory"), " if it is large."),
             kind="capability",
         )
-    matrix = samples.matrix
+    matrix, covariates = samples.matrix, covariates_of(found, given, X)
     check_design(covariates, matrix.labels)
     Z, names = covariates.values, covariates.names
     design = DesignMoments.from_labelled(matrix, Z, names=names, missing="omit", n_threads=n_threads, shape=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,13 +32,7 @@ from bayesieve.posterior import (
     no_shuffles,
 )
 from bayesieve.screening.checks import ValueChecks, check_columns
-from bayesieve.screening.covariates import (
-    adjustment,
-    check_alone,
-    covariates_of,
-    given_covariates,
-    to_be_checked,
-)
+from bayesieve.screening.covariates import adjustment, given_covariates, to_be_checked
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.genes import GeneCollapse
@@ -61,7 +54,6 @@ from bayesieve.screening.value_advice import (
 )
 from bayesieve.stats import check_resolution, first_factor_share
 from bayesieve.utils import (
-    BayesieveWarning,
     CalibrationWarning,
     Message,
     OptionError,
@@ -235,10 +227,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         found, model, prior_log_odds, resolution = genes.restrict(found, model, prior_log_odds, resolution)
     if factors is not None:
         found = given_factors(found, model, factors, seed)
-    raw, columns_of = found, covariates_of(found, covariates, X)
-    if columns_of is not None:
-        check_alone(found, factors, resolution, informative_missing, block_model)
-        found = given_covariates(found, model, columns_of, n_threads)
+    raw, asked = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
+    found = given_covariates(found, model, covariates, X, asked, n_threads)
+    block_model = block_model if found.covariates is None else "own"
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
     def compare_data(believed: Model, data: ScreenInput) -> Any:
@@ -254,8 +245,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found), *_of_covariates(raw, found,
-        model)),
+        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found),
+                            *adjustment(found, lambda: compare_data(believed, raw))),
     )  # fmt: skip
     if is_judged():
         label = str(getattr(y, "name", None) or getattr(found.table, "label_name", ""))
@@ -343,18 +334,6 @@ def _of_factors(found: ScreenInput) -> tuple[Finding, ...]:
         return (Remark(("Samples share no factor beyond their classes that parallel analysis could find.",)),)
     what = f"Given {plural(number, 'factor')} that samples share beyond their classes ({share:.0%} of the"
     return (Remark((f"{what} variation within them); means and differences are given them.",)),)
-
-
-def _of_covariates(raw: ScreenInput, found: ScreenInput, model: Model) -> tuple[Finding, ...]:
-    """Say what was adjusted for, with adjusted differences, slopes, and log-odds without it."""
-    if found.covariates is None:
-        return ()
-    plain = replace(raw, blocked={})
-    quiet = DegeneratePolicy("floor", None, plain.table, plain.names, warns=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BayesieveWarning)
-        before = _compare(model.estimate([raw.statistics]), plain, "any", "own", False, quiet, detail=False)
-    return (adjustment(found, before.log_bayes_factor),)
 
 
 def _common_factor(found: ScreenInput, posterior: FeaturePosterior) -> tuple[Finding, ...]:

@@ -28,17 +28,28 @@ _GAUSSIAN_ONLY = (
     "block_model",
     "kinds",
     "effects",
+    "covariates",
 )
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
     "permutations": ("blocks", "pairs", "informative_missing", "robust"),
-}
+    "covariates": ("pairs", "factors", "resolution", "informative_missing", "robust", "kinds", "effects",
+    "fragility",
+                   "p_values", "permutations"),
+}  # fmt: skip
 _WHY = {
     "blocks": "samples of different blocks are not exchangeable",
     "pairs": "the samples of a pair are not independent",
     "model": "p-values are those of Gaussian measurements; for counts and categories ask for permutations",
     "informative_missing": "missing values would have to be permuted, too",
+    "factors": "factors are found in values that were not adjusted",
+    "resolution": "rounding is not known to a regression",
+    "kinds": "it looks at plain classes",
+    "effects": "differences at equal covariates and their intervals are columns of the result",
+    "fragility": "samples are left out one by one of plain classes only",
+    "p_values": "they are those of plain classes",
+    "permutations": "labels that go with a covariate cannot be permuted alone; residuals are shuffled anyway",
     "robust": "the least log-odds over leaving one sample out are not what is permuted",
 }
 
@@ -63,7 +74,7 @@ class ScreenSpec:
         Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the
         paper's L, prior probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features
         without variance.
-    blocks, block_model, pairs, exposures, aggregate, informative_missing, factors
+    blocks, covariates, block_model, pairs, exposures, aggregate, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
     gene_map, collapse, unmapped
         Genes of the features (``FILE`` or ``FILE:COLUMN``), which feature stands for a gene, and what becomes of
@@ -98,7 +109,8 @@ class ScreenSpec:
     likelihoods: str | None = spec_field(None, read.joined("; "))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")
-    blocks: str | None = spec_field(None, read.text, to="read_table")
+    blocks: str | None = spec_field(None, read.joined(","), to="read_table")
+    covariates: str | None = spec_field(None, read.joined(","), to="read_table")
     block_model: str = spec_field("own", read.choice("own", "shift"), to="screen")
     pairs: str | None = spec_field(None, read.text, to="read_table")
     exposures: str | None = spec_field(None, read.text, to="read_table")
@@ -307,7 +319,8 @@ class ScreenSpec:
                     if name in ("kinds", "effects")
                     else (" belongs to the Gaussian model and does not apply to ")
                 )
-                raise OptionError(option(name), why, named, ".")
+                advice = ("Compare within groups of samples that are alike: ", option("blocks"), ".")
+                raise OptionError(option(name), why, named, ".", hint=advice if name == "covariates" else ())
 
     def _check_genes(self) -> None:
         """Raise if nobody names the genes, or if what is asked for looks at one feature."""

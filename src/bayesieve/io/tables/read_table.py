@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from bayesieve.data import check_treatment, describe_candidates, refuse_for_counts
+from bayesieve.data import check_treatment, describe_candidates, named_columns, refuse_for_counts
 from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
@@ -22,8 +22,9 @@ from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
-from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes
+from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes, option_of
 from bayesieve.io.tables.samples import Labeller, Samples, spellings
+from bayesieve.io.tables.several_columns import roles_of
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
@@ -49,7 +50,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     *,
     labels: str | None = None,
     classes: str | Sequence[str] | None = None,
-    blocks: str | None = None,
+    blocks: str | Sequence[str] | None = None,
+    covariates: str | Sequence[str] | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
     aggregate: str | Sequence[str] | None = None,
@@ -94,7 +96,14 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``"control, case"``. Other samples are left out. By default every label is a class, sorted.
     blocks
         Batch, site or plate of each sample, in the two forms of ``labels``. Statistics are then kept for
-        every block as well. Samples without one are left out.
+        every block as well. Samples without one are left out. Several columns, ``"batch,sex"``, make one block for
+        each combination.
+    covariates
+        What to compare the classes at equal values of: one or more columns, ``"age,sex"``, each in the two forms
+        of
+        ``labels`` or of the label file. Samples without one of them are left out. Numbers have a slope, other
+        values
+        (and numbers that are names, ``"C(batch)"``) a location per level. See :func:`bayesieve.screen`.
     pairs
         Pair (patient, say) of each sample, in the two forms of ``labels``. The statistics are then those of
         the differences within pairs, second class minus first; incomplete pairs are left out.
@@ -195,8 +204,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         duplicates=duplicates, skip_rows=skip_rows, modality=modality,
     )  # fmt: skip
     by_total = exposures == TOTAL
-    named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
-    extras = {role: column for role, column in named.items() if column is not None}
+    named = {"pairs": pairs, "exposures": None if by_total else exposures}
+    extras = roles_of({"blocks": blocks, "covariates": covariates}, options)
+    extras |= {role: column for role, column in named.items() if column is not None}
     counts = normalise != "none"
     together = None if aggregate is None else Aggregation.parse(aggregate, model, missing, counts=counts)
     extras |= {} if together is None else together.roles
@@ -237,6 +247,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             ask_about_donors(
                 summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
             )
+        summary.covariate_names = tuple(named_columns(covariates) or ()) if covariates is not None else ()
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 
@@ -290,8 +301,8 @@ def open_samples(
             raise OptionError(
                 option("labels"),
                 " and ",
-                option(role),
-                f" both name {column!r}. Classes and {role} are two things.",
+                option(option_of(role)),
+                f" both name {column!r}. Classes and {option_of(role)} are two things.",
                 hint="Change one.",
             )
     check_table(path)

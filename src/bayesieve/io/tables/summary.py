@@ -163,6 +163,8 @@ class Summary:
         What becomes of them: ``"strongest"``, a screen lets the strongest stand for its id.
     label_name
         What the column of the labels is called.
+    covariate_names
+        What classes are to be compared at equal values of.
     describe
         Reads what else is known of the samples.
     """
@@ -183,6 +185,7 @@ class Summary:
     numbered: dict[str, str] = field(default_factory=dict)
     duplicates: str = "number"
     label_name: str = ""
+    covariate_names: tuple[str, ...] = ()
     describe: Callable[[], dict[str, list[Any]]] | None = None
     _described: dict[str, list[Any]] | None = None
 
@@ -192,6 +195,17 @@ class Summary:
         if self._described is None:
             self._described = {} if self.describe is None else self.describe()
         return self._described
+
+    @property
+    def covariates(self) -> dict[str, list[Any]]:
+        """Covariates by name, one text per sample; without texts if the values were not kept."""
+        chunks = [chunk for chunk in self.kept or () if chunk.roles.cells.size]
+        chunks = chunks[:1] if self.chunks.whole_features else chunks
+        roles = ["covariates" if not k else f"covariates{k + 1}" for k in range(len(self.covariate_names))]
+        return {
+            name: [text for chunk in chunks for text in chunk.roles.covariates[role]]
+            for name, role in zip(self.covariate_names, roles, strict=True)
+        }
 
     @property
     def transform(self) -> str:
