@@ -72,9 +72,8 @@ SOURCE = (
            callback=read_config, is_eager=True),
 )
 BLOCKS = option("blocks", list[str] | None, None, COMPARED,
-                "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file); several, "
-                "batch,sex, are "
-                "crossed.", "-b", metavar="COLUMN")
+                "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file); several (batch,sex) "
+                "are crossed.", "-b", metavar="COLUMN")
 DESIGN = (
     option("model", words("gaussian", "categorical", "poisson", "negative-binomial", "auto"), "gaussian", COMPARED,
            "Of the values: measurements, categories or counts; auto: of each feature its own."),
@@ -84,8 +83,8 @@ DESIGN = (
     option("patterns", str, "any", COMPARED, 'Three or more classes: any, distinct, one-versus-rest, or given '
            'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),
     BLOCKS,
-    option("covariates", list[str] | None, None, COMPARED, "Compare at equal values of columns, age,sex: a slope for "
-           "numbers, a location per level otherwise (C(batch): numbers that are names).", metavar="COLUMNS"),
+    option("covariates", list[str] | None, None, COMPARED, "Compare at equal values of columns, age,sex: a slope "
+           "for numbers, a location per level otherwise (C(batch): numbers that are names).", metavar="COLUMNS"),
     option("block_model", words("own", "shift"), "own", COMPARED,
            "Batches: all parameters their own, or one class shift."),
     option("pairs", str | None, None, COMPARED, "Pair (patient) of each sample: column or FILE:COLUMN.",

@@ -29,7 +29,7 @@ class Covariates:
     names
         Names of the columns: that of a number, or ``name=level`` of an indicator.
     values
-        Samples x columns; numbers in units of their standard deviation about their mean.
+        Samples x columns, each about its mean; numbers in units of their standard deviation.
     sources
         The covariate that each column is of.
     units
@@ -79,7 +79,8 @@ class Covariates:
                 )
             for level in levels[name][1:]:
                 names.append(f"{name}={level}")
-                parts.append(np.array([float(text == level) for text in texts]))
+                told = np.array([float(text == level) for text in texts])
+                parts.append(told - told.mean())
                 units.append(1.0)
                 sources.append(name)
         values = np.column_stack(parts) if parts else np.empty((len(next(iter(columns.values()), ())), 0))

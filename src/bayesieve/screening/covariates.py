@@ -138,7 +138,9 @@ def adjustment(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tupl
         warnings.simplefilter("ignore", BayesieveWarning)  # they would be about another comparison
         before = unadjusted()
     freedom = counts - len(moments.classes) - len(covariates)
-    return (Adjustment(covariates.describe(), covariates.names, slopes, before, sizes, freedom, tuple(alone)),)
+    about = covariates.values * covariates.units
+    told = (covariates.describe(), covariates.names, slopes, before, sizes, freedom, tuple(alone), about)
+    return (Adjustment(*told),)
 
 
 def given_covariates(
@@ -187,7 +189,8 @@ def given_covariates(
     Z, names = covariates.values, covariates.names
     design = DesignMoments.from_labelled(matrix, Z, names=names, missing="omit", n_threads=n_threads, shape=False)
     adjusted = replace(matrix, values=adjusted_values(matrix, Z, shared_slopes(design)))
-    moments = AdjustedMoments.of(design, adjusted if model.supports("effect-sizes") else None)
+    powers = adjusted if model.supports("effect-sizes") else None
+    moments = AdjustedMoments.of(design, powers, np.zeros(len(covariates)))
     residuals = replace(matrix, values=adjusted_values(matrix, Z, shared_slopes(design.pool())))
     return replace(
         found,
@@ -244,7 +247,7 @@ def one_class_levels(covariates: Covariates, labels: Labels) -> list[str]:
     """Levels of covariates whose samples are all of one class: they say nothing about a difference."""
     found = []
     for name, levels in covariates.levels.items():
-        columns = {covariates.names[k]: covariates.values[:, k] > 0.5 for k in range(len(covariates))}
+        columns = {covariates.names[k]: covariates.values[:, k] > 0 for k in range(len(covariates))}
         rest = np.ones(labels.codes.size, np.bool_)
         for level in levels[1:]:
             rest &= ~columns[f"{name}={level}"]

@@ -37,7 +37,9 @@ class AdjustedMoments(Moments):
     design: DesignMoments | None = None
 
     @classmethod
-    def of(cls, design: DesignMoments, adjusted: LabelledMatrix | None = None) -> Moments:
+    def of(
+        cls, design: DesignMoments, adjusted: LabelledMatrix | None = None, centre: FloatArray | None = None
+    ) -> Moments:
         """Adjust the moments of a design.
 
         Parameters
@@ -46,6 +48,9 @@ class AdjustedMoments(Moments):
             Moments of a design.
         adjusted
             The adjusted values, for their third and fourth powers; without them those of the values as measured.
+        centre
+            Values of the covariates that means are given at; their means over the samples of the feature if not
+            given.
         """
         slopes = shared_slopes(design)
         raw = design.moments
@@ -53,7 +58,7 @@ class AdjustedMoments(Moments):
         weights = counts / np.maximum(counts.sum(axis=0), 1)
         wide = design.by_feature
         place = design.location if wide else design.location[..., None]
-        away = place - (weights[:, None] * place).sum(axis=0)
+        away = place - ((weights[:, None] * place).sum(axis=0) if centre is None else centre[:, None])
         moved = (away * slopes).sum(axis=1)
         mean = raw.mean - moved
         residual = np.asarray(raw.residual) + ((raw.mean - mean) - moved)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.utils import FloatArray, Message, join_words
+from bayesieve.utils import DataError, FloatArray, Message, join_words
 
 if TYPE_CHECKING:
     from bayesieve.posterior.feature_posterior import FeaturePosterior
@@ -36,6 +36,8 @@ class Adjustment:
         Degrees of freedom that classes and slopes leave, one per feature.
     alone
         Levels whose samples are all of one class.
+    samples
+        Columns of the regression about their means, samples x columns, to adjust values that are shown.
     """
 
     covariates: str
@@ -45,6 +47,17 @@ class Adjustment:
     sizes: FloatArray
     freedom: npt.NDArray[Any]
     alone: tuple[str, ...] = ()
+    samples: FloatArray | None = None
+
+    def adjusted(self, values: FloatArray, which: Any) -> FloatArray:
+        """Adjust values of some features, features x samples in the order of the screen."""
+        if self.samples is None or len(self.samples) != values.shape[1]:
+            raise DataError(
+                "The values are to be adjusted for covariates, which are known of the samples of the screen "
+                "only. Hand "
+                "over the same samples in the same order."
+            )
+        return np.asarray(values - self.slopes[:, which].T @ self.samples.T)
 
     def interval(self, posterior: FeaturePosterior) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Difference of the adjusted means of two classes, the half of its 95% interval, and its effect size."""
