@@ -65,4 +65,5 @@ from .statistics import (
     largest_counts as largest_counts,
     side_by_side as side_by_side,
 )
+from .trend_moments import Slopes as Slopes, TrendMoments as TrendMoments
 from .value_profile import ValueProfile as ValueProfile, ValueSample as ValueSample
