@@ -100,10 +100,10 @@ class TrendMoments(Moments):
 class Slopes:
     r"""Regression of every feature on an outcome, given covariates.
 
-    With centred products :math:`A` of outcome and covariates, :math:`b` with the feature and its squares :math:`S`,
-    the outcome less what covariates explain of it has the squares
-    :math:`N = A_{tt} - A_{tz} A_{zz}^{-1} A_{zt}`, the slope is :math:`(b_t - A_{tz} A_{zz}^{-1} b_z) / N`, and :math:`S - b_z^T A_{zz}^{-1} b_z` less its square times
-    :math:`N` is left.
+    With centred products :math:`A` of outcome and covariates, :math:`b` with the feature and its squares
+    :math:`S`, the outcome less what covariates explain of it has the squares
+    :math:`N = A_{tt} - A_{tz} A_{zz}^{-1} A_{zt}`, the slope is :math:`(b_t - A_{tz} A_{zz}^{-1} b_z) / N`, and
+    :math:`S - b_z^T A_{zz}^{-1} b_z` less its square times :math:`N` is left.
 
     Parameters
     ----------
