@@ -83,6 +83,8 @@ DESIGN = (
     option("patterns", str, "any", COMPARED, 'Three or more classes: any, distinct, one-versus-rest, or given '
            'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),
     BLOCKS,
+    option("outcome", str | None, None, COMPARED, "In place of --labels: a number (dose, age) or ordered classes "
+           '(with --classes "low; mid; high") with which features may change.', metavar="COLUMN"),
     option("covariates", list[str] | None, None, COMPARED, "Compare at equal values of columns, age,sex: a slope "
            "for numbers, a location per level otherwise (C(batch): numbers that are names).", metavar="COLUMNS"),
     option("block_model", words("own", "shift"), "own", COMPARED,

@@ -45,6 +45,7 @@ from .findings.gene_features import GeneFeatures as GeneFeatures
 from .findings.holds import HoldsWithoutOne as HoldsWithoutOne
 from .findings.kinds import Kinds as Kinds, kinds as kinds
 from .findings.likelihoods import Likelihoods as Likelihoods
+from .findings.trend import TrendSlopes as TrendSlopes
 from .marginals import (
     Marginals as Marginals,
     Tabular as Tabular,

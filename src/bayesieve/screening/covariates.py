@@ -108,9 +108,11 @@ def covariates_of(found: ScreenInput, given: Any, X: Any) -> Covariates:
 
 def to_be_checked(found: ScreenInput) -> ScreenInput:
     """Return the data whose values are looked at again: adjusted ones, not residuals."""
-    if found.covariates is None or not isinstance(found.table, LabelledMatrix):
+    given = 0 if found.covariates is None else len(found.covariates)
+    given += found.outcome is not None
+    if not given or not isinstance(found.table, LabelledMatrix):
         return found
-    return replace(found, shufflable=Shufflable(found.table, n_factors=len(found.covariates)))
+    return replace(found, shufflable=Shufflable(found.table, n_factors=given))
 
 
 def adjustment(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tuple[Adjustment, ...]:
@@ -124,7 +126,7 @@ def adjustment(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tupl
         Gives log Bayes factors without covariates.
     """
     covariates = found.covariates
-    if covariates is None:
+    if covariates is None or found.outcome is not None:
         return ()
     moments = cast("AdjustedMoments", found.statistics)
     design = cast("DesignMoments", moments.design)

@@ -94,6 +94,8 @@ class ScreenInput:
         The table as it was given, of arrays; None otherwise.
     covariates
         What the values were adjusted for, if anything.
+    outcome
+        What a trend is along, one number per sample; None for classes.
     """
 
     table: ValueBlocks | None
@@ -107,6 +109,7 @@ class ScreenInput:
     factors: FactorFit | None = None
     whole: LabelledMatrix | None = None
     covariates: Covariates | None = None
+    outcome: FloatArray | None = None
 
     def profile(self, *, extremes: bool = True) -> ValueProfile | None:
         """Look at the values before any transformation, of arrays at a sample of them only if that is enough."""

@@ -37,6 +37,7 @@ from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.genes import GeneCollapse
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.screening.outcome import along_outcome, outcome_or_labels, refuse_quantity, trend_finding
 from bayesieve.screening.prior_advice import advise
 from bayesieve.screening.second_look import values_of
 from bayesieve.screening.shuffles import (
@@ -81,6 +82,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     blocks: Any = None,
     block_model: str = "own",
     covariates: Any = None,
+    outcome: Any = None,
     pairs: Any = None,
     exposures: Any = None,
     informative_missing: bool = False,
@@ -147,6 +149,11 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         have a slope, other values a location per level, which the classes share; means and differences are
         adjusted.
         Blocks have locations of their own then. See :mod:`bayesieve.models.gaussian.slopes`.
+    outcome
+        Look for features that change with a number (dose, age) or along ordered classes (stage, in the order of
+        ``classes``) instead of differing between classes: one value per sample, in the place of ``y``. A slope is
+        compared with none, with ``covariates`` at equal values of these; where at most 8 values occur, variances
+        that rise or fall along them count, too. See :mod:`bayesieve.models.gaussian.trend`.
     pairs
         Pair (patient) of each sample: the differences within pairs are compared with 0. They see the mean only.
     exposures
@@ -212,6 +219,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     """
     model = check_model(model)
     X = X if layer is None else annotated(X, layer=layer)
+    y = outcome_or_labels(y, outcome)
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
     in_order = (aligned(X, values, what) for what, values in said.items())
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order)
@@ -228,7 +236,13 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if factors is not None:
         found = given_factors(found, model, factors, seed)
     raw, asked = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
-    found = given_covariates(found, model, covariates, X, asked, n_threads)
+    if outcome is not None or getattr(found.table, "is_outcome", False):
+        ordered = classes is not None or getattr(found.table, "is_ordered", False)
+        found = along_outcome(found, model, covariates, X, asked, ordered=ordered, n_threads=n_threads)
+        patterns = "distinct"
+    else:
+        refuse_quantity(found.statistics.classes, _n_samples(found))
+        found = given_covariates(found, model, covariates, X, asked, n_threads)
     block_model = block_model if found.covariates is None else "own"
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
@@ -242,14 +256,15 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
 
     believed, model = model, _given(model, found).estimate(_parts_of(found, resolution))
     result = _compare(model, found, patterns, block_model, informative_missing, handling)
+    label = str(getattr(y, "name", None) or getattr(given.table, "label_name", ""))
+    of_design: tuple[Finding, ...] = (*adjustment(found, lambda: compare_data(believed, raw)), *trend_finding(found, label))
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
         result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found),
-                            *adjustment(found, lambda: compare_data(believed, raw))),
+                            *of_design),
     )  # fmt: skip
     if is_judged():
-        label = str(getattr(y, "name", None) or getattr(found.table, "label_name", ""))
         of_table = partial(getattr, given.table, "sample_columns", {})
         checker = ValueChecks(to_be_checked(found) if genes is None else given, believed, compare_data,
                               (lambda: columns) if columns else of_table, label)  # fmt: skip
@@ -279,6 +294,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     posterior = replace(posterior, findings=(*posterior.findings, *_common_factor(found, posterior)))
     posterior = replace(posterior, shuffled=shuffled) if genes is None else genes.apply(posterior, shuffled)
     return believe_estimate(posterior) if estimated else posterior
+
+
+def _n_samples(found: ScreenInput) -> int:
+    return 0 if found.shufflable is None else found.shufflable.matrix.n_samples
 
 
 def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:
@@ -387,6 +406,7 @@ def _compare(
 
         return _Result(*screen_pairs(model, found, handling))
     chosen = Patterns.of(patterns, found.statistics.classes)
+    detail = detail and found.outcome is None
     ready = prepare(model, found.statistics, chosen, handling)
     parts: tuple[Part, ...] = (ready.part,)
     findings: tuple[Finding, ...] = ()

@@ -29,6 +29,7 @@ _GAUSSIAN_ONLY = (
     "kinds",
     "effects",
     "covariates",
+    "outcome",
 )
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _CONFLICTS = {
@@ -37,12 +38,18 @@ _CONFLICTS = {
     "covariates": ("pairs", "factors", "resolution", "informative_missing", "robust", "kinds", "effects",
     "fragility",
                    "p_values", "permutations"),
+    "outcome": ("labels", "pairs", "factors", "resolution", "informative_missing", "robust", "kinds", "effects",
+                "fragility", "p_values", "permutations", "patterns", "block_model", "gene_map"),
 }  # fmt: skip
 _WHY = {
     "blocks": "samples of different blocks are not exchangeable",
     "pairs": "the samples of a pair are not independent",
     "model": "p-values are those of Gaussian measurements; for counts and categories ask for permutations",
     "informative_missing": "missing values would have to be permuted, too",
+    "labels": "an outcome takes the place of classes",
+    "patterns": "a trend is one way to differ",
+    "block_model": "blocks have locations of their own along an outcome",
+    "gene_map": "features stand for genes in comparisons of classes",
     "factors": "factors are found in values that were not adjusted",
     "resolution": "rounding is not known to a regression",
     "kinds": "it looks at plain classes",
@@ -63,7 +70,7 @@ class ScreenSpec:
 
     Parameters
     ----------
-    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, modality,
+    table, labels, outcome, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, modality,
     duplicates, skip_rows, keep
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     na_values, missing
@@ -87,6 +94,7 @@ class ScreenSpec:
 
     table: str = spec_field("", read.text)
     labels: str | None = spec_field(None, read.text, to="read_table")
+    outcome: str | None = spec_field(None, read.text, to="read_table")
     classes: str | None = spec_field(None, read.text, to="read_table")
     samples_in: str | None = spec_field(None, read.choice("rows", "columns"), to="read_table")
     id_column: str | None = spec_field(None, read.text, to="read_table")

@@ -43,7 +43,7 @@ class TrendMoments(Moments):
         shown: LabelledMatrix | None = None,
         levels: bool = False,
         n_threads: int | None = None,
-    ) -> TrendMoments:
+    ) -> Moments:
         """Sum a table along an outcome.
 
         Parameters
@@ -81,13 +81,13 @@ class TrendMoments(Moments):
         """Build plain moments: what is merged or pooled is no longer of one outcome."""
         return Moments.trusted(classes, *arrays, shape=shape)
 
-    def take(self, places: Any) -> TrendMoments:
+    def take(self, places: Any) -> Moments:
         """Moments of some features."""
         assert self.trend is not None
         return self._linked(Moments.take(self, places), self.trend.take(places), self.scores)
 
     @classmethod
-    def _linked(cls, moments: Moments, trend: DesignMoments, scores: FloatArray | None) -> TrendMoments:
+    def _linked(cls, moments: Moments, trend: DesignMoments, scores: FloatArray | None) -> Moments:
         made = object.__new__(cls)
         for each in fields(Moments):
             object.__setattr__(made, each.name, getattr(moments, each.name))

@@ -52,6 +52,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     classes: str | Sequence[str] | None = None,
     blocks: str | Sequence[str] | None = None,
     covariates: str | Sequence[str] | None = None,
+    outcome: str | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
     aggregate: str | Sequence[str] | None = None,
@@ -104,6 +105,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``labels`` or of the label file. Samples without one of them are left out. Numbers have a slope, other
         values
         (and numbers that are names, ``"C(batch)"``) a location per level. See :func:`bayesieve.screen`.
+    outcome
+        In the place of ``labels``: a number (dose, age) or an ordered class, in the order of ``classes``, with
+        which features may change. See :func:`bayesieve.screen`.
     pairs
         Pair (patient, say) of each sample, in the two forms of ``labels``. The statistics are then those of
         the differences within pairs, second class minus first; incomplete pairs are left out.
@@ -188,6 +192,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     if model == "auto" or isinstance(model, MixedModel):
         chosen = MixedModel() if isinstance(model, str) else model
         return cast("Summary", read_mixed(path, chosen, given, read_table))  # offers what a screen asks for
+    if outcome is not None and labels is not None:
+        raise OptionError(option("labels"), " and ", option("outcome"), " exclude each other.", hint="Leave one out.")
+    labels = labels if outcome is None else outcome
     check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
@@ -247,6 +254,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             ask_about_donors(
                 summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
             )
+        summary.is_outcome, summary.is_ordered = outcome is not None, wanted is not None
         summary.covariate_names = tuple(named_columns(covariates) or ()) if covariates is not None else ()
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
 

@@ -165,6 +165,8 @@ class Summary:
         What the column of the labels is called.
     covariate_names
         What classes are to be compared at equal values of.
+    is_outcome, is_ordered
+        Whether labels are the values of an outcome, and whether their order was given.
     describe
         Reads what else is known of the samples.
     """
@@ -186,6 +188,8 @@ class Summary:
     duplicates: str = "number"
     label_name: str = ""
     covariate_names: tuple[str, ...] = ()
+    is_outcome: bool = False
+    is_ordered: bool = False
     describe: Callable[[], dict[str, list[Any]]] | None = None
     _described: dict[str, list[Any]] | None = None
 
