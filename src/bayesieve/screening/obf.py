@@ -219,7 +219,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     """
     model = check_model(model)
     X = X if layer is None else annotated(X, layer=layer)
-    y = outcome_or_labels(y, outcome)
+    y = outcome_or_labels(y, outcome, pairs)
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
     in_order = (aligned(X, values, what) for what, values in said.items())
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order)

@@ -53,10 +53,15 @@ class TrendRows(ResidualRows):
         return ScreenInput(matrix, moments, matrix.feature_names, samples={None: labels.counts})
 
 
-def outcome_or_labels(y: Any, outcome: Any) -> Any:
+def outcome_or_labels(y: Any, outcome: Any, pairs: Any) -> Any:
     """Return what the samples are compared by: classes, or an outcome in their place."""
     if outcome is None:
         return y
+    if pairs is not None:
+        raise OptionError(
+            option("outcome"), " does not go with ", option("pairs"), ", whose samples are of two classes.",
+            hint=("Give every subject a location of its own: ", option("covariates"), "."), kind="options",
+        )  # fmt: skip
     if y is not None:
         raise OptionError(
             "Give either classes or an outcome: ", option("outcome"), " takes the place of the labels.",
