@@ -72,8 +72,8 @@ SOURCE = (
            callback=read_config, is_eager=True),
 )
 BLOCKS = option("blocks", list[str] | None, None, COMPARED,
-                "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file); several (batch,sex) "
-                "are crossed.", "-b", metavar="COLUMN")
+                "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file); several, "
+                "batch,sex, are crossed.", "-b", metavar="COLUMN")
 DESIGN = (
     option("model", words("gaussian", "categorical", "poisson", "negative-binomial", "auto"), "gaussian", COMPARED,
            "Of the values: measurements, categories or counts; auto: of each feature its own."),
