@@ -22,7 +22,7 @@ from bayesieve.data import (
     is_sparse,
     one_each,
 )
-from bayesieve.models import CalibratedModel, MixedModel, Model
+from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
 from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import (
     ClassStatistics,
@@ -94,6 +94,8 @@ class ScreenInput:
         The table as it was given, of arrays; None otherwise.
     covariates
         What the values were adjusted for, if anything.
+    within, subjects
+        What subjects with several samples say, and whose sample each is.
     """
 
     table: ValueBlocks | None
@@ -107,6 +109,8 @@ class ScreenInput:
     factors: FactorFit | None = None
     whole: LabelledMatrix | None = None
     covariates: Covariates | None = None
+    within: WithinSubjects | None = None
+    subjects: Labels | None = None
 
     def profile(self, *, extremes: bool = True) -> ValueProfile | None:
         """Look at the values before any transformation, of arrays at a sample of them only if that is enough."""

@@ -46,6 +46,7 @@ from bayesieve.screening.shuffles import (
     number_of_shuffles,
     shuffle_labels,
 )
+from bayesieve.screening.subjects import given_subjects, knowing_subjects, of_subjects, screen_subjects
 from bayesieve.screening.value_advice import (
     ask_about_donors,
     is_judged,
@@ -81,6 +82,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     blocks: Any = None,
     block_model: str = "own",
     covariates: Any = None,
+    subject: Any = None,
     pairs: Any = None,
     exposures: Any = None,
     informative_missing: bool = False,
@@ -147,6 +149,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         have a slope, other values a location per level, which the classes share; means and differences are
         adjusted.
         Blocks have locations of their own then. See :mod:`bayesieve.models.gaussian.slopes`.
+    subject
+        Whose sample each is, any number of samples each (repeated measures): every subject has a location of its
+        own,
+        and classes are compared within subjects. They see the mean only.
     pairs
         Pair (patient) of each sample: the differences within pairs are compared with 0. They see the mean only.
     exposures
@@ -228,6 +234,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if factors is not None:
         found = given_factors(found, model, factors, seed)
     raw, asked = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
+    found = given_subjects(found, model, subject, covariates, X, asked)
     found = given_covariates(found, model, covariates, X, asked, n_threads)
     block_model = block_model if found.covariates is None else "own"
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
@@ -246,7 +253,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
         result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found),
-                            *adjustment(found, lambda: compare_data(believed, raw))),
+                            *adjustment(found, lambda: compare_data(believed, raw)),
+                            *of_subjects(found, lambda: compare_data(believed, raw))),
     )  # fmt: skip
     if is_judged():
         label = str(getattr(y, "name", None) or getattr(found.table, "label_name", ""))
@@ -314,7 +322,7 @@ BLOCK_MODELS = ("own", "shift")
 def _given(model: Model, found: ScreenInput) -> Model:
     """Return the model that knows of factors taken out of the values."""
     if found.factors is None:
-        return model
+        return knowing_subjects(model, found)
     calibrated = cast("CalibratedModel", model)
     return replace(calibrated, n_factors=found.factors.n_factors, penalty=found.factors.penalty)
 
@@ -382,6 +390,8 @@ def _compare(
 ) -> _Result:
     """Compare classes, blocks of classes, or pairs; without detail, log Bayes factors alone."""
     _check_options(found, patterns, block_model, informative, handling)
+    if found.within is not None:
+        return _Result(*screen_subjects(model, found, patterns))
     if found.n_pairs:
         from bayesieve.screening.designs import screen_pairs  # noqa: PLC0415 - most screens do without
 

@@ -131,7 +131,7 @@ def _shuffles(selection: Selection) -> str:
     shuffled = selection.posterior.shuffled
     assert shuffled is not None
     among = {"samples": "", "batches": " within batches", "pairs": " within pairs",
-             "residuals": " given the covariates"}[shuffled.scheme]  # fmt: skip
+             "residuals": " given the covariates", "subjects": " within subjects"}[shuffled.scheme]  # fmt: skip
     return f"{shuffled.n_shuffles:,} shuffles of the labels{among}"
 
 

@@ -38,6 +38,8 @@ class Adjustment:
         Levels whose samples are all of one class.
     samples
         Columns of the regression about their means, samples x columns, to adjust values that are shown.
+    shown
+        Adjusted values themselves, samples x features, where they do not follow from slopes.
     """
 
     covariates: str
@@ -48,9 +50,12 @@ class Adjustment:
     freedom: npt.NDArray[Any]
     alone: tuple[str, ...] = ()
     samples: FloatArray | None = None
+    shown: FloatArray | None = None
 
     def adjusted(self, values: FloatArray, which: Any) -> FloatArray:
         """Adjust values of some features, features x samples in the order of the screen."""
+        if self.shown is not None and len(self.shown) == values.shape[1]:
+            return np.asarray(self.shown[:, which].T)
         if self.samples is None or len(self.samples) != values.shape[1]:
             raise DataError(
                 "The values are to be adjusted for covariates, which are known of the samples of the screen "
@@ -87,6 +92,7 @@ class Adjustment:
         return replace(
             self, slopes=self.slopes[:, places], unadjusted=self.unadjusted[places], freedom=self.freedom[places],
             sizes=self.sizes[places] if self.sizes.size else self.sizes,
+            shown=None if self.shown is None else self.shown[:, places],
         )  # fmt: skip
 
     def notes(self) -> list[Message]:
