@@ -85,6 +85,8 @@ DESIGN = (
     BLOCKS,
     option("covariates", list[str] | None, None, COMPARED, "Compare at equal values of columns, age,sex: a slope "
            "for numbers, a location per level otherwise (C(batch): numbers that are names).", metavar="COLUMNS"),
+    option("subject", str | None, None, COMPARED, "Whose sample each is, any number of samples each (repeated "
+           "measures): column or FILE:COLUMN.", metavar="COLUMN"),
     option("block_model", words("own", "shift"), "own", COMPARED,
            "Batches: all parameters their own, or one class shift."),
     option("pairs", str | None, None, COMPARED, "Pair (patient) of each sample: column or FILE:COLUMN.",

@@ -188,13 +188,13 @@ def of_subjects(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tup
     alone = int(((table > 0).sum(axis=1) == 1).sum())
     sizes = np.full(sums.squares.size, sums.products[0, 0]) if len(labels.classes) == 2 else np.empty(0)
     freedom = np.full(sums.squares.size, sums.freedom - len(labels.classes) + 1)
-    what = f"subject ({n:,} subjects)" + ("" if found.covariates is None else f", {found.covariates.describe()}")
+    what = f"{n:,} subjects" + ("" if found.covariates is None else f", at equal {found.covariates.describe()}")
     slopes = np.empty((0, sums.squares.size))
     shown = found.table.values if isinstance(found.table, LabelledMatrix) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayesieveWarning)  # they would be about another comparison
         before = unadjusted()
-    told = Adjustment(what, (), slopes, before, sizes, freedom, shown=shown)
+    told = Adjustment(what, (), slopes, before, sizes, freedom, shown=shown, how="within")
     both = f"{n - alone:,} of {n:,} subjects have samples of several classes"
     note = f"Differences within subjects see the mean only. {both}"
     left = f"; the other {plural(alone, 'subject')} say nothing about a difference" if alone else ""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from bayesieve.data import check_treatment, describe_candidates, named_columns, refuse_for_counts
+from bayesieve.data import check_treatment, describe_candidates, refuse_for_counts
 from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
@@ -24,7 +24,7 @@ from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
 from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes, option_of
 from bayesieve.io.tables.samples import Labeller, Samples, spellings
-from bayesieve.io.tables.several_columns import roles_of
+from bayesieve.io.tables.several_columns import roles_of, short_names
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
@@ -52,6 +52,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     classes: str | Sequence[str] | None = None,
     blocks: str | Sequence[str] | None = None,
     covariates: str | Sequence[str] | None = None,
+    subject: str | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
     aggregate: str | Sequence[str] | None = None,
@@ -104,6 +105,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``labels`` or of the label file. Samples without one of them are left out. Numbers have a slope, other
         values
         (and numbers that are names, ``"C(batch)"``) a location per level. See :func:`bayesieve.screen`.
+    subject
+        Whose sample each is (repeated measures), in the two forms of ``labels``. Samples without one are left out.
     pairs
         Pair (patient, say) of each sample, in the two forms of ``labels``. The statistics are then those of
         the differences within pairs, second class minus first; incomplete pairs are left out.
@@ -205,7 +208,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"pairs": pairs, "exposures": None if by_total else exposures}
-    extras = roles_of({"blocks": blocks, "covariates": covariates}, options)
+    extras = roles_of({"blocks": blocks, "covariates": covariates, "subject": subject}, options)
     extras |= {role: column for role, column in named.items() if column is not None}
     counts = normalise != "none"
     together = None if aggregate is None else Aggregation.parse(aggregate, model, missing, counts=counts)
@@ -247,7 +250,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             ask_about_donors(
                 summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
             )
-        summary.covariate_names = tuple(named_columns(covariates) or ()) if covariates is not None else ()
+        summary.covariate_names = short_names(covariates)
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 

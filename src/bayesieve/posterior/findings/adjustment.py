@@ -40,6 +40,8 @@ class Adjustment:
         Columns of the regression about their means, samples x columns, to adjust values that are shown.
     shown
         Adjusted values themselves, samples x features, where they do not follow from slopes.
+    how
+        How classes are compared, before the covariates in words.
     """
 
     covariates: str
@@ -51,6 +53,7 @@ class Adjustment:
     alone: tuple[str, ...] = ()
     samples: FloatArray | None = None
     shown: FloatArray | None = None
+    how: str = "at equal"
 
     def adjusted(self, values: FloatArray, which: Any) -> FloatArray:
         """Adjust values of some features, features x samples in the order of the screen."""
@@ -97,10 +100,13 @@ class Adjustment:
 
     def notes(self) -> list[Message]:
         """Say what was adjusted for, and what says nothing about it."""
+        how = "values less slopes times covariates about their means"
+        if self.shown is not None:
+            how = "values less the location of their subject"
         lines = [
-            f"Compared at equal {self.covariates}: means, differences and values are adjusted (values less "
-            "slopes times "
-            "covariates about their means); the column log_odds_unadjusted ignores them."
+            f"Compared {self.how} {self.covariates}: means, differences and values are adjusted ({how}); the "
+            "column "
+            "log_odds_unadjusted ignores them."
         ]
         if self.alone:
             shown = join_words(
