@@ -29,6 +29,7 @@ from .covariates import (
     covariate_columns as covariate_columns,
     named_columns as named_columns,
     plain_name as plain_name,
+    split_covariates as split_covariates,
 )
 from .design import (
     differences as differences,

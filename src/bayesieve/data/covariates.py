@@ -14,7 +14,7 @@ from bayesieve.data.annotated import is_annotated, obs_column
 from bayesieve.data.frames import is_frame
 from bayesieve.data.labels import aligned, sorted_labels
 from bayesieve.data.missing import is_missing
-from bayesieve.utils import FloatArray, IntArray, LabelError, OptionError, list_names, option
+from bayesieve.utils import FloatArray, IntArray, LabelError, OptionError, did_you_mean, list_names, option
 
 _LEVELS = re.compile(r"\s*C\((.*)\)\s*")  # a column whose numbers are names
 _NO_VALUE = ("", "na", "n/a", "nan", "null", "none", "?")
@@ -209,3 +209,41 @@ def _constant(name: str, value: Any) -> OptionError:
         ".",
         kind="covariates",
     )
+
+
+def split_covariates(X: Any, names: Any) -> tuple[Any, dict[str, list[Any]] | None]:
+    """Take columns out of a table: return what is left, and the columns by name; None if there are no names.
+
+    Parameters
+    ----------
+    X
+        A frame, an array, or an AnnData object, whose columns of ``obs`` are meant.
+    names
+        Names of columns; positions, of an array.
+    """
+    if names is None:
+        return X, None
+    wanted = named_columns(names) or list(names if isinstance(names, (list, tuple)) else [names])
+    if is_annotated(X):
+        return X, covariate_columns(wanted, X, len(X.obs))
+    if is_frame(X):
+        plain = [plain_name(str(name)) for name in wanted]
+        absent = [name for name in plain if name not in X.columns]
+        if absent:
+            raise OptionError(
+                f"X has no column {absent[0]!r}, which is named as a "
+                f"covariate.{did_you_mean(absent[0], X.columns)}",
+                kind="covariates",
+            )
+        columns = {str(name): _cells(X[own]) for name, own in zip(wanted, plain, strict=True)}
+        return X.drop(columns=plain) if hasattr(X, "iloc") else X.drop(plain), columns
+    array = np.asarray(X)
+    try:
+        places = [int(name) for name in wanted]
+        columns = {f"column {k}": _cells(array[:, k]) for k in places}
+    except (IndexError, TypeError, ValueError):
+        raise OptionError(
+            f"Covariates of an array are positions of its columns, not {names!r}. Use a data frame to name them.",
+            kind="covariates",
+        ) from None
+    return np.delete(array, places, axis=1), columns

@@ -63,6 +63,11 @@ from .gaussian.variance_prior import (
     fit_variance_prior as fit_variance_prior,
     trigamma_inverse as trigamma_inverse,
 )
+from .gaussian.within_subjects import (
+    SubjectComparison as SubjectComparison,
+    WithinSubjects as WithinSubjects,
+    within as within,
+)
 from .mixed import MixedModel as MixedModel
 from .model import Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (

@@ -126,7 +126,7 @@ def adjustment(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tupl
         Gives log Bayes factors without covariates.
     """
     covariates = found.covariates
-    if covariates is None or found.outcome is not None:
+    if covariates is None or found.outcome is not None or found.within is not None:
         return ()
     moments = cast("AdjustedMoments", found.statistics)
     design = cast("DesignMoments", moments.design)
@@ -143,6 +143,15 @@ def adjustment(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tupl
     about = covariates.values * covariates.units
     told = (covariates.describe(), covariates.names, slopes, before, sizes, freedom, tuple(alone), about)
     return (Adjustment(*told),)
+
+
+def refuse_others(own: str, found: ScreenInput, asked: Mapping[str, Any]) -> None:
+    """Raise if something is asked for that does not go with an option."""
+    for name, value in (*asked.items(), ("pairs", found.n_pairs)):
+        if value is not None and value is not False and not (isinstance(value, int) and value == 0):
+            raise OptionError(
+                option(own), " does not go with ", option(name), ".", hint="Leave one of them out.", kind="options"
+            )
 
 
 def given_covariates(
@@ -163,14 +172,9 @@ def given_covariates(
     n_threads
         Threads.
     """
-    if given is None and not getattr(found.table, "covariates", None):
+    if found.within is not None or (given is None and not getattr(found.table, "covariates", None)):
         return found
-    for name, value in (*asked.items(), ("pairs", found.n_pairs)):
-        if value is not None and value is not False and not (isinstance(value, int) and value == 0):
-            raise OptionError(
-                option("covariates"), " does not go with ", option(name), ".", hint="Leave one of them out.",
-                kind="options",
-            )  # fmt: skip
+    refuse_others("covariates", found, asked)
     if not (model.supports("effect-sizes") or model.supports("floors")):
         raise OptionError(
             option("covariates"),

@@ -22,7 +22,7 @@ from bayesieve.data import (
     is_sparse,
     one_each,
 )
-from bayesieve.models import CalibratedModel, MixedModel, Model
+from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
 from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import (
     ClassStatistics,
@@ -96,6 +96,8 @@ class ScreenInput:
         What the values were adjusted for, if anything.
     outcome
         What a trend is along, one number per sample; None for classes.
+    within, subjects
+        What subjects with several samples say, and whose sample each is.
     """
 
     table: ValueBlocks | None
@@ -110,6 +112,8 @@ class ScreenInput:
     whole: LabelledMatrix | None = None
     covariates: Covariates | None = None
     outcome: FloatArray | None = None
+    within: WithinSubjects | None = None
+    subjects: Labels | None = None
 
     def profile(self, *, extremes: bool = True) -> ValueProfile | None:
         """Look at the values before any transformation, of arrays at a sample of them only if that is enough."""

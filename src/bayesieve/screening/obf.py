@@ -47,6 +47,7 @@ from bayesieve.screening.shuffles import (
     number_of_shuffles,
     shuffle_labels,
 )
+from bayesieve.screening.subjects import given_subjects, knowing_subjects, of_subjects, screen_subjects
 from bayesieve.screening.value_advice import (
     ask_about_donors,
     is_judged,
@@ -83,6 +84,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     block_model: str = "own",
     covariates: Any = None,
     outcome: Any = None,
+    subject: Any = None,
     pairs: Any = None,
     exposures: Any = None,
     informative_missing: bool = False,
@@ -154,6 +156,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         ``classes``) instead of differing between classes: one value per sample, in the place of ``y``. A slope is
         compared with none, with ``covariates`` at equal values of these; where at most 8 values occur, variances
         that rise or fall along them count, too. See :mod:`bayesieve.models.gaussian.trend`.
+    subject
+        Whose sample each is, any number of samples each (repeated measures): every subject has a location of its
+        own,
+        and classes are compared within subjects. They see the mean only.
     pairs
         Pair (patient) of each sample: the differences within pairs are compared with 0. They see the mean only.
     exposures
@@ -242,6 +248,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         patterns = "distinct"
     else:
         refuse_quantity(found.statistics.classes, _n_samples(found))
+        found = given_subjects(found, model, subject, covariates, X, asked)
         found = given_covariates(found, model, covariates, X, asked, n_threads)
     block_model = block_model if found.covariates is None else "own"
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
@@ -257,7 +264,11 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     believed, model = model, _given(model, found).estimate(_parts_of(found, resolution))
     result = _compare(model, found, patterns, block_model, informative_missing, handling)
     label = str(getattr(y, "name", None) or getattr(given.table, "label_name", ""))
-    of_design: tuple[Finding, ...] = (*adjustment(found, lambda: compare_data(believed, raw)), *trend_finding(found, label))
+    of_design: tuple[Finding, ...] = (
+        *adjustment(found, lambda: compare_data(believed, raw)),
+        *of_subjects(found, lambda: compare_data(believed, raw)),
+        *trend_finding(found, label),
+    )
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
@@ -333,7 +344,7 @@ BLOCK_MODELS = ("own", "shift")
 def _given(model: Model, found: ScreenInput) -> Model:
     """Return the model that knows of factors taken out of the values."""
     if found.factors is None:
-        return model
+        return knowing_subjects(model, found)
     calibrated = cast("CalibratedModel", model)
     return replace(calibrated, n_factors=found.factors.n_factors, penalty=found.factors.penalty)
 
@@ -401,6 +412,8 @@ def _compare(
 ) -> _Result:
     """Compare classes, blocks of classes, or pairs; without detail, log Bayes factors alone."""
     _check_options(found, patterns, block_model, informative, handling)
+    if found.within is not None:
+        return _Result(*screen_subjects(model, found, patterns))
     if found.n_pairs:
         from bayesieve.screening.designs import screen_pairs  # noqa: PLC0415 - most screens do without
 

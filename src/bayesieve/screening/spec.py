@@ -30,17 +30,28 @@ _GAUSSIAN_ONLY = (
     "effects",
     "covariates",
     "outcome",
+    "subject",
 )
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
+_NOT_GIVEN_MORE = (
+    "pairs",
+    "factors",
+    "resolution",
+    "informative_missing",
+    "robust",
+    "kinds",
+    "effects",
+    "fragility",
+    "p_values",
+    "permutations",
+)
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
     "permutations": ("blocks", "pairs", "informative_missing", "robust"),
-    "covariates": ("pairs", "factors", "resolution", "informative_missing", "robust", "kinds", "effects",
-    "fragility",
-                   "p_values", "permutations"),
-    "outcome": ("labels", "pairs", "factors", "resolution", "informative_missing", "robust", "kinds", "effects",
-                "fragility", "p_values", "permutations", "patterns", "block_model", "gene_map"),
-}  # fmt: skip
+    "covariates": _NOT_GIVEN_MORE,
+    "subject": ("blocks", *_NOT_GIVEN_MORE),
+    "outcome": ("labels", "patterns", "block_model", "gene_map", "subject", *_NOT_GIVEN_MORE),
+}
 _WHY = {
     "blocks": "samples of different blocks are not exchangeable",
     "pairs": "the samples of a pair are not independent",
@@ -58,6 +69,7 @@ _WHY = {
     "p_values": "they are those of plain classes",
     "permutations": "labels that go with a covariate cannot be permuted alone; residuals are shuffled anyway",
     "robust": "the least log-odds over leaving one sample out are not what is permuted",
+    "subject": "subjects are compared between classes",
 }
 
 
@@ -81,7 +93,7 @@ class ScreenSpec:
         Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the
         paper's L, prior probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features
         without variance.
-    blocks, covariates, block_model, pairs, exposures, aggregate, informative_missing, factors
+    blocks, covariates, subject, block_model, pairs, exposures, aggregate, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
     gene_map, collapse, unmapped
         Genes of the features (``FILE`` or ``FILE:COLUMN``), which feature stands for a gene, and what becomes of
@@ -120,6 +132,7 @@ class ScreenSpec:
     blocks: str | None = spec_field(None, read.joined(","), to="read_table")
     covariates: str | None = spec_field(None, read.joined(","), to="read_table")
     block_model: str = spec_field("own", read.choice("own", "shift"), to="screen")
+    subject: str | None = spec_field(None, read.text, to="read_table")
     pairs: str | None = spec_field(None, read.text, to="read_table")
     exposures: str | None = spec_field(None, read.text, to="read_table")
     aggregate: str | None = spec_field(None, read.text, to="read_table")
@@ -328,7 +341,9 @@ class ScreenSpec:
                     else (" belongs to the Gaussian model and does not apply to ")
                 )
                 advice = ("Compare within groups of samples that are alike: ", option("blocks"), ".")
-                raise OptionError(option(name), why, named, ".", hint=advice if name == "covariates" else ())
+                raise OptionError(
+                    option(name), why, named, ".", hint=advice if name in ("covariates", "subject") else ()
+                )
 
     def _check_genes(self) -> None:
         """Raise if nobody names the genes, or if what is asked for looks at one feature."""

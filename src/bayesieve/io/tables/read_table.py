@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from bayesieve.data import check_treatment, describe_candidates, named_columns, refuse_for_counts
+from bayesieve.data import check_treatment, describe_candidates, refuse_for_counts
 from bayesieve.io.tables.aggregation import Aggregation
 from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
@@ -24,7 +24,7 @@ from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
 from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes, option_of
 from bayesieve.io.tables.samples import Labeller, Samples, spellings
-from bayesieve.io.tables.several_columns import roles_of
+from bayesieve.io.tables.several_columns import roles_of, short_names
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
@@ -53,6 +53,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     blocks: str | Sequence[str] | None = None,
     covariates: str | Sequence[str] | None = None,
     outcome: str | None = None,
+    subject: str | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
     aggregate: str | Sequence[str] | None = None,
@@ -108,6 +109,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     outcome
         In the place of ``labels``: a number (dose, age) or an ordered class, in the order of ``classes``, with
         which features may change. See :func:`bayesieve.screen`.
+    subject
+        Whose sample each is (repeated measures), in the two forms of ``labels``. Samples without one are left out.
     pairs
         Pair (patient, say) of each sample, in the two forms of ``labels``. The statistics are then those of
         the differences within pairs, second class minus first; incomplete pairs are left out.
@@ -212,7 +215,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"pairs": pairs, "exposures": None if by_total else exposures}
-    extras = roles_of({"blocks": blocks, "covariates": covariates}, options)
+    extras = roles_of({"blocks": blocks, "covariates": covariates, "subject": subject}, options)
     extras |= {role: column for role, column in named.items() if column is not None}
     counts = normalise != "none"
     together = None if aggregate is None else Aggregation.parse(aggregate, model, missing, counts=counts)
@@ -255,7 +258,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
                 summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
             )
         summary.is_outcome, summary.is_ordered = outcome is not None, wanted is not None
-        summary.covariate_names = tuple(named_columns(covariates) or ()) if covariates is not None else ()
+        summary.covariate_names = short_names(covariates)
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 

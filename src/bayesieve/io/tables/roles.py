@@ -27,7 +27,8 @@ ID_NAMES = frozenset(
     (*_NAMELESS, *(what + end for what in _SUBJECTS for end in ("", "s", "id", "_id", ".id", " id")))
 )
 
-WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure", "aggregate": "donor"}
+WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure", "aggregate": "donor",
+        "subject": "subject"}  # fmt: skip
 WHAT |= {f"aggregate{k}": "donor" for k in (2, 3)}  # further columns of the same option
 WHAT |= {f"{role}{k}": what for role, what in (("blocks", "block"), ("covariates", "covariate")) for k in
          ("", *range(2, 21))}  # fmt: skip

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayesieve.data import Label, is_sparse, match_pairs
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.tables.matching import IdMatch
-from bayesieve.io.tables.roles import check_distinct, no_ids, together
+from bayesieve.io.tables.roles import check_distinct, no_ids, option_of, together
 from bayesieve.io.text.parsing import number
 from bayesieve.utils import (
     DataError,
@@ -280,7 +280,8 @@ class Samples:
             return self._in_pairs(path, ids, texts["pairs"], codes, cells)
         rows = np.flatnonzero(cells >= 0)
         names = [ids[i] for i in rows.tolist()] if ids else []
-        said = {role: [str(texts[role][i]) for i in rows.tolist()] for role in texts if "covariates" in role}
+        told = [role for role in texts if option_of(role) in ("covariates", "subject")]
+        said = {role: [str(texts[role][i]) for i in rows.tolist()] for role in told}
         exposures = None if exposures is None else exposures[rows]
         return SampleRoles(rows, names, cells[rows], names, exposures, covariates=said)
 

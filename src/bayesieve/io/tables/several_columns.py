@@ -34,3 +34,13 @@ def roles_of(given: Mapping[str, Any], options: ReadOptions) -> dict[str, str]:
     path = split_reference(options.labels)[0]
     known = {column for file in label_files(options) for column in file.names}
     return {role: f"{path}:{column}" if column in known else column for role, column in found.items()}
+
+
+def short_names(columns: Any) -> tuple[str, ...]:
+    """Return names of covariates without the files that they are of; ``C(NAME)`` keeps its mark."""
+    found = []
+    for name in (named_columns(columns) or ()) if columns is not None else ():
+        own = plain_name(name)
+        short = (split_reference(own)[1] or own).rpartition(":")[2] if is_reference(own) else own
+        found.append(short if own == name else f"C({short})")
+    return tuple(found)

@@ -200,16 +200,22 @@ class Summary:
             self._described = {} if self.describe is None else self.describe()
         return self._described
 
-    @property
-    def covariates(self) -> dict[str, list[Any]]:
-        """Covariates by name, one text per sample; without texts if the values were not kept."""
+    def _said(self, role: str) -> list[str]:
+        """What a column says of the samples used; nothing if the values were not kept."""
         chunks = [chunk for chunk in self.kept or () if chunk.roles.cells.size]
         chunks = chunks[:1] if self.chunks.whole_features else chunks
+        return [text for chunk in chunks for text in chunk.roles.covariates[role]]
+
+    @property
+    def covariates(self) -> dict[str, list[str]]:
+        """Covariates by name, one text per sample."""
         roles = ["covariates" if not k else f"covariates{k + 1}" for k in range(len(self.covariate_names))]
-        return {
-            name: [text for chunk in chunks for text in chunk.roles.covariates[role]]
-            for name, role in zip(self.covariate_names, roles, strict=True)
-        }
+        return {name: self._said(role) for name, role in zip(self.covariate_names, roles, strict=True)}
+
+    @property
+    def subject(self) -> list[str] | None:
+        """Whose sample each is; None if that was not said."""
+        return self._said("subject") if "subject" in self.samples.extras else None
 
     @property
     def transform(self) -> str:

@@ -111,24 +111,45 @@ def _several(
     products = (
         np.einsum("gf,gh->ghf", counts, np.eye(len(counts))) - counts[:, None] * counts[None] / total - inverse
     )
-    values, vectors = np.linalg.eigh(np.moveaxis(products, -1, 0))
-    turned = (np.einsum("fgk,gf->kf", vectors, scores) if len(values) > 1 else vectors[0].T @ scores) ** 2
-    values = np.maximum(values.T, 0.0)
     half_dof = 0.5 * (total - 1.0 - p + dof)
-    terms = []
-    for tau in taus.tolist():
-        ridge = 0.5 * tau * tau
-        weight = 1.0 + ridge * values
-        with np.errstate(divide="ignore", invalid="ignore"):
-            explained = (ridge * turned / weight).sum(axis=0) / (left + dof * scale)
-            terms.append(-0.5 * np.log(weight).sum(axis=0) - half_dof * np.log1p(-explained))
-    means = np.logaddexp.reduce(terms) - math.log(len(terms))
+    means = group_effects(products, scores, left + dof * scale, half_dof, taus)
     means = np.where(np.isfinite(means) & (total - len(n) - p + dof > 0), means, 0.0)
     if not shapes.size:
         return means, np.zeros(design.n_features)
     squares = AdjustedMoments.of(design).centred_squares
     freedom = n - 1.0 - _traces(design)
     return means, several_variances(squares, freedom, share, shapes, nodes)
+
+
+def group_effects(
+    products: FloatArray, scores: FloatArray, squares: FloatArray, half_dof: Any, taus: FloatArray
+) -> FloatArray:
+    """Log Bayes factor of effects of groups, the mean over effect sizes.
+
+    Parameters
+    ----------
+    products
+        The matrix of the module's formula, ``(n_groups, n_groups, 1)`` or one for every feature.
+    scores
+        Products of the groups with the features, ``(n_groups, n_features)``.
+    squares
+        Squares without effects, with those of the prior of the variance.
+    half_dof
+        Half their degrees of freedom.
+    taus
+        Effect sizes.
+    """
+    values, vectors = np.linalg.eigh(np.moveaxis(products, -1, 0))
+    turned = (np.einsum("fgk,gf->kf", vectors, scores) if len(values) > 1 else vectors[0].T @ scores) ** 2
+    values = np.maximum(values.T, 0.0)
+    terms = []
+    for tau in taus.tolist():
+        ridge = 0.5 * tau * tau
+        weight = 1.0 + ridge * values
+        with np.errstate(divide="ignore", invalid="ignore"):
+            explained = (ridge * turned / weight).sum(axis=0) / squares
+            terms.append(-0.5 * np.log(weight).sum(axis=0) - half_dof * np.log1p(-explained))
+    return np.asarray(np.logaddexp.reduce(terms) - math.log(len(terms)))
 
 
 def _inverse_products(inner: FloatArray, away: FloatArray) -> FloatArray:

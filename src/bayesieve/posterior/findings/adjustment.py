@@ -38,6 +38,10 @@ class Adjustment:
         Levels whose samples are all of one class.
     samples
         Columns of the regression about their means, samples x columns, to adjust values that are shown.
+    shown
+        Adjusted values themselves, samples x features, where they do not follow from slopes.
+    how
+        How classes are compared, before the covariates in words.
     """
 
     covariates: str
@@ -48,9 +52,13 @@ class Adjustment:
     freedom: npt.NDArray[Any]
     alone: tuple[str, ...] = ()
     samples: FloatArray | None = None
+    shown: FloatArray | None = None
+    how: str = "at equal"
 
     def adjusted(self, values: FloatArray, which: Any) -> FloatArray:
         """Adjust values of some features, features x samples in the order of the screen."""
+        if self.shown is not None and len(self.shown) == values.shape[1]:
+            return np.asarray(self.shown[:, which].T)
         if self.samples is None or len(self.samples) != values.shape[1]:
             raise DataError(
                 "The values are to be adjusted for covariates, which are known of the samples of the screen "
@@ -87,14 +95,18 @@ class Adjustment:
         return replace(
             self, slopes=self.slopes[:, places], unadjusted=self.unadjusted[places], freedom=self.freedom[places],
             sizes=self.sizes[places] if self.sizes.size else self.sizes,
+            shown=None if self.shown is None else self.shown[:, places],
         )  # fmt: skip
 
     def notes(self) -> list[Message]:
         """Say what was adjusted for, and what says nothing about it."""
+        how = "values less slopes times covariates about their means"
+        if self.shown is not None:
+            how = "values less the location of their subject"
         lines = [
-            f"Compared at equal {self.covariates}: means, differences and values are adjusted (values less "
-            "slopes times "
-            "covariates about their means); the column log_odds_unadjusted ignores them."
+            f"Compared {self.how} {self.covariates}: means, differences and values are adjusted ({how}); the "
+            "column "
+            "log_odds_unadjusted ignores them."
         ]
         if self.alone:
             shown = join_words(
