@@ -69,7 +69,7 @@ def test_a_covariate_takes_its_share(data):
 def test_classes_have_an_order_of_their_own(data):
     X, age = data
     stage = np.array(["low", "middle", "high"])[np.digitize(age, [40, 60])]
-    with pytest.raises(bs.LabelError, match="holds no numbers .* order was not given"):
+    with pytest.raises(bs.LabelError, match=r"holds no numbers .* order was not given"):
         bs.screen(X, outcome=stage)
     named = bs.screen(X, outcome=stage, classes=("low", "middle", "high"), shuffles=0)
     numbered = bs.screen(X, outcome=np.digitize(age, [40, 60]), shuffles=0)
@@ -88,7 +88,7 @@ def test_a_quantity_is_no_class(data):
     ("options", "words"),
     [
         ({"model": bs.GaussianModel.jeffreys()}, "calibrated prior"),
-        ({"pairs": np.repeat(np.arange(30), 2)}, "outcome.*does not go with.*pairs"),
+        ({"pairs": np.repeat(np.arange(30), 2)}, r"outcome.*does not go with.*pairs"),
         ({"covariates": {"a": np.arange(60.0), "b": 2 * np.arange(60.0)}}, "tell each other"),
     ],
 )
@@ -114,9 +114,7 @@ def test_the_command_writes_slopes_and_a_page(data, tmp_path, capfd, monkeypatch
     X, age = data
     path, out, page = tmp_path / "t.csv", tmp_path / "o.csv", tmp_path / "r.html"
     head = ",".join(["id", "age", "sex", *(f"g{j}" for j in range(40))])
-    rows = [
-        ",".join([f"s{i}", f"{age[i]:.3f}", "mf"[i % 2], *(f"{x:.4f}" for x in X[i, :40])]) for i in range(60)
-    ]
+    rows = [",".join([f"s{i}", f"{age[i]:.3f}", "mf"[i % 2], *(f"{x:.4f}" for x in X[i, :40])]) for i in range(60)]
     path.write_text("\n".join([head, *rows]))
     run = functools.partial(inside, capfd, monkeypatch)
     done = run("screen", path, "--outcome", "age", "--covariates", "sex", "-o", out, "--report", page)

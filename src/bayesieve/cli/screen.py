@@ -136,7 +136,9 @@ def select_features(source: Input, talk: Talk, threads: int | None = None) -> tu
     if spec.outcome is not None:  # groups of samples to look at take the place of its values
         counts = largest_counts(posterior.moments)
         groups = {str(label): int(n) for label, n in zip(posterior.classes, counts, strict=True)}
-        source = replace(source, record=replace(source.record, class_counts=groups, label_map={}), classes=posterior.classes)
+        source = replace(
+            source, record=replace(source.record, class_counts=groups, label_map={}), classes=posterior.classes
+        )
     posterior = add_findings(posterior, spec)
     selection = rule.select(posterior)
     if spec.permutations is not None:

@@ -115,6 +115,10 @@ class ScreenInput:
     within: WithinSubjects | None = None
     subjects: Labels | None = None
 
+    def settled(self, block_model: str, patterns: Any) -> tuple[str, Any]:
+        """Return what blocks share and how classes may differ, where the design leaves no choice."""
+        return block_model if self.covariates is None else "own", patterns if self.outcome is None else "distinct"
+
     def profile(self, *, extremes: bool = True) -> ValueProfile | None:
         """Look at the values before any transformation, of arrays at a sample of them only if that is enough."""
         if self.whole is not None:

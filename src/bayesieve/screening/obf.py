@@ -32,12 +32,12 @@ from bayesieve.posterior import (
     no_shuffles,
 )
 from bayesieve.screening.checks import ValueChecks, check_columns
-from bayesieve.screening.covariates import adjustment, given_covariates, to_be_checked
+from bayesieve.screening.covariates import to_be_checked
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.genes import GeneCollapse
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
-from bayesieve.screening.outcome import along_outcome, outcome_or_labels, refuse_quantity, trend_finding
+from bayesieve.screening.outcome import outcome_or_labels
 from bayesieve.screening.prior_advice import advise
 from bayesieve.screening.second_look import values_of
 from bayesieve.screening.shuffles import (
@@ -47,7 +47,8 @@ from bayesieve.screening.shuffles import (
     number_of_shuffles,
     shuffle_labels,
 )
-from bayesieve.screening.subjects import given_subjects, knowing_subjects, of_subjects, screen_subjects
+from bayesieve.screening.study_design import designed, of_design
+from bayesieve.screening.subjects import knowing_subjects, screen_subjects
 from bayesieve.screening.value_advice import (
     ask_about_donors,
     is_judged,
@@ -241,16 +242,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         found, model, prior_log_odds, resolution = genes.restrict(found, model, prior_log_odds, resolution)
     if factors is not None:
         found = given_factors(found, model, factors, seed)
-    raw, asked = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
-    if outcome is not None or getattr(found.table, "is_outcome", False):
-        ordered = classes is not None or getattr(found.table, "is_ordered", False)
-        found = along_outcome(found, model, covariates, X, asked, ordered=ordered, n_threads=n_threads)
-        patterns = "distinct"
-    else:
-        refuse_quantity(found.statistics.classes, _n_samples(found))
-        found = given_subjects(found, model, subject, covariates, X, asked)
-        found = given_covariates(found, model, covariates, X, asked, n_threads)
-    block_model = block_model if found.covariates is None else "own"
+    raw, others = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
+    design = {"outcome": outcome, "classes": classes, "subject": subject, "covariates": covariates}
+    found = designed(found, model, X, design, others, n_threads)
+    block_model, patterns = found.settled(block_model, patterns)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
     def compare_data(believed: Model, data: ScreenInput) -> Any:
@@ -264,16 +259,11 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     believed, model = model, _given(model, found).estimate(_parts_of(found, resolution))
     result = _compare(model, found, patterns, block_model, informative_missing, handling)
     label = str(getattr(y, "name", None) or getattr(given.table, "label_name", ""))
-    of_design: tuple[Finding, ...] = (
-        *adjustment(found, lambda: compare_data(believed, raw)),
-        *of_subjects(found, lambda: compare_data(believed, raw)),
-        *trend_finding(found, label),
-    )
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
         result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found),
-                            *of_design),
+                            *of_design(found, lambda: compare_data(believed, raw), label)),
     )  # fmt: skip
     if is_judged():
         of_table = partial(getattr, given.table, "sample_columns", {})
@@ -305,10 +295,6 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     posterior = replace(posterior, findings=(*posterior.findings, *_common_factor(found, posterior)))
     posterior = replace(posterior, shuffled=shuffled) if genes is None else genes.apply(posterior, shuffled)
     return believe_estimate(posterior) if estimated else posterior
-
-
-def _n_samples(found: ScreenInput) -> int:
-    return 0 if found.shufflable is None else found.shufflable.matrix.n_samples
 
 
 def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -189,8 +190,8 @@ def refuse_quantity(classes: Sequence[Any], n_samples: int, name: str = "") -> N
         return
     column = name or "COLUMN"
     raise LabelError(
-        f"The labels{f' ({name})' if name else ''} are {len(classes):,} different numbers in {n_samples:,} samples: a "
-        "quantity, not classes.",
+        f"The labels{f' ({name})' if name else ''} are {len(classes):,} different numbers in {n_samples:,} "
+        "samples: a quantity, not classes.",
         hint=(
             "For features that change with it say ",
             Wording("screen(X, outcome=y)", f"--outcome {column}"),
@@ -279,6 +280,6 @@ def _groups(labels: Labels, scores: FloatArray) -> Labels:
     values = scores[labels.codes]
     edges = np.unique(np.quantile(values, np.arange(1, _GROUPS) / _GROUPS, method="inverted_cdf"))
     edges = edges[edges < values.max()]
-    names = [f"{low:.4g} to {high:.4g}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
+    names = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
     classes = (f"up to {edges[0]:.4g}", *(f"over {each}" for each in names), f"over {edges[-1]:.4g}")
     return Labels(classes, np.searchsorted(edges, values, side="left"))

@@ -195,9 +195,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     if model == "auto" or isinstance(model, MixedModel):
         chosen = MixedModel() if isinstance(model, str) else model
         return cast("Summary", read_mixed(path, chosen, given, read_table))  # offers what a screen asks for
-    if outcome is not None and labels is not None:
-        raise OptionError(option("labels"), " and ", option("outcome"), " exclude each other.", hint="Leave one out.")
-    labels = labels if outcome is None else outcome
+    labels = labels_or_outcome(labels, outcome)
     check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
@@ -260,6 +258,15 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         summary.is_outcome, summary.is_ordered = outcome is not None, wanted is not None
         summary.covariate_names = short_names(covariates)
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
+
+
+def labels_or_outcome(labels: str | None, outcome: str | None) -> str | None:
+    """Return who says what samples are compared by: classes, or an outcome in their place."""
+    if outcome is not None and labels is not None:
+        raise OptionError(
+            option("labels"), " and ", option("outcome"), " exclude each other.", hint="Leave one out."
+        )
+    return labels if outcome is None else outcome
 
 
 def moments_or_model(

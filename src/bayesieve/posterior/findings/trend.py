@@ -86,9 +86,9 @@ class TrendSlopes:
         also = ", or variances that rise or fall with it" if self.variances else ""
         return [
             Message.of(
-                f"Trend along {self.outcome} ({low:g} to {high:g}, {n:,} samples){given}: a slope{also} against none. "
-                f"Groups of samples ({join_words(self.groups)}) are there to look at; the evidence is that of the "
-                "slope over all samples.",
+                f"Trend along {self.outcome} ({low:g} to {high:g}, {n:,} samples){given}: a slope{also} against "
+                f"none. Groups of samples ({join_words(self.groups)}) are there to look at; the evidence is that "
+                "of the slope over all samples.",
                 kind="trend",
             )
         ]
