@@ -24,6 +24,7 @@ from bayesieve.data import (
     encode_labels,
     is_annotated,
     is_frame,
+    split_covariates,
 )
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility, kinds
@@ -52,6 +53,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     shuffles, seed
         How often :meth:`fit` repeats the screen with shuffled labels, which judge the list, and their seed; as in
         :func:`bayesieve.screen`. 0 saves their time where the list is judged otherwise, as in cross-validation.
+    covariates
+        What to compare the classes at equal values of: names of columns of ``X`` (of ``obs``, if it is an AnnData
+        object; positions, if it is an array). They are no features: they are neither screened nor selected.
     kinds
         Also find out, for two classes, whether means, variances or both differ: ``kinds_``.
     fragility
@@ -111,6 +115,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         degenerate: str = "floor",
         resolution: npt.ArrayLike | None = None,
         block_model: str = "own",
+        covariates: Any = None,
         kinds: bool = False,
         fragility: str | None = None,
         n_threads: int | None = None,
@@ -127,6 +132,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.degenerate = degenerate
         self.resolution = resolution
         self.block_model = block_model
+        self.covariates = covariates
         self.kinds = kinds
         self.fragility = fragility
         self.n_threads = n_threads
@@ -158,12 +164,13 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         _refuse(others)
         said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
         blocks, pairs, exposures = (aligned(X, values, what) for what, values in said.items())
+        X, given = split_covariates(X, self.covariates)
         X, y = self._validate_input(X, y, reset=True)
         for name in ("kinds_", "fragility_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         posterior = screen(
             X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
-            pairs=pairs, exposures=exposures, block_model=self.block_model,
+            pairs=pairs, exposures=exposures, block_model=self.block_model, covariates=given,
             informative_missing=self.informative_missing, shuffles=self.shuffles, seed=self._seed(),
         )  # fmt: skip
         self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut, exposures))
@@ -203,6 +210,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise OptionError(
                 "partial_fit keeps no values: no fragility, informative_missing or block_model there."
             )
+        if self.covariates is not None:
+            raise OptionError("Covariates need all samples at once: call fit, not partial_fit.", kind="capability")
         X, y = self._validate_input(X, y, reset=before is None)
         classes = None if classes is None else check_classes(classes)
         if before is not None and classes is not None and set(classes) != set(before.classes):
@@ -256,6 +265,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         X, given = _plain_table(X)
         self._check_given(given)
+        if self.covariates is not None and given is None:
+            X, _ = split_covariates(X, self.covariates)
         return super().transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:

@@ -52,7 +52,9 @@ from bayesieve.utils import (
     replacing,
 )
 
-_OF_ONE_TABLE = ("classes", "report", "report_pairs", "manifest", "groups", "aggregate", "likelihoods")
+_OF_ONE_TABLE = (
+    "classes", "report", "report_pairs", "manifest", "groups", "aggregate", "likelihoods", "covariates", "subject",
+)  # fmt: skip
 _FIRST = ("logFC", "log_odds", "probability", "local_fdr", "expected_fdr", "selected")
 _NAMES = {"probability": "posterior"}
 _NATURAL = math.log2(math.e)

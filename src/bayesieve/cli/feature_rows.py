@@ -57,6 +57,8 @@ _NUMBERS = (
     ("mean_difference", "mean diff.", 11, "+.4g"),
     ("log_variance_ratio", "log var. ratio", 14, "+.3g"),
     ("log_rate_ratio", "log rate ratio", 14, "+.3g"),
+    ("slope", "slope", 10, "+.3g"),
+    ("correlation", "correlation", 11, "+.2f"),
     ("log_odds_pooled", "pooled", 9, ".2f"),
     ("least_log_odds", "least", 9, ".2f"),
 )

@@ -15,14 +15,16 @@ from bayesieve.cli.inputs import Input
 from bayesieve.cli.layout import align, short, wrap
 from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, write_config
 from bayesieve.io import number_names, read_model, text_chunks, write_results
-from bayesieve.screening import REST, GroupMarkers, GroupSelection, ScreenSpec, screen_groups
+from bayesieve.screening import REST, GroupMarkers, GroupSelection, ScreenSpec, are_measured, screen_groups
 from bayesieve.utils import OptionError, option, plural
 
 MOST_CLASSES = 8  # whose patterns can all be gone through
 _BEST, _NAME, _WIDTH = 5, 20, 79
 Load = Callable[[str, Sequence[str]], Any]
 _FOREIGN = (
-    "patterns", "blocks", "block_model", "pairs", "informative_missing", "factors", "gene_map", "collapse",
+    "patterns", "blocks", "covariates", "subject", "block_model", "pairs", "informative_missing", "factors",
+    "gene_map",
+    "collapse",
     "unmapped", "resolution", "degenerate", "robust", "kinds", "effects", "fragility", "p_values", "permutations",
 )  # fmt: skip
 
@@ -45,21 +47,13 @@ def wants_groups(source: Input, run: RunOptions, options: Mapping[str, Any]) -> 
     if options.get("groups") is not None:
         return True
     many = len(source.class_counts) > MOST_CLASSES and not _foreign(source.spec, run)
-    many = many and not _measured(list(source.class_counts))
+    many = many and source.spec.outcome is None
+    many = many and not are_measured(list(source.class_counts))
     if options.get("log_scale") is not None and not many:
         raise OptionError(
             "--log-scale is for fold changes of groups and contrasts. Add --groups rest.", kind="options"
         )
     return many
-
-
-def _measured(labels: Sequence[str]) -> bool:
-    """Whether labels are numbers, and not those of clusters, which count from 0 or 1."""
-    try:
-        numbers = [float(label) for label in labels]
-    except ValueError:
-        return False
-    return min(numbers) not in (0.0, 1.0) or any(not number.is_integer() for number in numbers)
 
 
 def _foreign(spec: ScreenSpec, run: RunOptions) -> list[str]:

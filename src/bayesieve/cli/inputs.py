@@ -12,7 +12,7 @@ import numpy as np
 from bayesieve.cli.console import Talk
 from bayesieve.data import split_treatment
 from bayesieve.io import ClassMap, check_table, is_statistics_file, read_statistics, read_table
-from bayesieve.screening import RunRecord, ScreenSpec, SiteView, view_genes
+from bayesieve.screening import RunRecord, ScreenSpec, SiteView, refuse_quantity, view_genes
 from bayesieve.utils import DataWarning, LabelError, Message, OptionError, option, plural, warn
 
 if TYPE_CHECKING:
@@ -148,6 +148,9 @@ def check_not_statistics(path: str, name: str) -> None:
 def check_classes(source: Input) -> None:
     """Raise unless there are classes to compare, told apart by more than their spelling."""
     path, counts = source.spec.table, source.class_counts
+    if source.spec.outcome is not None:  # its values are no classes
+        return
+    refuse_quantity(list(counts), sum(counts.values()), source.spec.labels or "")
     if len(counts) == 1:
         raise LabelError(
             f"A screen compares at least two classes, but all samples of {path} are of class "

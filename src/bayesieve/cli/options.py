@@ -71,9 +71,9 @@ SOURCE = (
     option("config", Path | None, None, INPUT, "TOML file with options; the command line wins.", metavar="FILE",
            callback=read_config, is_eager=True),
 )
-BLOCKS = option("blocks", str | None, None, COMPARED,
-                "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file).", "-b",
-                metavar="COLUMN")
+BLOCKS = option("blocks", list[str] | None, None, COMPARED,
+                "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file); several, "
+                "batch,sex, are crossed.", "-b", metavar="COLUMN")
 DESIGN = (
     option("model", words("gaussian", "categorical", "poisson", "negative-binomial", "auto"), "gaussian", COMPARED,
            "Of the values: measurements, categories or counts; auto: of each feature its own."),
@@ -83,6 +83,12 @@ DESIGN = (
     option("patterns", str, "any", COMPARED, 'Three or more classes: any, distinct, one-versus-rest, or given '
            'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),
     BLOCKS,
+    option("outcome", str | None, None, COMPARED, "In place of --labels: a number (dose, age) or ordered classes "
+           '(with --classes "low; mid; high") with which features may change.', metavar="COLUMN"),
+    option("covariates", list[str] | None, None, COMPARED, "Compare at equal values of columns, age,sex: a slope "
+           "for numbers, a location per level otherwise (C(batch): numbers that are names).", metavar="COLUMNS"),
+    option("subject", str | None, None, COMPARED, "Whose sample each is, any number of samples each (repeated "
+           "measures): column or FILE:COLUMN.", metavar="COLUMN"),
     option("block_model", words("own", "shift"), "own", COMPARED,
            "Batches: all parameters their own, or one class shift."),
     option("pairs", str | None, None, COMPARED, "Pair (patient) of each sample: column or FILE:COLUMN.",

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from bayesieve import __version__
 from bayesieve.cli.console import Talk
+from bayesieve.data import named_columns, plain_name
 from bayesieve.io import check_ending, check_side_car, number_names, read_columns, side_car, split_reference
 from bayesieve.screening import ScreenSpec
 from bayesieve.selection import Selection
@@ -28,7 +29,10 @@ from bayesieve.utils import (
 Annotations = dict[str, dict[str, str | None]]
 VALUES_SHOWN = 500
 _TARGETS = ("out", "report", "manifest", "config_out")
-_REFERENCES = ("labels", "blocks", "pairs", "exposures", "aggregate", "gene_map", "prior", "prior_probability")
+_REFERENCES = (
+    "labels", "blocks", "covariates", "subject", "pairs", "exposures", "aggregate", "gene_map", "prior",
+    "prior_probability",
+)  # fmt: skip
 _OF_ONE_RUN = ("out", "blocks_out", "report", "manifest", "config", "config_out", "quiet", "verbose", "json_log")
 
 
@@ -113,9 +117,11 @@ def files_read(spec: ScreenSpec, run: RunOptions) -> dict[str, str]:
     named = {"table": spec.table, **{name: getattr(spec, name) for name in _REFERENCES}, **run.files()}
     found: dict[str, str] = {}
     for name, value in named.items():
-        path = split_reference(value)[0] if isinstance(value, str) else ""
-        for file in [path] if os.path.isfile(path) else _files_in(path) if name == "table" else []:
-            found.setdefault(file, name)
+        several = named_columns(value) if name in ("blocks", "covariates") else None
+        for one in several or (value,):
+            path = split_reference(plain_name(one))[0] if isinstance(one, str) else ""
+            for file in [path] if os.path.isfile(path) else _files_in(path) if name == "table" else []:
+                found.setdefault(file, name)
     return found
 
 

@@ -41,6 +41,7 @@ from bayesieve.posterior import FeaturePosterior, expit
 from bayesieve.rivals import PairScreen, screen_pairs
 from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen, with_checks
 from bayesieve.selection import Selection, summary_lines
+from bayesieve.stats import largest_counts
 from bayesieve.utils import DataWarning, OptionError, join_words, option, plural, warn
 
 _WIDTH = 79
@@ -132,6 +133,12 @@ def select_features(source: Input, talk: Talk, threads: int | None = None) -> tu
     spec, rule = source.spec, source.spec.make_rule()
     posterior = _screen(source, talk)
     source = source.of_genes(posterior)
+    if spec.outcome is not None:  # groups of samples to look at take the place of its values
+        counts = largest_counts(posterior.moments)
+        groups = {str(label): int(n) for label, n in zip(posterior.classes, counts, strict=True)}
+        source = replace(
+            source, record=replace(source.record, class_counts=groups, label_map={}), classes=posterior.classes
+        )
     posterior = add_findings(posterior, spec)
     selection = rule.select(posterior)
     if spec.permutations is not None:

@@ -24,6 +24,13 @@ from .categories import (
     place as place,
     plain as plain,
 )
+from .covariates import (
+    Covariates as Covariates,
+    covariate_columns as covariate_columns,
+    named_columns as named_columns,
+    plain_name as plain_name,
+    split_covariates as split_covariates,
+)
 from .design import (
     differences as differences,
     in_blocks as in_blocks,

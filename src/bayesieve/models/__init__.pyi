@@ -19,7 +19,12 @@ from .gaussian.calibrated import (
     model_of_classes as model_of_classes,
     tempering as tempering,
 )
-from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as find_degenerate, repair as repair
+from .gaussian.degenerate import (
+    Degeneracy as Degeneracy,
+    RepairedMoments as RepairedMoments,
+    find_degenerate as find_degenerate,
+    repair as repair,
+)
 from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
 from .gaussian.effect_mixture import mix_kinds as mix_kinds, two_group_evidence as two_group_evidence
 from .gaussian.effect_removal import least_without as least_without
@@ -52,10 +57,16 @@ from .gaussian.prior_ratio import (
     warn_unless_semi_proper as warn_unless_semi_proper,
 )
 from .gaussian.shared_shift import ShiftComparison as ShiftComparison
+from .gaussian.slopes import SlopeGroups as SlopeGroups
 from .gaussian.variance_prior import (
     VariancePrior as VariancePrior,
     fit_variance_prior as fit_variance_prior,
     trigamma_inverse as trigamma_inverse,
+)
+from .gaussian.within_subjects import (
+    SubjectComparison as SubjectComparison,
+    WithinSubjects as WithinSubjects,
+    within as within,
 )
 from .mixed import MixedModel as MixedModel
 from .model import Model as Model, UnknownModel as UnknownModel

@@ -92,8 +92,10 @@ class Patterns:
                 f"There are {n} classes, and all ways in which more than {MOST_CLASSES} may differ are too many "
                 "to go through. For the markers of each class use ",
                 Wording("bs.screen_groups(X, y)", "--groups rest"),
-                ". If the labels are measurements, turn them into groups first. Otherwise pick or "
-                "merge classes, or say which patterns to consider: ",
+                ". If the labels are measurements, look for a trend, ",
+                Wording("screen(X, outcome=y)", "--outcome in the place of --labels"),
+                ", or turn them into groups first. Otherwise pick or merge classes, or say which patterns to "
+                "consider: ",
                 option("patterns", "distinct"),
                 ", ",
                 option("patterns", "one-versus-rest"),

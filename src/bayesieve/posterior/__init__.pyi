@@ -27,6 +27,7 @@ from .feature_posterior import (
     finding_columns as finding_columns,
     table_head as table_head,
 )
+from .findings.adjustment import Adjustment as Adjustment
 from .findings.effects import Effects as Effects, effects as effects
 from .findings.finding import (
     BlockEvidence as BlockEvidence,
@@ -44,6 +45,7 @@ from .findings.gene_features import GeneFeatures as GeneFeatures
 from .findings.holds import HoldsWithoutOne as HoldsWithoutOne
 from .findings.kinds import Kinds as Kinds, kinds as kinds
 from .findings.likelihoods import Likelihoods as Likelihoods
+from .findings.trend import TrendSlopes as TrendSlopes
 from .marginals import (
     Marginals as Marginals,
     Tabular as Tabular,

@@ -107,7 +107,8 @@ def _shuffled(report: ReportData) -> dict[str, Any]:
     """The count test, in general and of this list."""
     shuffled = report.posterior.shuffled
     assert shuffled is not None
-    among = {"samples": "among all samples", "batches": "within batches", "pairs": "within pairs"}[shuffled.scheme]
+    among = {"samples": "among all samples", "batches": "within batches", "pairs": "within pairs",
+             "residuals": "given the covariates", "subjects": "within subjects"}[shuffled.scheme]  # fmt: skip
     every = "all other ways to deal them" if shuffled.complete else "drawn at random"
     return method_part(
         "The list against shuffled labels",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks, aligned, disambiguate, encode_labels
 from bayesieve.models import PairedComparison
-from bayesieve.posterior import FeaturePosterior
+from bayesieve.posterior import Adjustment, FeaturePosterior, TrendSlopes
 from bayesieve.screening import SummarisedTable, values_of
 from bayesieve.stats import ClassStatistics, EventTotals, Moments
 from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, is_whole
@@ -140,6 +140,11 @@ def raw_values(posterior: FeaturePosterior, data: Any, labels: Any = None, n: in
     codes, values = values_of(table, places[order])
     found = np.empty((places.size, codes.size))
     found[order] = values.T
+    for finding in posterior.findings:
+        if isinstance(finding, (Adjustment, TrendSlopes)):
+            found = finding.adjusted(found, wanted)
+        if isinstance(finding, TrendSlopes):
+            codes = finding.codes  # labels are values of the outcome
     check_agreement(posterior, wanted, found, codes)
     return RawValues(found, codes, names if len(names) == codes.size else ())
 

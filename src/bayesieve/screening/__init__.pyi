@@ -15,6 +15,7 @@ from .inputs import (
 )
 from .leave_one_out import fragility as fragility
 from .obf import rescreen as rescreen, screen as screen
+from .outcome import are_measured as are_measured, refuse_quantity as refuse_quantity
 from .permutation_test import permutations as permutations
 from .record import SCHEMA_VERSION as SCHEMA_VERSION, RunRecord as RunRecord
 from .record_parts import (

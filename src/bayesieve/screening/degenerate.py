@@ -9,7 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import ValueBlocks, is_sparse
-from bayesieve.models import Degeneracy, Evidences, GaussianModel, Model, Part, Patterns, find_degenerate, repair
+from bayesieve.models import (
+    Degeneracy,
+    Evidences,
+    GaussianModel,
+    Model,
+    Part,
+    Patterns,
+    RepairedMoments,
+    find_degenerate,
+    repair,
+)
 from bayesieve.stats import Moments
 from bayesieve.utils import (
     FLAGGED,
@@ -170,7 +180,10 @@ def _repair(
     found = f"{int((flags != 0).sum())} of {flags.size} features have no usable variance ({_reasons(flags)})"
     if handling.policy == "raise":
         raise _without_variance(flags, handling)
-    repaired = repair(model, moments, flags, handling.policy, handling.table)
+    if getattr(moments, "design", None) is not None:  # given covariates there is no floor to put in
+        repaired = RepairedMoments(moments, flags, flags != Degeneracy.NONE)
+    else:
+        repaired = repair(model, moments, flags, handling.policy, handling.table)
     what = "left at the prior" if repaired.excluded[flags != 0].all() else "given a floor or left at the prior"
     if handling.warns:
         warn(DegenerateFeatureWarning, f"{found}; they are ", FLAGGED, f" and {what}.", kind="degenerate")
@@ -186,7 +199,8 @@ def settle(
     """Put 0 where the data say nothing (unless other data speak); raise where numbers have left float64."""
     if ready.excluded.any() and alone:
         log_bf = np.where(ready.excluded, 0.0, log_bf)
-    if ready.part.model.supports("moments"):  # evidence is defined, so that it has left the range
+    given = getattr(ready.part.statistics, "design", None) is not None
+    if ready.part.model.supports("moments") and not given:  # evidence is defined, so that it has left the range
         check_range(names, np.isfinite(log_bf))
         return log_bf, ready.flags
     undefined = ~np.isfinite(log_bf)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import (
+    Covariates,
     LabelledMatrix,
     Labels,
     ValueBlocks,
@@ -21,7 +22,7 @@ from bayesieve.data import (
     is_sparse,
     one_each,
 )
-from bayesieve.models import CalibratedModel, MixedModel, Model
+from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
 from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import (
     ClassStatistics,
@@ -91,6 +92,12 @@ class ScreenInput:
         What was taken out of the values, if anything.
     whole
         The table as it was given, of arrays; None otherwise.
+    covariates
+        What the values were adjusted for, if anything.
+    outcome
+        What a trend is along, one number per sample; None for classes.
+    within, subjects
+        What subjects with several samples say, and whose sample each is.
     """
 
     table: ValueBlocks | None
@@ -103,6 +110,14 @@ class ScreenInput:
     shufflable: Shufflable | None = None
     factors: FactorFit | None = None
     whole: LabelledMatrix | None = None
+    covariates: Covariates | None = None
+    outcome: FloatArray | None = None
+    within: WithinSubjects | None = None
+    subjects: Labels | None = None
+
+    def settled(self, block_model: str, patterns: Any) -> tuple[str, Any]:
+        """Return what blocks share and how classes may differ, where the design leaves no choice."""
+        return block_model if self.covariates is None else "own", patterns if self.outcome is None else "distinct"
 
     def profile(self, *, extremes: bool = True) -> ValueProfile | None:
         """Look at the values before any transformation, of arrays at a sample of them only if that is enough."""

@@ -32,10 +32,12 @@ from bayesieve.posterior import (
     no_shuffles,
 )
 from bayesieve.screening.checks import ValueChecks, check_columns
+from bayesieve.screening.covariates import to_be_checked
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.genes import GeneCollapse
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.screening.outcome import outcome_or_labels
 from bayesieve.screening.prior_advice import advise
 from bayesieve.screening.second_look import values_of
 from bayesieve.screening.shuffles import (
@@ -45,6 +47,8 @@ from bayesieve.screening.shuffles import (
     number_of_shuffles,
     shuffle_labels,
 )
+from bayesieve.screening.study_design import designed, of_design
+from bayesieve.screening.subjects import knowing_subjects, screen_subjects
 from bayesieve.screening.value_advice import (
     ask_about_donors,
     is_judged,
@@ -79,6 +83,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     patterns: Any = "any",
     blocks: Any = None,
     block_model: str = "own",
+    covariates: Any = None,
+    outcome: Any = None,
+    subject: Any = None,
     pairs: Any = None,
     exposures: Any = None,
     informative_missing: bool = False,
@@ -138,6 +145,22 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     block_model
         ``"own"``, or ``"shift"``: every block has its own location, and blocks share the difference between
         the two classes and their variances, which keeps more power.
+    covariates
+        What to compare the classes at equal values of (age, sex, batch): a mapping or data frame of columns with
+        one
+        value per sample, an array, samples x columns, or of an AnnData object names of columns of ``obs``. Numbers
+        have a slope, other values a location per level, which the classes share; means and differences are
+        adjusted.
+        Blocks have locations of their own then. See :mod:`bayesieve.models.gaussian.slopes`.
+    outcome
+        Look for features that change with a number (dose, age) or along ordered classes (stage, in the order of
+        ``classes``) instead of differing between classes: one value per sample, in the place of ``y``. A slope is
+        compared with none, with ``covariates`` at equal values of these; where at most 8 values occur, variances
+        that rise or fall along them count, too. See :mod:`bayesieve.models.gaussian.trend`.
+    subject
+        Whose sample each is, any number of samples each (repeated measures): every subject has a location of its
+        own,
+        and classes are compared within subjects. They see the mean only.
     pairs
         Pair (patient) of each sample: the differences within pairs are compared with 0. They see the mean only.
     exposures
@@ -203,6 +226,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     """
     model = check_model(model)
     X = X if layer is None else annotated(X, layer=layer)
+    y = outcome_or_labels(y, outcome, pairs)
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
     in_order = (aligned(X, values, what) for what, values in said.items())
     found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order)
@@ -218,6 +242,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         found, model, prior_log_odds, resolution = genes.restrict(found, model, prior_log_odds, resolution)
     if factors is not None:
         found = given_factors(found, model, factors, seed)
+    raw, others = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
+    design = {"outcome": outcome, "classes": classes, "subject": subject, "covariates": covariates}
+    found = designed(found, model, X, design, others, n_threads)
+    block_model, patterns = found.settled(block_model, patterns)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
     def compare_data(believed: Model, data: ScreenInput) -> Any:
@@ -230,15 +258,16 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
 
     believed, model = model, _given(model, found).estimate(_parts_of(found, resolution))
     result = _compare(model, found, patterns, block_model, informative_missing, handling)
+    label = str(getattr(y, "name", None) or getattr(given.table, "label_name", ""))
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found)),
+        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found),
+                            *of_design(found, lambda: compare_data(believed, raw), label)),
     )  # fmt: skip
     if is_judged():
-        label = str(getattr(y, "name", None) or getattr(found.table, "label_name", ""))
         of_table = partial(getattr, given.table, "sample_columns", {})
-        checker = ValueChecks(found if genes is None else given, believed, compare_data,
+        checker = ValueChecks(to_be_checked(found) if genes is None else given, believed, compare_data,
                               (lambda: columns) if columns else of_table, label)  # fmt: skip
         posterior = replace(posterior, checker=checker)
     advise(posterior)
@@ -302,7 +331,7 @@ BLOCK_MODELS = ("own", "shift")
 def _given(model: Model, found: ScreenInput) -> Model:
     """Return the model that knows of factors taken out of the values."""
     if found.factors is None:
-        return model
+        return knowing_subjects(model, found)
     calibrated = cast("CalibratedModel", model)
     return replace(calibrated, n_factors=found.factors.n_factors, penalty=found.factors.penalty)
 
@@ -370,11 +399,14 @@ def _compare(
 ) -> _Result:
     """Compare classes, blocks of classes, or pairs; without detail, log Bayes factors alone."""
     _check_options(found, patterns, block_model, informative, handling)
+    if found.within is not None:
+        return _Result(*screen_subjects(model, found, patterns))
     if found.n_pairs:
         from bayesieve.screening.designs import screen_pairs  # noqa: PLC0415 - most screens do without
 
         return _Result(*screen_pairs(model, found, handling))
     chosen = Patterns.of(patterns, found.statistics.classes)
+    detail = detail and found.outcome is None
     ready = prepare(model, found.statistics, chosen, handling)
     parts: tuple[Part, ...] = (ready.part,)
     findings: tuple[Finding, ...] = ()

@@ -28,18 +28,48 @@ _GAUSSIAN_ONLY = (
     "block_model",
     "kinds",
     "effects",
+    "covariates",
+    "outcome",
+    "subject",
 )
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
+_NOT_GIVEN_MORE = (
+    "pairs",
+    "factors",
+    "resolution",
+    "informative_missing",
+    "robust",
+    "kinds",
+    "effects",
+    "fragility",
+    "p_values",
+    "permutations",
+)
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
     "permutations": ("blocks", "pairs", "informative_missing", "robust"),
+    "covariates": _NOT_GIVEN_MORE,
+    "subject": ("blocks", *_NOT_GIVEN_MORE),
+    "outcome": ("labels", "patterns", "block_model", "gene_map", "subject", *_NOT_GIVEN_MORE),
 }
 _WHY = {
     "blocks": "samples of different blocks are not exchangeable",
     "pairs": "the samples of a pair are not independent",
     "model": "p-values are those of Gaussian measurements; for counts and categories ask for permutations",
     "informative_missing": "missing values would have to be permuted, too",
+    "labels": "an outcome takes the place of classes",
+    "patterns": "a trend is one way to differ",
+    "block_model": "blocks have locations of their own along an outcome",
+    "gene_map": "features stand for genes in comparisons of classes",
+    "factors": "factors are found in values that were not adjusted",
+    "resolution": "rounding is not known to a regression",
+    "kinds": "it looks at plain classes",
+    "effects": "differences at equal covariates and their intervals are columns of the result",
+    "fragility": "samples are left out one by one of plain classes only",
+    "p_values": "they are those of plain classes",
+    "permutations": "labels that go with a covariate cannot be permuted alone; residuals are shuffled anyway",
     "robust": "the least log-odds over leaving one sample out are not what is permuted",
+    "subject": "subjects are compared between classes",
 }
 
 
@@ -52,7 +82,7 @@ class ScreenSpec:
 
     Parameters
     ----------
-    table, labels, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, modality,
+    table, labels, outcome, classes, samples_in, id_column, ignore, encoding, decimal, delimiter, layer, modality,
     duplicates, skip_rows, keep
         The source, as for :func:`bayesieve.read_table`; a statistics file is a table, too.
     na_values, missing
@@ -63,7 +93,7 @@ class ScreenSpec:
         Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the
         paper's L, prior probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features
         without variance.
-    blocks, block_model, pairs, exposures, aggregate, informative_missing, factors
+    blocks, covariates, subject, block_model, pairs, exposures, aggregate, informative_missing, factors
         The design, as for :func:`bayesieve.screen` with names of columns.
     gene_map, collapse, unmapped
         Genes of the features (``FILE`` or ``FILE:COLUMN``), which feature stands for a gene, and what becomes of
@@ -76,6 +106,7 @@ class ScreenSpec:
 
     table: str = spec_field("", read.text)
     labels: str | None = spec_field(None, read.text, to="read_table")
+    outcome: str | None = spec_field(None, read.text, to="read_table")
     classes: str | None = spec_field(None, read.text, to="read_table")
     samples_in: str | None = spec_field(None, read.choice("rows", "columns"), to="read_table")
     id_column: str | None = spec_field(None, read.text, to="read_table")
@@ -98,8 +129,10 @@ class ScreenSpec:
     likelihoods: str | None = spec_field(None, read.joined("; "))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")
-    blocks: str | None = spec_field(None, read.text, to="read_table")
+    blocks: str | None = spec_field(None, read.joined(","), to="read_table")
+    covariates: str | None = spec_field(None, read.joined(","), to="read_table")
     block_model: str = spec_field("own", read.choice("own", "shift"), to="screen")
+    subject: str | None = spec_field(None, read.text, to="read_table")
     pairs: str | None = spec_field(None, read.text, to="read_table")
     exposures: str | None = spec_field(None, read.text, to="read_table")
     aggregate: str | None = spec_field(None, read.text, to="read_table")
@@ -307,7 +340,10 @@ class ScreenSpec:
                     if name in ("kinds", "effects")
                     else (" belongs to the Gaussian model and does not apply to ")
                 )
-                raise OptionError(option(name), why, named, ".")
+                advice = ("Compare within groups of samples that are alike: ", option("blocks"), ".")
+                raise OptionError(
+                    option(name), why, named, ".", hint=advice if name in ("covariates", "subject") else ()
+                )
 
     def _check_genes(self) -> None:
         """Raise if nobody names the genes, or if what is asked for looks at one feature."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.models import SubjectComparison
 from bayesieve.posterior import (
     Checks,
     ErrorAnalysis,
@@ -130,7 +131,8 @@ def count_lines(selection: Selection) -> list[str]:
 def _shuffles(selection: Selection) -> str:
     shuffled = selection.posterior.shuffled
     assert shuffled is not None
-    among = {"samples": "", "batches": " within batches", "pairs": " within pairs"}[shuffled.scheme]
+    among = {"samples": "", "batches": " within batches", "pairs": " within pairs",
+             "residuals": " given the covariates", "subjects": " within subjects"}[shuffled.scheme]  # fmt: skip
     return f"{shuffled.n_shuffles:,} shuffles of the labels{among}"
 
 
@@ -139,7 +141,8 @@ def flag_lines(selection: Selection) -> list[str]:
     posterior = selection.posterior
     lines, n_degenerate = [], int(posterior.degenerate.sum())
     model: Any = posterior.model
-    if model.supports("effect-sizes") and len(posterior.classes) > 1 and not model.variance_weight:
+    within = isinstance(posterior.comparison, SubjectComparison)  # says so itself
+    if model.supports("effect-sizes") and len(posterior.classes) > 1 and not model.variance_weight and not within:
         lines.append(
             "Only means were compared: without fourth powers of the values, or with fewer than three values in a "
             "class, heavy tails cannot be told from a difference in variance."

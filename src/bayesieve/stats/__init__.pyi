@@ -1,9 +1,17 @@
+from .adjusted_moments import (
+    AdjustedMoments as AdjustedMoments,
+    adjusted_values as adjusted_values,
+    full_rank as full_rank,
+    shared_slopes as shared_slopes,
+    solve as solve,
+)
 from .categories.category_counts import CategoryCounts as CategoryCounts
 from .correlations import (
     Correlations as Correlations,
     ScatterCorrelations as ScatterCorrelations,
     ValueCorrelations as ValueCorrelations,
 )
+from .design_moments import DesignMoments as DesignMoments, DesignStream as DesignStream
 from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,
@@ -57,4 +65,5 @@ from .statistics import (
     largest_counts as largest_counts,
     side_by_side as side_by_side,
 )
+from .trend_moments import Slopes as Slopes, TrendMoments as TrendMoments
 from .value_profile import ValueProfile as ValueProfile, ValueSample as ValueSample

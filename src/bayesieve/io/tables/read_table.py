@@ -22,8 +22,9 @@ from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
-from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes
+from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes, option_of
 from bayesieve.io.tables.samples import Labeller, Samples, spellings
+from bayesieve.io.tables.several_columns import roles_of, short_names
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
@@ -49,7 +50,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     *,
     labels: str | None = None,
     classes: str | Sequence[str] | None = None,
-    blocks: str | None = None,
+    blocks: str | Sequence[str] | None = None,
+    covariates: str | Sequence[str] | None = None,
+    outcome: str | None = None,
+    subject: str | None = None,
     pairs: str | None = None,
     exposures: str | None = None,
     aggregate: str | Sequence[str] | None = None,
@@ -94,7 +98,19 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         ``"control, case"``. Other samples are left out. By default every label is a class, sorted.
     blocks
         Batch, site or plate of each sample, in the two forms of ``labels``. Statistics are then kept for
-        every block as well. Samples without one are left out.
+        every block as well. Samples without one are left out. Several columns, ``"batch,sex"``, make one block for
+        each combination.
+    covariates
+        What to compare the classes at equal values of: one or more columns, ``"age,sex"``, each in the two forms
+        of
+        ``labels`` or of the label file. Samples without one of them are left out. Numbers have a slope, other
+        values
+        (and numbers that are names, ``"C(batch)"``) a location per level. See :func:`bayesieve.screen`.
+    outcome
+        In the place of ``labels``: a number (dose, age) or an ordered class, in the order of ``classes``, with
+        which features may change. See :func:`bayesieve.screen`.
+    subject
+        Whose sample each is (repeated measures), in the two forms of ``labels``. Samples without one are left out.
     pairs
         Pair (patient, say) of each sample, in the two forms of ``labels``. The statistics are then those of
         the differences within pairs, second class minus first; incomplete pairs are left out.
@@ -179,6 +195,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     if model == "auto" or isinstance(model, MixedModel):
         chosen = MixedModel() if isinstance(model, str) else model
         return cast("Summary", read_mixed(path, chosen, given, read_table))  # offers what a screen asks for
+    labels = labels_or_outcome(labels, outcome)
     check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
@@ -195,8 +212,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         duplicates=duplicates, skip_rows=skip_rows, modality=modality,
     )  # fmt: skip
     by_total = exposures == TOTAL
-    named = {"blocks": blocks, "pairs": pairs, "exposures": None if by_total else exposures}
-    extras = {role: column for role, column in named.items() if column is not None}
+    named = {"pairs": pairs, "exposures": None if by_total else exposures}
+    extras = roles_of({"blocks": blocks, "covariates": covariates, "subject": subject}, options)
+    extras |= {role: column for role, column in named.items() if column is not None}
     counts = normalise != "none"
     together = None if aggregate is None else Aggregation.parse(aggregate, model, missing, counts=counts)
     extras |= {} if together is None else together.roles
@@ -237,7 +255,18 @@ def read_table(  # noqa: PLR0913 - every option of the command line
             ask_about_donors(
                 summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
             )
+        summary.is_outcome, summary.is_ordered = outcome is not None, wanted is not None
+        summary.covariate_names = short_names(covariates)
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
+
+
+def labels_or_outcome(labels: str | None, outcome: str | None) -> str | None:
+    """Return who says what samples are compared by: classes, or an outcome in their place."""
+    if outcome is not None and labels is not None:
+        raise OptionError(
+            option("labels"), " and ", option("outcome"), " exclude each other.", hint="Leave one out."
+        )
+    return labels if outcome is None else outcome
 
 
 def moments_or_model(
@@ -290,8 +319,8 @@ def open_samples(
             raise OptionError(
                 option("labels"),
                 " and ",
-                option(role),
-                f" both name {column!r}. Classes and {role} are two things.",
+                option(option_of(role)),
+                f" both name {column!r}. Classes and {option_of(role)} are two things.",
                 hint="Change one.",
             )
     check_table(path)

@@ -27,10 +27,14 @@ ID_NAMES = frozenset(
     (*_NAMELESS, *(what + end for what in _SUBJECTS for end in ("", "s", "id", "_id", ".id", " id")))
 )
 
-WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure", "aggregate": "donor"}
+WHAT = {"labels": "class", "blocks": "block", "pairs": "pair", "exposures": "exposure", "aggregate": "donor",
+        "subject": "subject"}  # fmt: skip
 WHAT |= {f"aggregate{k}": "donor" for k in (2, 3)}  # further columns of the same option
+WHAT |= {f"{role}{k}": what for role, what in (("blocks", "block"), ("covariates", "covariate")) for k in
+         ("", *range(2, 21))}  # fmt: skip
 NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
 
+_BETWEEN = " x "  # of the names of levels that are taken together
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
 _MOST_SHOWN = 3
 _TESTED = {
@@ -47,6 +51,20 @@ _TESTED = {
     "logcpm",
 }
 _FEWEST_TESTED = 3
+
+
+def option_of(role: str) -> str:
+    """Return the option that a role belongs to."""
+    return role.rstrip("0123456789")
+
+
+def together(texts: Mapping[str, Sequence[str | None]], name: str) -> Sequence[str | None]:
+    """Return what several columns of an option say of each sample, as one text; None where one says nothing."""
+    columns = [each for role, each in texts.items() if option_of(role) == name]
+    if len(columns) == 1:
+        return columns[0]
+    rows = zip(*columns, strict=True)
+    return [None if None in row else _BETWEEN.join(map(str, row)) for row in rows]
 
 
 def asks_for_labels(options: ReadOptions) -> bool:
@@ -74,7 +92,7 @@ def no_such_column(
 
 def no_sample_column(path: str, role: str, name: str, choices: Sequence[str] = ()) -> LabelError:
     """Say that a table with samples in columns has no row that describes them by this name."""
-    flag = role.rstrip("23")
+    flag = option_of(role)
     return LabelError(
         f"{path} has its samples in columns, and {name!r} gives no {WHAT[role]} for them."
         f"{did_you_mean(name, choices)}",

@@ -163,6 +163,10 @@ class Summary:
         What becomes of them: ``"strongest"``, a screen lets the strongest stand for its id.
     label_name
         What the column of the labels is called.
+    covariate_names
+        What classes are to be compared at equal values of.
+    is_outcome, is_ordered
+        Whether labels are the values of an outcome, and whether their order was given.
     describe
         Reads what else is known of the samples.
     """
@@ -183,6 +187,9 @@ class Summary:
     numbered: dict[str, str] = field(default_factory=dict)
     duplicates: str = "number"
     label_name: str = ""
+    covariate_names: tuple[str, ...] = ()
+    is_outcome: bool = False
+    is_ordered: bool = False
     describe: Callable[[], dict[str, list[Any]]] | None = None
     _described: dict[str, list[Any]] | None = None
 
@@ -192,6 +199,23 @@ class Summary:
         if self._described is None:
             self._described = {} if self.describe is None else self.describe()
         return self._described
+
+    def _said(self, role: str) -> list[str]:
+        """What a column says of the samples used; nothing if the values were not kept."""
+        chunks = [chunk for chunk in self.kept or () if chunk.roles.cells.size]
+        chunks = chunks[:1] if self.chunks.whole_features else chunks
+        return [text for chunk in chunks for text in chunk.roles.covariates[role]]
+
+    @property
+    def covariates(self) -> dict[str, list[str]]:
+        """Covariates by name, one text per sample."""
+        roles = ["covariates" if not k else f"covariates{k + 1}" for k in range(len(self.covariate_names))]
+        return {name: self._said(role) for name, role in zip(self.covariate_names, roles, strict=True)}
+
+    @property
+    def subject(self) -> list[str] | None:
+        """Whose sample each is; None if that was not said."""
+        return self._said("subject") if "subject" in self.samples.extras else None
 
     @property
     def transform(self) -> str:

@@ -23,9 +23,12 @@ from bayesieve.models.gaussian.effect_mixture import (
     two_group_evidence,
 )
 from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.gaussian.slope_effects import kinds_given_slopes
+from bayesieve.models.gaussian.slopes import grouped
+from bayesieve.models.gaussian.trend import kinds_of_trend, trend_sizes
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
 from bayesieve.models.model import Model
-from bayesieve.stats import Moments
+from bayesieve.stats import Moments, Slopes, TrendMoments
 from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError
 
 _FEW_FEATURES = 10  # fewer say nothing about the variance of another
@@ -248,7 +251,9 @@ class CalibratedModel(Model):
         [2.0, 4.0]
         """
         counts = np.sort(np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1).astype(np.float64))
-        if counts.size == 1:  # differences within pairs
+        if isinstance(moments, TrendMoments):
+            means, ratios = trend_sizes(moments)
+        elif counts.size == 1:  # differences within pairs
             means, ratios = effect_sizes(max(counts[0], 1.0), math.inf)
         else:
             n0, n1 = np.maximum(counts[-2:], 1.0)
@@ -272,6 +277,8 @@ class CalibratedModel(Model):
         counts = np.broadcast_to(statistics.counts, statistics.mean.shape)
         squares = statistics.centred_squares
         flags = np.zeros(statistics.n_features, np.int8)
+        if isinstance(statistics, TrendMoments):
+            return self._flag_trend(statistics)
         flags[((squares == 0) & (counts > 1)).any(axis=0)] = Degeneracy.CONSTANT_IN_A_CLASS
         constant = (squares == 0).all(axis=0)
         if constant.any():
@@ -280,6 +287,18 @@ class CalibratedModel(Model):
         few = (counts < 1).any(axis=0) | (counts.sum(axis=0) < min(3, 2 + len(statistics.classes) - 1))
         bare = (squares == 0).all(axis=0) & ~constant & (not self.variance_dof)
         flags[few | (bare & (flags == Degeneracy.NONE))] = Degeneracy.TOO_FEW_VALUES
+        return flags, constant | few | bare
+
+    def _flag_trend(self, statistics: TrendMoments) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        """Flag features of which a slope cannot be told."""
+        trend = statistics.trend
+        assert trend is not None
+        slopes = Slopes.of(trend)
+        constant = trend.moments.centred_squares[0] == 0
+        bare = (slopes.left == 0) & ~constant & (not self.variance_dof)
+        few = np.broadcast_to((slopes.freedom < 1) | (slopes.size <= 0), constant.shape)
+        flags = np.where(constant, np.int8(Degeneracy.CONSTANT), np.int8(0))
+        flags[few | bare] = Degeneracy.TOO_FEW_VALUES
         return flags, constant | few | bare
 
 
@@ -292,8 +311,11 @@ def _variance_prior(parts: Sequence[Any], n_factors: int) -> tuple[float, float]
     """Degrees of freedom and scale of the prior of variances, from variances within classes of all parts."""
     squares = sum(part.centred_squares.sum(axis=0) for part in parts)
     dof = sum(np.maximum(np.broadcast_to(part.counts, part.mean.shape) - 1, 0).sum(axis=0) for part in parts)
+    if isinstance(parts[0], TrendMoments) and parts[0].trend is not None:
+        slopes = Slopes.of(parts[0].trend)
+        squares, dof = slopes.left, np.broadcast_to(slopes.freedom, slopes.left.shape)
     n = float(sum(np.broadcast_to(part.counts, part.mean.shape).max(axis=1).sum() for part in parts))
-    dof = dof - n_factors
+    dof = dof - n_factors - sum(part.design.n_covariates for part in parts if getattr(part, "design", None))
     used = (squares > 0) & (dof > 0)
     if used.sum() < _FEW_FEATURES:
         return 0.0, 0.0
@@ -389,6 +411,13 @@ class EffectEvidences(Evidences):
         model, moments = self._model, _grouped(self._moments, groups)
         if model.held and model.held[0] is moments:
             return model.held[1], model.held[2]
+        design = getattr(self._moments, "design", None)
+        if design is not None:
+            return self._given_slopes(design, groups)
+        if isinstance(self._moments, TrendMoments):
+            prior, grids = (model.variance_dof or 0.0, model.variance_scale or 0.0), model.grids(self._moments)
+            share = self.share if grids[1].size else np.zeros(1)
+            return kinds_of_trend(self._moments, prior, share, grids, model.nodes)
         counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
         total = counts[:, :1].sum(axis=0) if moments.count.ndim == 1 else counts.sum(axis=0)
         dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
@@ -419,6 +448,15 @@ class EffectEvidences(Evidences):
             (between, within, size, half_dof, dof * scale),
             (*moments.centred_squares, left * (n0 - 1.0), left * (n1 - 1.0), share), (means, ratios), model.nodes,
         )  # fmt: skip
+
+    def _given_slopes(self, design: Any, groups: Groups) -> tuple[FloatArray, FloatArray]:
+        """Log Bayes factors of both kinds given covariates."""
+        model, grids = self._model, self._model.grids(self._moments)
+        prior = (model.variance_dof or 0.0, model.variance_scale or 0.0)
+        several = grids[1].tolist() if len(groups) > 2 else []
+        shapes = np.array([trigamma_inverse(0.5 * omega * omega) for omega in several])
+        share = self.share if grids[1].size else np.zeros(1)
+        return kinds_given_slopes(grouped(design, groups), prior, share, grids, shapes, model.nodes)
 
 
 def _grouped(moments: Moments, groups: Groups) -> Moments:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
-from bayesieve.models.evidences import ProductOfEvidences, compare
+from bayesieve.models.evidences import Evidences, ProductOfEvidences, compare
 from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
 from bayesieve.models.gaussian.prior_ratio import (
     PriorRatio,
@@ -17,10 +18,11 @@ from bayesieve.models.gaussian.prior_ratio import (
     depends_on_sizes,
     log_prior_ratio,
 )
+from bayesieve.models.gaussian.slopes import group_log_bayes_factor, grouped
 from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
-from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, PriorError, Wording, option
+from bayesieve.stats import AdjustedMoments, Moments
+from bayesieve.utils import FloatArray, OptionError, PriorError, Wording, option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +110,29 @@ class GaussianEvidences(ProductOfEvidences):
     def has_one_prior(self) -> bool:
         """Whether all groups of a pattern have the same prior."""
         return len(self._model.class_priors) == 1
+
+
+class SlopeEvidences(GaussianEvidences):
+    """Evidences of groups of classes that share slopes on covariates; they do not multiply."""
+
+    __slots__ = ()
+
+    def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
+        """Log Bayes factor of two groups."""
+        model, design = self._model, cast("AdjustedMoments", self._moments).design
+        if len(groups) != 2 or design is None:
+            raise OptionError(
+                "Covariates compare two groups of classes under the priors of the paper; more have the "
+                "calibrated prior.",
+                hint=("Leave ", Wording("the model", "--prior"), " out, or compare two classes."),
+                kind="capability",
+            )
+        priors = (model.prior_of(0, 2), model.prior_of(1, 2), model.pooled_prior)
+        return group_log_bayes_factor(grouped(design, groups), priors, self.log_constant(2))
+
+    def terms(self, patterns: Patterns) -> list[Any]:
+        """Log Bayes factors of the patterns."""
+        return Evidences.terms(self, patterns)
 
 
 def _name(labels: tuple[Any, ...], whole: bool) -> str:
@@ -336,6 +361,8 @@ class GaussianModel(Model):
         >>> [cell.scale.tolist() for cell in (bs.GaussianModel.jeffreys().evidences(moments).pooled_cell,)]
         [[21.0]]
         """
+        if getattr(statistics, "design", None) is not None:
+            return SlopeEvidences(self, statistics)
         return GaussianEvidences(self, statistics)
 
     def log_prior_ratio(self, moments: Moments) -> Any:
@@ -370,7 +397,7 @@ class GaussianModel(Model):
         check_patterns(self, chosen)
         return compare(self.evidences(moments), chosen)
 
-    def draw_null(self, statistics: Any, rng: np.random.Generator) -> Moments:
+    def draw_null(self, statistics: Any, rng: np.random.Generator) -> Moments | None:
         """Draw class means and squares of Gaussian samples with each feature's own pooled mean and variance.
 
         Examples
@@ -381,6 +408,8 @@ class GaussianModel(Model):
         >>> bs.GaussianModel.jeffreys().draw_null(moments, np.random.default_rng(0)).mean.shape
         (2, 1)
         """
+        if getattr(statistics, "design", None) is not None:  # residuals are dealt anew instead
+            return None
         pooled = statistics.pool()
         number = np.maximum(np.broadcast_to(statistics.counts, statistics.mean.shape), 1)
         freedom = np.maximum(np.broadcast_to(pooled.counts, pooled.mean.shape)[0] - 1, 1)

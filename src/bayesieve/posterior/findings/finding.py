@@ -45,7 +45,8 @@ class OfThePrior(Protocol):
 
 _OF_THE_PRIOR = (
     "kind", "probability_same", "probability_mean_only", "probability_variance_only", "probability_both",
-    "pattern", "pattern_probability", "log_odds_pooled", "log_odds_without_a_block", "least_log_odds",
+    "pattern", "pattern_probability", "log_odds_pooled", "log_odds_unadjusted", "log_odds_without_a_block",
+    "least_log_odds",
     "n_fragile_removals", "holds_without_one_sample",
 )  # fmt: skip
 

@@ -54,7 +54,7 @@ function formatFalse(/** @type {{ expected: number, step: number }} */ { expecte
 
 /** How labels were shuffled, in words. */
 function shufflesOf(/** @type {Payload} */ { shuffled }) {
-  const among = { samples: "", batches: " within batches", pairs: " within pairs" };
+  const among = { samples: "", batches: " within batches", pairs: " within pairs", residuals: " given the covariates", subjects: " within subjects" };
   return shuffled ? `${formatCount(shuffled.n)} shuffles of the labels${among[shuffled.scheme] ?? ""}` : "";
 }
 

@@ -1,0 +1,60 @@
+"""The design of a study beyond classes: an outcome, subjects with several samples, covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bayesieve.models import Model
+from bayesieve.posterior import Finding
+from bayesieve.screening.covariates import adjustment, given_covariates
+from bayesieve.screening.inputs import ScreenInput
+from bayesieve.screening.outcome import along_outcome, refuse_quantity, trend_finding
+from bayesieve.screening.subjects import given_subjects, of_subjects
+from bayesieve.utils import FloatArray
+
+
+def designed(
+    found: ScreenInput,
+    model: Model,
+    X: Any,
+    given: Mapping[str, Any],
+    others: dict[str, Any],
+    n_threads: int | None = None,
+) -> ScreenInput:
+    """Return the data of a screen in the design that was given.
+
+    Parameters
+    ----------
+    found, model, X
+        The data, the model, and the table as it was given.
+    given
+        ``outcome``, ``classes``, ``subject`` and ``covariates`` as they were given.
+    others
+        Other options, which may not go with these.
+    n_threads
+        Threads.
+    """
+    covariates = given["covariates"]
+    if given["outcome"] is not None or getattr(found.table, "is_outcome", False):
+        ordered = given["classes"] is not None or getattr(found.table, "is_ordered", False)
+        return along_outcome(found, model, covariates, X, others, ordered=ordered, n_threads=n_threads)
+    if found.shufflable is not None:
+        refuse_quantity(found.statistics.classes, found.shufflable.matrix.n_samples)
+    found = given_subjects(found, model, given["subject"], covariates, X, others)
+    return given_covariates(found, model, covariates, X, others, n_threads)
+
+
+def of_design(found: ScreenInput, unadjusted: Callable[[], FloatArray], label: str) -> tuple[Finding, ...]:
+    """Say what the design adds: adjusted differences, subjects, slopes on the outcome.
+
+    Parameters
+    ----------
+    found
+        The data in their design.
+    unadjusted
+        Gives log Bayes factors without it.
+    label
+        What the labels, or the outcome, are called.
+    """
+    return (*adjustment(found, unadjusted), *of_subjects(found, unadjusted), *trend_finding(found, label))

@@ -1,0 +1,404 @@
+r"""Sufficient statistics of a design: moments of the classes together with those of covariates (age, dose, sex).
+
+For every class :math:`y` and feature :math:`x` with covariates :math:`z` they are the count, the means
+:math:`\bar x_y, \bar z_y` and, centred within the class, :math:`SS_y = \sum (x - \bar x_y)^2`,
+:math:`b_y = \sum (z - \bar z_y)(x - \bar x_y)` and :math:`A_y = \sum (z - \bar z_y)(z - \bar z_y)^T`. Any linear
+model of the class means with slopes on the covariates follows from them. They merge: with
+:math:`\delta` the differences of the means of two parts,
+
+.. math:: A = A_0 + A_1 + \tfrac{n_0 n_1}{n} \delta_z \delta_z^T, \quad
+    b = b_0 + b_1 + \tfrac{n_0 n_1}{n} \delta_z \delta_x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesieve.data import Label, LabelledMatrix, Labels, check_classes, is_sparse, union_of_classes
+from bayesieve.stats.moments.checks import check_same_features
+from bayesieve.stats.moments.moments import Moments
+from bayesieve.stats.scatter import cross_products
+from bayesieve.utils import CountArray, DataError, FloatArray, IntArray, compiled, for_each, n_threads_for
+
+_TILE = 2048  # columns whose products are summed together
+
+
+class _Part(NamedTuple):
+    """One class: count, mean of the features and its residual; means, products, cross-products of covariates."""
+
+    n: Any
+    mean: Any
+    residual: Any
+    location: Any
+    scatter: Any
+    cross: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DesignMoments:
+    """Moments of the features, of the covariates, and their cross-products, class by class.
+
+    Parameters
+    ----------
+    moments
+        Moments of the features.
+    covariates
+        Names of the covariates.
+    location
+        Means of the covariates, ``(n_classes, n_covariates)``; with one more axis for the features where values
+        are missing, so that features differ in the samples they have.
+    scatter
+        Centred sums of products of covariates, ``(n_classes, n_covariates, n_covariates)`` and perhaps features.
+    cross
+        Centred sums of products of covariates with features, ``(n_classes, n_covariates, n_features)``.
+    """
+
+    moments: Moments
+    covariates: tuple[str, ...]
+    location: FloatArray
+    scatter: FloatArray
+    cross: FloatArray
+
+    @classmethod
+    def from_matrix(
+        cls,
+        X: Any,
+        y: Any,
+        covariates: Any,
+        *,
+        names: Sequence[str] | None = None,
+        classes: Sequence[Label] | None = None,
+        missing: str = "raise",
+        n_threads: int | None = None,
+        shape: bool = True,
+    ) -> DesignMoments:
+        """Sum a samples x features table and its covariates (samples x covariates) class by class."""
+        matrix = LabelledMatrix.from_arrays(X, y, classes=classes)
+        return cls.from_labelled(
+            matrix, covariates, names=names, missing=missing, n_threads=n_threads, shape=shape
+        )
+
+    @classmethod
+    def from_labelled(
+        cls,
+        matrix: LabelledMatrix,
+        covariates: Any,
+        *,
+        names: Sequence[str] | None = None,
+        missing: str = "raise",
+        n_threads: int | None = None,
+        shape: bool = True,
+    ) -> DesignMoments:
+        """Sum a matrix that has been checked already; see :meth:`from_matrix`."""
+        Z = _check_covariates(covariates, matrix.n_samples)
+        names = tuple(f"z{k}" for k in range(Z.shape[1])) if names is None else tuple(map(str, names))
+        moments = Moments.from_labelled(matrix, missing=missing, n_threads=n_threads, shape=shape)
+        codes, n_classes, p = matrix.labels.codes, len(moments.classes), Z.shape[1]
+        location, scatter = np.zeros((n_classes, p)), np.zeros((n_classes, p, p))
+        cross = np.zeros((n_classes, p, moments.n_features))
+        threads = n_threads_for(n_threads, matrix.n_samples * matrix.n_features * max(p, 1))
+        starts = range(0, moments.n_features, _TILE)
+        for k in range(n_classes):
+            rows = np.flatnonzero(codes == k)
+            if not rows.size or not p:
+                continue
+            location[k], scatter[k], partners = _centred(Z[rows])
+
+            def work(lo: int, k: int = k, rows: IntArray = rows, partners: FloatArray = partners) -> None:
+                hi = min(lo + _TILE, moments.n_features)
+                cross[k, :, lo:hi] = cross_products(matrix.values, rows, lo, hi, partners, moments.mean[k, lo:hi])
+
+            for_each(work, starts, threads)
+        if moments.count.ndim == 1 or not p:
+            return cls(moments, names, location, scatter, cross)
+        return cls(moments, names, *_with_missing(matrix, Z, moments, location, scatter, cross, threads))
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """Class labels, in order."""
+        return self.moments.classes
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.moments.n_features
+
+    @property
+    def n_covariates(self) -> int:
+        """Number of covariates."""
+        return len(self.covariates)
+
+    @property
+    def counts(self) -> CountArray:
+        """Values present, in a shape that broadcasts against the means."""
+        return self.moments.counts
+
+    @property
+    def by_feature(self) -> bool:
+        """Whether features differ in the samples they have, so that each has its own moments of covariates."""
+        return self.location.ndim == 3
+
+    def pick(self, classes: Sequence[Label]) -> DesignMoments:
+        """Some classes, in the order given."""
+        moments = self.moments.pick(classes)
+        places = [self.classes.index(label) for label in classes]
+        arrays = (array[places] for array in (self.location, self.scatter, self.cross))
+        return DesignMoments(moments, self.covariates, *arrays)
+
+    def pool(self, classes: Sequence[Label] | None = None) -> DesignMoments:
+        """Several classes taken together, as one class whose label is the tuple of theirs."""
+        chosen = self.classes if classes is None else tuple(check_classes(classes))
+        moments = self.moments.pool(chosen)
+        whole = self._part(chosen[0])
+        for label in chosen[1:]:
+            whole = _merged(whole, self._part(label))
+        return self._of(moments, [whole])
+
+    def merge(self, other: DesignMoments) -> DesignMoments:
+        """Both samples together; a part may lack a class."""
+        self._check(other)
+        classes = union_of_classes(self.classes, other.classes)
+        moments = self.moments.merge(other.moments)
+        return self._of(moments, [_merged(self._part(label), other._part(label)) for label in classes])
+
+    def remove(self, other: DesignMoments) -> DesignMoments:
+        """What is left when ``other``, a part of these samples, is withdrawn."""
+        self._check(other)
+        moments = self.moments.remove(other.moments)
+        return self._of(moments, [_removed(self._part(label), other._part(label)) for label in self.classes])
+
+    def take(self, places: Any) -> DesignMoments:
+        """Some features, by position or as a slice."""
+        location, scatter = self.location, self.scatter
+        if self.by_feature:
+            location, scatter = location[..., places], scatter[..., places]
+        return DesignMoments(
+            self.moments.take(places), self.covariates, location, scatter, self.cross[..., places]
+        )
+
+    def renamed(self, classes: Sequence[Label]) -> DesignMoments:
+        """The same under other class labels."""
+        arrays = (self.location, self.scatter, self.cross)
+        return DesignMoments(self.moments.renamed(classes), self.covariates, *arrays)
+
+    @staticmethod
+    def join(parts: Sequence[DesignMoments]) -> DesignMoments:
+        """Features of several statistics of the same classes, side by side."""
+        first = parts[0]
+        whole = [part if not any(each.by_feature for each in parts) else part.spread() for part in parts]
+        location, scatter = first.location, first.scatter
+        if whole[0].by_feature:
+            location = np.concatenate([part.location for part in whole], axis=-1)
+            scatter = np.concatenate([part.scatter for part in whole], axis=-1)
+        cross = np.concatenate([part.cross for part in whole], axis=-1)
+        return DesignMoments(
+            Moments.join([part.moments for part in parts]), first.covariates, location, scatter, cross
+        )
+
+    def spread(self) -> DesignMoments:
+        """The same with moments of the covariates of every feature."""
+        if self.by_feature:
+            return self
+        location, scatter = (
+            np.repeat(array[..., None], self.n_features, axis=-1) for array in (self.location, self.scatter)
+        )
+        return DesignMoments(self.moments, self.covariates, location, scatter, self.cross)
+
+    def describe(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Columns for the table of results: those of the features as measured."""
+        return self.moments.describe(labels)
+
+    def _check(self, other: DesignMoments) -> None:
+        if self.covariates != other.covariates:
+            raise DataError(
+                f"Statistics with the covariates {list(self.covariates)!r} and {list(other.covariates)!r} do not "
+                "go together: the same covariates in the same order are needed."
+            )
+        check_same_features(self.n_features, other.n_features)
+
+    def _part(self, label: Label) -> _Part:
+        """One class; nothing if it is not there."""
+        p = self.n_covariates
+        if label not in self.classes:
+            return _Part(0, 0.0, 0.0, np.zeros(p), np.zeros((p, p)), np.zeros((p, self.n_features)))
+        k = self.classes.index(label)
+        means = self.moments.mean[k], np.asarray(self.moments.residual)[k]
+        return _Part(self.moments.count[k], *means, self.location[k], self.scatter[k], self.cross[k])
+
+    def _of(self, moments: Moments, parts: Sequence[_Part]) -> DesignMoments:
+        p, n = self.n_covariates, self.n_features
+        wide = any(part.location.ndim == 2 for part in parts)
+        location = np.array([_widened(part.location, (p, n), wide) for part in parts])
+        scatter = np.array([_widened(part.scatter, (p, p, n), wide) for part in parts])
+        cross = np.array([part.cross for part in parts])
+        return DesignMoments(moments, self.covariates, location, scatter, cross)
+
+
+class DesignStream:
+    """Moments of a design that grow as samples come in, chunk by chunk; missing values are left out and counted.
+
+    Parameters
+    ----------
+    covariates
+        Names of the covariates.
+    n_threads
+        Threads, all cores by default; the result is the same to the last bit.
+    """
+
+    def __init__(self, covariates: Sequence[str], n_threads: int | None = None) -> None:
+        self._names, self._n_threads = tuple(covariates), n_threads
+        self._whole: DesignMoments | None = None
+
+    def add(self, values: Any, codes: IntArray, n_classes: int, covariates: FloatArray) -> None:
+        """Add some samples with their covariates; codes are positions of classes, -1 for samples to leave out."""
+        kept = np.flatnonzero(codes >= 0)
+        if not kept.size:
+            return
+        matrix = LabelledMatrix(values[kept], Labels(tuple(range(n_classes)), codes[kept]), None)
+        part = DesignMoments.from_labelled(
+            matrix, np.asarray(covariates)[kept], names=self._names, missing="omit", n_threads=self._n_threads
+        )
+        self._whole = part if self._whole is None else self._whole.merge(part)
+
+    def statistics(self, classes: Sequence[Label]) -> DesignMoments:
+        """Return the moments of everything added, with a label for each position."""
+        if self._whole is None:
+            raise DataError("No sample was added.")
+        return self._whole.renamed(tuple(classes)[: len(self._whole.classes)])
+
+
+def _check_covariates(covariates: Any, n_samples: int) -> FloatArray:
+    Z = np.asarray(covariates, dtype=np.float64)
+    Z = Z[:, None] if Z.ndim == 1 else Z
+    if Z.ndim != 2 or Z.shape[0] != n_samples:
+        raise DataError(f"The covariates have shape {Z.shape}; one row for each of {n_samples} samples is needed.")
+    if not np.isfinite(Z).all():
+        raise DataError(f"{int((~np.isfinite(Z)).sum())} values of the covariates are missing or infinite.")
+    return Z
+
+
+def _centred(Z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean, centred products and centred values; the rounding of a first mean is made good by a second."""
+    first = Z.mean(axis=0)
+    rest = (Z - first).mean(axis=0)
+    centred = (Z - first) - rest
+    return first + rest, np.einsum("ij,ik->jk", centred, centred), centred
+
+
+def _widened(array: FloatArray, shape: tuple[int, ...], wide: bool) -> FloatArray:
+    """Give an array the axis of the features, if it is to have one."""
+    return np.broadcast_to(array[..., None], shape) if wide and array.ndim < len(shape) else array
+
+
+def _products(first: _Part, second: _Part, weight: Any) -> tuple[Any, ...]:
+    """Locations and scatters of two parts in the same shape, and products of the differences of their means."""
+    wide = first.location.ndim == 2 or second.location.ndim == 2 or np.ndim(weight) == 1
+    p, n = first.cross.shape
+    places = [_widened(part.location, (p, n), wide) for part in (first, second)]
+    scatters = [_widened(part.scatter, (p, p, n), wide) for part in (first, second)]
+    shift = places[1] - places[0]
+    moved = (second.mean - first.mean) + (second.residual - first.residual)
+    products = weight * (shift[:, None] * shift[None, :]), weight * ((shift if wide else shift[:, None]) * moved)
+    return places[0], shift, moved, *scatters, *products
+
+
+def _merged(first: _Part, second: _Part) -> _Part:
+    """Two parts together."""
+    n = first.n + second.n
+    share = second.n / np.maximum(n, 1)
+    place, shift, moved, scatter0, scatter1, square, product = _products(first, second, first.n * share)
+    offset = first.residual + share * moved
+    mean = first.mean + offset
+    back = mean - first.mean
+    residual = (first.mean - (mean - back)) + (offset - back)
+    return _Part(
+        n,
+        mean,
+        residual,
+        place + share * shift,
+        scatter0 + scatter1 + square,
+        first.cross + second.cross + product,
+    )
+
+
+def _removed(whole: _Part, part: _Part) -> _Part:
+    """What is left without a part; means of the features are left to their own moments."""
+    n = whole.n - part.n
+    share = part.n / np.maximum(n, 1)
+    place, shift, _, scatter0, scatter1, square, product = _products(whole, part, whole.n * share)
+    left = np.asarray(n) > 0
+    return whole._replace(
+        n=n,
+        location=np.where(left, place - share * shift, 0.0),
+        scatter=np.where(left, scatter0 - scatter1 - square, 0.0),
+        cross=np.where(left, whole.cross - part.cross - product, 0.0),
+    )
+
+
+def _with_missing(
+    matrix: LabelledMatrix,
+    Z: FloatArray,
+    moments: Moments,
+    location: FloatArray,
+    scatter: FloatArray,
+    cross: FloatArray,
+    threads: int,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Moments of the covariates of every feature, over the samples whose values are there."""
+    n_features, codes = moments.n_features, matrix.labels.codes
+    whole = [np.repeat(array[..., None], n_features, axis=-1) for array in (location, scatter)]
+    short = np.flatnonzero((moments.count != matrix.labels.counts[:, None]).any(axis=0))
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(len(moments.classes) + 1))
+    values = matrix.values.tocsc() if is_sparse(matrix.values) else matrix.values
+
+    def work(lo: int) -> None:
+        columns = short[lo : lo + _TILE]
+        tile = values[:, columns]
+        tile = np.ascontiguousarray((tile.toarray() if is_sparse(tile) else np.asarray(tile)).T, np.float64)
+        p, n_classes = Z.shape[1], starts.size - 1
+        place, products = np.zeros((n_classes, p, columns.size)), np.zeros((n_classes, p, p, columns.size))
+        crossed = np.zeros((n_classes, p, columns.size))
+        _sum_present(tile, Z, order, starts, moments.mean[:, columns], place, products, crossed)
+        whole[0][..., columns], whole[1][..., columns], cross[..., columns] = place, products, crossed
+
+    for_each(work, range(0, short.size, _TILE), threads)
+    return whole[0], whole[1], cross
+
+
+@compiled()
+def _sum_present(
+    V: Any, Z: Any, order: Any, starts: Any, mean: Any, location: Any, scatter: Any, cross: Any
+) -> None:
+    """Sum features x samples over the values that are there."""
+    here = np.empty(Z.shape[0], np.int64)
+    for j in range(V.shape[0]):
+        for c in range(starts.shape[0] - 1):
+            n = 0
+            for i in order[starts[c] : starts[c + 1]]:
+                if not np.isnan(V[j, i]):
+                    here[n] = i
+                    n += 1
+            if n:
+                _sum_cell(V[j], Z, here[:n], mean[c, j], location[c, :, j], scatter[c, :, :, j], cross[c, :, j])
+
+
+@compiled()
+def _sum_cell(x: Any, Z: Any, rows: Any, mean: float, location: Any, scatter: Any, cross: Any) -> None:
+    """Means of the covariates over some rows in one sweep, products in another."""
+    p = Z.shape[1]
+    for k in range(p):
+        for i in rows:
+            location[k] += Z[i, k]
+        location[k] /= rows.shape[0]
+    for k in range(p):
+        for i in rows:
+            cross[k] += (Z[i, k] - location[k]) * (x[i] - mean)
+        for h in range(k + 1):
+            for i in rows:
+                scatter[k, h] += (Z[i, k] - location[k]) * (Z[i, h] - location[h])
+            scatter[h, k] = scatter[k, h]
