@@ -23,7 +23,7 @@ from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as fi
 from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
 from .gaussian.effect_mixture import mix_kinds as mix_kinds, two_group_evidence as two_group_evidence
 from .gaussian.effect_removal import least_without as least_without
-from .gaussian.gaussian import GaussianModel as GaussianModel
+from .gaussian.gaussian import DIFFERENCES as DIFFERENCES, GaussianModel as GaussianModel
 from .gaussian.kinds import (
     MEAN_CONSTANT as MEAN_CONSTANT,
     VARIANCE_CONSTANT as VARIANCE_CONSTANT,
@@ -36,6 +36,7 @@ from .gaussian.leave_one_out import (
     evaluate_all as evaluate_all,
     find_thresholds as find_thresholds,
 )
+from .gaussian.mean_difference import mean_evidence as mean_evidence
 from .gaussian.normal_inverse_gamma import (
     NormalInverseGamma as NormalInverseGamma,
     any_nonzero as any_nonzero,

@@ -28,17 +28,21 @@ _GAUSSIAN_ONLY = (
     "block_model",
     "kinds",
     "effects",
+    "difference",
 )
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
     "permutations": ("blocks", "pairs", "informative_missing", "robust"),
+    "difference": ("kinds", "p_values"),
 }
 _WHY = {
     "blocks": "samples of different blocks are not exchangeable",
     "pairs": "the samples of a pair are not independent",
     "model": "p-values are those of Gaussian measurements; for counts and categories ask for permutations",
     "informative_missing": "missing values would have to be permuted, too",
+    "kinds": "they are the parts of a screen for any difference",
+    "p_values": "p-values are those of any difference",
     "robust": "the least log-odds over leaving one sample out are not what is permuted",
 }
 
@@ -59,7 +63,7 @@ class ScreenSpec:
         Missing values, as for :func:`bayesieve.read_table`.
     normalise, transform
         By what samples are divided, and what is done to every value.
-    model, likelihoods, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
+    model, likelihoods, levels, patterns, difference, prior, prior_ratio, prior_probability, resolution, degenerate
         Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the
         paper's L, prior probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features
         without variance.
@@ -98,6 +102,7 @@ class ScreenSpec:
     likelihoods: str | None = spec_field(None, read.joined("; "))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")
+    difference: str = spec_field("any", read.choice("any", "mean", "variance"), to="screen")
     blocks: str | None = spec_field(None, read.text, to="read_table")
     block_model: str = spec_field("own", read.choice("own", "shift"), to="screen")
     pairs: str | None = spec_field(None, read.text, to="read_table")
@@ -304,7 +309,7 @@ class ScreenSpec:
             if name in self.to_dict():
                 why = (
                     " tells means from variances of Gaussian data, not of "
-                    if name in ("kinds", "effects")
+                    if name in ("kinds", "effects", "difference")
                     else (" belongs to the Gaussian model and does not apply to ")
                 )
                 raise OptionError(option(name), why, named, ".")

@@ -140,7 +140,8 @@ def flag_lines(selection: Selection) -> list[str]:
     lines, n_degenerate = [], int(posterior.degenerate.sum())
     model: Any = posterior.model
     if model.supports("effect-sizes") and len(posterior.classes) > 1 and not model.variance_weight:
-        lines.append(
+        equal = "Variances are taken to be equal: with fewer than three values in a class they cannot be compared."
+        lines.append(equal if model.difference == "mean" else 
             "Only means were compared: without fourth powers of the values, or with fewer than three values in a "
             "class, heavy tails cannot be told from a difference in variance."
         )

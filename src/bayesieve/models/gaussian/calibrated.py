@@ -22,7 +22,8 @@ from bayesieve.models.gaussian.effect_mixture import (
     several_variances,
     two_group_evidence,
 )
-from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.gaussian.gaussian import GaussianModel, check_difference
+from bayesieve.models.gaussian.mean_difference import mean_evidence
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
 from bayesieve.models.model import Model
 from bayesieve.stats import Moments
@@ -33,6 +34,7 @@ _MOST_PRIOR_DOF = 4.0  # times the number of samples
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 0.5  # prior weight of variance differences
 _LEAST_BOTH, _MOST_BOTH = 0.1, 0.9  # of these, prior weight of a mean difference as well
 _STRONG = 3.0  # log Bayes factor over which a feature has a say about these weights
+_OF_NUISANCE = 0.5  # probability that variances differ, where only means are asked about
 
 Groups = Sequence[tuple[int, ...]]
 
@@ -71,6 +73,10 @@ class CalibratedModel(Model):
         see :mod:`bayesieve.stats.factors`.
     held
         Evidence of the data that the constants were taken from, for internal use; empty if it is to be held.
+    difference
+        What makes a marker of two classes: ``"any"``; ``"mean"``, when variances may differ or not under both
+        hypotheses (``variance_weight`` is the probability that they do, 1/2 by default); or ``"variance"``, when
+        means may.
 
     Examples
     --------
@@ -94,11 +100,13 @@ class CalibratedModel(Model):
     n_factors: int = 0
     penalty: float = 0.0
     held: Any = field(default=None, repr=False)
+    difference: str = "any"
     statistics_type: ClassVar[type] = Moments
     family: ClassVar[str] = "Gaussian"
     capabilities: ClassVar[frozenset[str]] = frozenset(("moments", "pairs", "resolution", "effect-sizes"))
 
     def __post_init__(self) -> None:
+        check_difference(self.difference)
         if self.variance_weight is not None and not 0.0 <= self.variance_weight < 1.0:
             raise PriorError(f"variance_weight is a probability below 1, not {self.variance_weight!r}.")
         if self.both_share is not None and not 0.0 <= self.both_share < 1.0:
@@ -193,6 +201,9 @@ class CalibratedModel(Model):
             model = replace(model, mean_sizes=means, ratio_sizes=ratios)
         if model.kurtosis is None:
             model = replace(model, kurtosis=_typical_kurtosis(parts))
+        if model.difference != "any":
+            told = _OF_NUISANCE if model.variance_weight is None else model.variance_weight
+            return replace(model, variance_weight=told if model.ratio_sizes else 0.0, both_share=0.0)
         if model.variance_weight is None or model.both_share is None:
             weight, both, held = _weights(model, parts)
             model = replace(
@@ -382,6 +393,10 @@ class EffectEvidences(Evidences):
 
     def pattern(self, groups: Groups) -> FloatArray:
         """Log Bayes factor of groups of classes that differ in mean, in variance or in both."""
+        if self._model.difference == "mean":
+            return self._of_means(groups)
+        if self._model.difference == "variance":
+            return self.kinds(groups)[1]
         return mix_kinds(*self.kinds(groups), self.variance_weight, self.both_share)
 
     def kinds(self, groups: Groups) -> tuple[FloatArray, FloatArray]:
@@ -419,6 +434,30 @@ class EffectEvidences(Evidences):
             (between, within, size, half_dof, dof * scale),
             (*moments.centred_squares, left * (n0 - 1.0), left * (n1 - 1.0), share), (means, ratios), model.nodes,
         )  # fmt: skip
+
+    def _of_means(self, groups: Groups) -> FloatArray:
+        """Log Bayes factor of two groups that differ in mean, the ratio of their variances integrated out."""
+        model, moments = self._model, _grouped(self._moments, groups)
+        n0, n1 = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
+        dof, scale, n = model.variance_dof or 0.0, model.variance_scale or 0.0, n0 + n1
+        left = 1.0 - model.n_factors / np.maximum(n - 2.0, 1.0)
+        return mean_evidence(
+            (n0, n1, moments.mean_difference),
+            (*moments.centred_squares, left * (n0 - 1.0), left * (n1 - 1.0), nuisance_share(moments, self.share)),
+            (0.5 * (n - 1.0 - model.n_factors + dof), dof * scale, model.penalty),
+            model.grids(self._moments), self.variance_weight, model.nodes,
+        )  # fmt: skip
+
+
+def nuisance_share(moments: Moments, share: FloatArray) -> FloatArray:
+    """Return what variances say of their own ratio where only means are asked about.
+
+    Without fourth powers that is all that Gaussian values say: heavy tails cannot make a marker then.
+    """
+    if moments.centred_fourths is not None:
+        return share
+    counts = np.broadcast_to(moments.counts, moments.mean.shape)
+    return np.where(((counts > 2) & (moments.centred_squares > 0)).all(axis=0), 1.0, 0.0)
 
 
 def _grouped(moments: Moments, groups: Groups) -> Moments:

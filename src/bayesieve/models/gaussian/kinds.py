@@ -10,13 +10,16 @@ fractional Bayes factors with :math:`b = 4/n` give :math:`(2\pi)^{-1/2}` for a m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.evidences import Evidences, Term
+from bayesieve.models.gaussian.gaussian import GaussianEvidences, GaussianModel
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
+from bayesieve.models.patterns import Patterns
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, LabelError, PriorError
 
@@ -85,6 +88,39 @@ def log_evidence_of_kinds(
     result[3] = log_mean + log_variance + GaussianModel.jeffreys(1.0).log_bayes_factor(usable)
     result[:, ~defined] = np.nan
     return result
+
+
+class KindEvidences(GaussianEvidences):
+    r"""Two classes that differ in mean against classes that do not, or in variance against classes that do not.
+
+    What is not asked about may differ or not under both hypotheses, with equal probability:
+
+    .. math::
+        BF_{mean} = \frac{E_{mean} + E_{both}}{E_{same} + E_{variance}} \qquad
+        BF_{variance} = \frac{E_{variance} + E_{both}}{E_{same} + E_{mean}}
+
+    The paper's L is the constant of a further mean and a further variance at once. What is not asked about keeps its
+    own, :math:`c_v = 1/4` or :math:`c_m = (2\pi)^{-1/2}`, and what is asked about has the rest: :math:`c_m = 4 L`, or
+    :math:`c_v = \sqrt{2\pi} L`. So all log Bayes factors move with log L, as they do when any difference counts.
+    """
+
+    __slots__ = ()
+
+    def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
+        """Log Bayes factor of the two classes."""
+        del groups
+        kinds = log_evidence_of_kinds(self._moments, mean_constant=1.0, variance_constant=1.0)
+        _, mean, variance, both = kinds
+        if self._model.difference == "mean":
+            asked, other, aside = mean, variance, math.log(VARIANCE_CONSTANT)
+        else:
+            asked, other, aside = variance, mean, math.log(MEAN_CONSTANT)
+        log_ratio = self.log_constant(2) - aside
+        return np.asarray(log_ratio + np.logaddexp(asked, both + aside) - np.logaddexp(0.0, other + aside))
+
+    def terms(self, patterns: Patterns) -> list[Term]:
+        """One term: the hypotheses are no products over groups."""
+        return Evidences.terms(self, patterns)
 
 
 def kinds_defined(moments: Moments) -> npt.NDArray[np.bool_]:

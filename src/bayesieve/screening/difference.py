@@ -1,0 +1,81 @@
+"""Which difference makes a marker: of means, of variances, or any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bayesieve.models import DIFFERENCES, Model
+from bayesieve.posterior import Finding, Remark
+from bayesieve.screening.inputs import ScreenInput
+from bayesieve.utils import OptionError, Wording, check_choice, option
+
+_SAID = {
+    "mean": "Markers are features whose means differ; their variances may differ or not.",
+    "variance": "Markers are features whose variances differ; their means may differ or not.",
+}
+
+
+def asked_of(model: Model, difference: str) -> Model:
+    """Return the model that asks about a difference; ``"any"`` leaves it as it is."""
+    check_choice("difference", difference, DIFFERENCES)
+    if difference == "any":
+        return model
+    asking: Any = model
+    if not hasattr(model, "difference"):
+        raise OptionError(
+            option("difference", difference), " is about means and variances of Gaussian measurements, not of "
+            f"{type(model).__name__}.",
+            hint=("Leave one of them out, or say which features are measurements by screening these alone.",),
+            kind="capability",
+        )  # fmt: skip
+    if asking.difference not in ("any", difference):
+        raise OptionError(f"The model asks about the {asking.difference}, difference={difference!r} does not.")
+    return replace(asking, difference=difference)
+
+
+def fit_to_design(model: Model, found: ScreenInput, block_model: str) -> Model:
+    """Return the model as the design can be asked; raise where it cannot."""
+    asking: Any = model
+    difference = getattr(model, "difference", "any")
+    if difference == "any":
+        return model
+    named = option("difference", difference)
+    if found.n_pairs:
+        if difference == "mean":  # all that pairs can show
+            return replace(asking, difference="any")
+        raise OptionError(
+            named, " cannot be told from pairs: differences within pairs see the mean only.",
+            hint=("Leave ", option("pairs"), " out."), kind="capability",
+        )  # fmt: skip
+    classes = found.statistics.classes
+    if len(classes) != 2:
+        other = "variances" if difference == "mean" else "means"
+        raise OptionError(
+            named, f" compares two classes; with {len(classes)} the pattern of the {difference}s would have to be told "
+            f"apart from that of the {other}.",
+            hint=("Name two classes (or two groups of them) with ", option("classes"), ", or leave it out."),
+            kind="capability",
+        )  # fmt: skip
+    if block_model == "shift" and not model.supports("effect-sizes"):
+        raise OptionError(
+            named, " and ", option("block_model", "shift"), " go together under the calibrated prior only.",
+            hint=("Leave ", Wording("the model", "--prior"), " out, or use ", option("block_model", "own"), "."),
+            kind="capability",
+        )  # fmt: skip
+    parts = list(found.blocked.values()) or [found.statistics]
+    blind = all(getattr(part, "centred_fourths", None) is None for part in parts)
+    if difference == "variance" and model.supports("effect-sizes") and blind:
+        raise OptionError(
+            named, " needs fourth powers of the values, without which heavy tails cannot be told from a difference; "
+            "these statistics do not hold them.",
+            hint=("Sum the table anew, or use ", Wording("GaussianModel.jeffreys()", "--prior jeffreys"), "."),
+            kind="capability",
+        )  # fmt: skip
+    return model
+
+
+def of_difference(model: Model) -> tuple[Finding, ...]:
+    """Say what makes a marker, if not any difference does."""
+    said = _SAID.get(getattr(model, "difference", "any"))
+    return () if said is None else (Remark((said,)),)
