@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from bayesieve.models import DIFFERENCES, Model
 from bayesieve.posterior import Finding, Remark
-from bayesieve.screening.inputs import ScreenInput
+from bayesieve.screening.inputs import ScreenInput, Shufflable
+from bayesieve.stats import as_moments
 from bayesieve.utils import OptionError, Wording, check_choice, option
 
 _SAID = {
@@ -73,6 +76,34 @@ def fit_to_design(model: Model, found: ScreenInput, block_model: str) -> Model:
             kind="capability",
         )  # fmt: skip
     return model
+
+
+def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
+    """Return the samples whose labels are shuffled; variances go with the label if only means are asked about.
+
+    A plain shuffle makes variances equal, and with them the null hypothesis narrower than the one of the screen:
+    where the smaller class varies more, equal means pass more often than it shows. Values that change their class
+    are therefore brought to its spread, as far as the data say that variances differ: by the estimated log ratio
+    times the probability of a difference.
+    """
+    samples, asking = found.shufflable, model
+    moments = as_moments(found.statistics)
+    assert samples is not None
+    if getattr(model, "difference", "any") != "mean" or samples.scheme != "samples" or samples.n_factors:
+        return samples
+    if moments is None or (model.supports("effect-sizes") and not moments.has_shape):
+        return samples
+    variances: Any = replace(asking, difference="variance")  # type: ignore[call-arg]
+    counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
+    usable = ((counts > 2) & (moments.centred_squares > 0)).all(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        probability = 1.0 / (1.0 + np.exp(-variances.evidences(moments).pattern([(0,), (1,)])))
+        of_classes = np.log(moments.centred_squares / (counts - 1.0))
+        log_ratio = np.where(usable, probability * (of_classes[1] - of_classes[0]), 0.0)
+    root = np.exp(0.5 * log_ratio)
+    weights = counts * np.array([root, 1.0 / root])
+    centre = (weights * moments.mean).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
+    return replace(samples, spread=(centre, log_ratio))
 
 
 def of_difference(model: Model) -> tuple[Finding, ...]:

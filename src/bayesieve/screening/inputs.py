@@ -135,12 +135,16 @@ class Shufflable:
         Number of pairs, 0 if samples are not paired.
     n_factors
         Factors to be taken out of the values, given the labels.
+    spread
+        Centre of every feature, and log ratio of the variances of the two classes, which is that of the labels
+        however they are dealt; None if values go to another class as they are.
     """
 
     matrix: LabelledMatrix
     strata: tuple[Any, ...] | None = None
     n_pairs: int = 0
     n_factors: int = 0
+    spread: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def scheme(self) -> str:
@@ -205,6 +209,8 @@ class Shufflable:
             return self._flipped(codes, model)
         labels = Labels(self.matrix.labels.classes, codes)
         matrix, factors = replace(self.matrix, labels=labels), None
+        if self.spread is not None:
+            matrix = replace(matrix, values=self._spread_anew(codes, *self.spread))
         if self.n_factors:
             factors = fit_factors(dense_values(matrix), codes, self.n_factors)
             matrix = replace(matrix, values=factors.values)
@@ -217,6 +223,15 @@ class Shufflable:
         by_block = joint.labels.counts.reshape(len(blocked), len(labels.classes))
         samples = {**counts, **dict(zip(blocked, by_block, strict=True))}
         return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples)
+
+    def _spread_anew(self, codes: IntArray, centre: FloatArray, log_ratio: FloatArray) -> FloatArray:
+        """Give samples that change their class the spread of the other one."""
+        values, features = dense_values(self.matrix).copy(), np.flatnonzero(log_ratio)
+        moved = np.flatnonzero(codes != self.matrix.labels.codes)
+        factor = np.exp(0.5 * np.outer(codes[moved] - self.matrix.labels.codes[moved], log_ratio[features]))
+        there = np.ix_(moved, features)
+        values[there] = centre[features] + (values[there] - centre[features]) * factor
+        return values
 
     def _flipped(self, signs: IntArray, model: Model) -> ScreenInput:
         matrix = replace(self.matrix, values=np.asarray(self.matrix.values) * signs[:, None])

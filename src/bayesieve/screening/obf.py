@@ -34,7 +34,7 @@ from bayesieve.posterior import (
 from bayesieve.screening.checks import ValueChecks, check_columns
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
-from bayesieve.screening.difference import asked_of, fit_to_design, of_difference
+from bayesieve.screening.difference import asked_of, fit_to_design, keep_variances, of_difference
 from bayesieve.screening.genes import GeneCollapse
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
 from bayesieve.screening.prior_advice import advise
@@ -260,7 +260,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if found.shufflable is None or not n_shuffles:
         return posterior if genes is None else genes.apply(posterior, None)
     shuffled = shuffle_labels(
-        found.shufflable,
+        keep_variances(found, model),
         believed,
         compare_data,
         posterior.log_bayes_factor,
