@@ -23,10 +23,11 @@ from .gaussian.degenerate import Degeneracy as Degeneracy, find_degenerate as fi
 from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
 from .gaussian.effect_mixture import mix_kinds as mix_kinds, two_group_evidence as two_group_evidence
 from .gaussian.effect_removal import least_without as least_without
-from .gaussian.gaussian import DIFFERENCES as DIFFERENCES, GaussianModel as GaussianModel
+from .gaussian.gaussian import GaussianModel as GaussianModel
 from .gaussian.kinds import (
     MEAN_CONSTANT as MEAN_CONSTANT,
     VARIANCE_CONSTANT as VARIANCE_CONSTANT,
+    KindModel as KindModel,
     log_evidence_of_kinds as log_evidence_of_kinds,
 )
 from .gaussian.leave_one_out import (
@@ -59,7 +60,7 @@ from .gaussian.variance_prior import (
     trigamma_inverse as trigamma_inverse,
 )
 from .mixed import MixedModel as MixedModel
-from .model import Model as Model, UnknownModel as UnknownModel
+from .model import DIFFERENCES as DIFFERENCES, Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (
     KnownBlock as KnownBlock,
     check_family as check_family,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from bayesieve.models import DIFFERENCES, Model
+from bayesieve.models import DIFFERENCES, CalibratedModel, GaussianModel, KindModel, Model
 from bayesieve.posterior import Finding, Remark
 from bayesieve.screening.inputs import ScreenInput, Shufflable
 from bayesieve.stats import as_moments
@@ -24,29 +24,34 @@ def asked_of(model: Model, difference: str) -> Model:
     check_choice("difference", difference, DIFFERENCES)
     if difference == "any":
         return model
-    asking: Any = model
-    if not hasattr(model, "difference"):
-        raise OptionError(
-            option("difference", difference), " is about means and variances of Gaussian measurements, not of "
-            f"{type(model).__name__}.",
-            hint=("Leave one of them out, or say which features are measurements by screening these alone.",),
-            kind="capability",
-        )  # fmt: skip
-    if asking.difference not in ("any", difference):
-        raise OptionError(f"The model asks about the {asking.difference}, difference={difference!r} does not.")
-    return replace(asking, difference=difference)
+    model.require(
+        "differences",
+        option("difference", difference),
+        f" is about means and variances of Gaussian measurements, not about {type(model).__name__}.",
+        hint="Leave it out, or screen the measurements alone.",
+    )
+    if model.difference not in ("any", difference):
+        raise OptionError(f"The model asks about the {model.difference}, difference={difference!r} does not.")
+    return _asking(model, difference)
+
+
+def _asking(model: Model, difference: str) -> Model:
+    if isinstance(model, CalibratedModel):
+        return replace(model, difference=difference)
+    given = cast("GaussianModel", model)
+    priors = given.class_priors, given.pooled_prior, given.prior_ratio
+    return GaussianModel(*priors) if difference == "any" else KindModel(*priors, difference)
 
 
 def fit_to_design(model: Model, found: ScreenInput, block_model: str) -> Model:
     """Return the model as the design can be asked; raise where it cannot."""
-    asking: Any = model
-    difference = getattr(model, "difference", "any")
+    difference = model.difference
     if difference == "any":
         return model
     named = option("difference", difference)
     if found.n_pairs:
         if difference == "mean":  # all that pairs can show
-            return replace(asking, difference="any")
+            return _asking(model, "any")
         raise OptionError(
             named, " cannot be told from pairs: differences within pairs see the mean only.",
             hint=("Leave ", option("pairs"), " out."), kind="capability",
@@ -55,8 +60,8 @@ def fit_to_design(model: Model, found: ScreenInput, block_model: str) -> Model:
     if len(classes) != 2:
         other = "variances" if difference == "mean" else "means"
         raise OptionError(
-            named, f" compares two classes; with {len(classes)} the pattern of the {difference}s would have to be told "
-            f"apart from that of the {other}.",
+            named, f" compares two classes; with {len(classes)} the pattern of the {difference}s would have to be "
+            f"told apart from that of the {other}.",
             hint=("Name two classes (or two groups of them) with ", option("classes"), ", or leave it out."),
             kind="capability",
         )  # fmt: skip
@@ -70,8 +75,8 @@ def fit_to_design(model: Model, found: ScreenInput, block_model: str) -> Model:
     blind = all(getattr(part, "centred_fourths", None) is None for part in parts)
     if difference == "variance" and model.supports("effect-sizes") and blind:
         raise OptionError(
-            named, " needs fourth powers of the values, without which heavy tails cannot be told from a difference; "
-            "these statistics do not hold them.",
+            named, " needs fourth powers of the values, without which heavy tails cannot be told from a "
+            "difference; these statistics do not hold them.",
             hint=("Sum the table anew, or use ", Wording("GaussianModel.jeffreys()", "--prior jeffreys"), "."),
             kind="capability",
         )  # fmt: skip
@@ -86,14 +91,13 @@ def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
     are therefore brought to its spread, as far as the data say that variances differ: by the estimated log ratio
     times the probability of a difference.
     """
-    samples, asking = found.shufflable, model
-    moments = as_moments(found.statistics)
+    samples, moments = found.shufflable, as_moments(found.statistics)
     assert samples is not None
-    if getattr(model, "difference", "any") != "mean" or samples.scheme != "samples" or samples.n_factors:
+    if model.difference != "mean" or samples.scheme != "samples" or samples.n_factors:
         return samples
     if moments is None or (model.supports("effect-sizes") and not moments.has_shape):
         return samples
-    variances: Any = replace(asking, difference="variance")  # type: ignore[call-arg]
+    variances: Any = _asking(model, "variance")
     counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
     usable = ((counts > 2) & (moments.centred_squares > 0)).all(axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -108,5 +112,5 @@ def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
 
 def of_difference(model: Model) -> tuple[Finding, ...]:
     """Say what makes a marker, if not any difference does."""
-    said = _SAID.get(getattr(model, "difference", "any"))
+    said = _SAID.get(model.difference)
     return () if said is None else (Remark((said,)),)

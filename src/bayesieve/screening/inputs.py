@@ -228,9 +228,11 @@ class Shufflable:
         """Give samples that change their class the spread of the other one."""
         values, features = dense_values(self.matrix).copy(), np.flatnonzero(log_ratio)
         moved = np.flatnonzero(codes != self.matrix.labels.codes)
-        factor = np.exp(0.5 * np.outer(codes[moved] - self.matrix.labels.codes[moved], log_ratio[features]))
-        there = np.ix_(moved, features)
-        values[there] = centre[features] + (values[there] - centre[features]) * factor
+        factors, middle = np.exp(0.5 * np.array([-log_ratio, log_ratio])[:, features]), centre[features]
+        all_of_them = features.size == log_ratio.size
+        for i in moved.tolist():
+            row = slice(None) if all_of_them else features
+            values[i, row] = middle + (values[i, row] - middle) * factors[codes[i]]
         return values
 
     def _flipped(self, signs: IntArray, model: Model) -> ScreenInput:

@@ -185,9 +185,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         mapping from names to one value per sample. ``posterior.checks`` compares every column with the classes.
         Tables that were read bring their other columns with them.
     difference
-        What makes a marker of two classes of measurements: ``"any"``; ``"mean"``: means that differ, whether or not
-        variances do; ``"variance"``: variances that differ, whether or not means do. Bayes factors, shuffled labels
-        and all that follows are those of this question.
+        What makes a marker of two classes of measurements: ``"any"``; ``"mean"``: means that differ, whether or
+        not variances do; ``"variance"``: variances that differ, whether or not means do. Bayes factors, shuffled
+        labels and all that follows are those of this question.
 
     Returns
     -------

@@ -140,10 +140,11 @@ def flag_lines(selection: Selection) -> list[str]:
     lines, n_degenerate = [], int(posterior.degenerate.sum())
     model: Any = posterior.model
     if model.supports("effect-sizes") and len(posterior.classes) > 1 and not model.variance_weight:
-        equal = "Variances are taken to be equal: with fewer than three values in a class they cannot be compared."
-        lines.append(equal if model.difference == "mean" else 
-            "Only means were compared: without fourth powers of the values, or with fewer than three values in a "
-            "class, heavy tails cannot be told from a difference in variance."
+        lines.append(
+            "Variances are taken to be equal: with fewer than three values in a class they cannot be compared."
+            if model.difference == "mean"
+            else "Only means were compared: without fourth powers of the values, or with fewer than three values "
+            "in a class, heavy tails cannot be told from a difference in variance."
         )
     if n_degenerate:
         features = "feature" if n_degenerate == 1 else "features"

@@ -22,12 +22,12 @@ from bayesieve.models.gaussian.effect_mixture import (
     several_variances,
     two_group_evidence,
 )
-from bayesieve.models.gaussian.gaussian import GaussianModel, check_difference
+from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.mean_difference import mean_evidence
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
-from bayesieve.models.model import Model
+from bayesieve.models.model import DIFFERENCES, Model
 from bayesieve.stats import Moments
-from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError
+from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError, check_choice
 
 _FEW_FEATURES = 10  # fewer say nothing about the variance of another
 _MOST_PRIOR_DOF = 4.0  # times the number of samples
@@ -103,10 +103,12 @@ class CalibratedModel(Model):
     difference: str = "any"
     statistics_type: ClassVar[type] = Moments
     family: ClassVar[str] = "Gaussian"
-    capabilities: ClassVar[frozenset[str]] = frozenset(("moments", "pairs", "resolution", "effect-sizes"))
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        ("moments", "pairs", "resolution", "effect-sizes", "differences")
+    )
 
     def __post_init__(self) -> None:
-        check_difference(self.difference)
+        check_choice("difference", self.difference, DIFFERENCES)
         if self.variance_weight is not None and not 0.0 <= self.variance_weight < 1.0:
             raise PriorError(f"variance_weight is a probability below 1, not {self.variance_weight!r}.")
         if self.both_share is not None and not 0.0 <= self.both_share < 1.0:

@@ -133,9 +133,10 @@ def _of_shift(model: CalibratedModel, parts: Sequence[Moments]) -> FloatArray:
     within, half_dof = by_class.sum(axis=0) + spread, 0.5 * (dof + 1.0 + prior_dof)
     usable = (size > 0) & (dof + prior_dof > 0)
     if model.difference == "mean":
+        whole = _whole(parts)
         of_means = mean_evidence(
-            (counts[:, 0], counts[:, 1], differences), (*by_class, *class_dof, nuisance_share(_whole(parts), share)),
-            (half_dof, prior_dof * scale, 0.0), model.grids(_whole(parts)), model.variance_weight or 0.0, model.nodes,
+            (counts[:, 0], counts[:, 1], differences), (*by_class, *class_dof, nuisance_share(whole, share)),
+            (half_dof, prior_dof * scale, 0.0), model.grids(whole), model.variance_weight or 0.0, model.nodes,
         )  # fmt: skip
         return np.where(usable, of_means, np.nan)
     mean, ratio = two_group_evidence(

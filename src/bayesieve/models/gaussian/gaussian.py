@@ -20,7 +20,7 @@ from bayesieve.models.gaussian.prior_ratio import (
 from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, PriorError, Wording, check_choice, option
+from bayesieve.utils import FloatArray, PriorError, Wording, option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,14 +144,6 @@ def check_patterns(model: GaussianModel, patterns: Patterns) -> None:
         )
 
 
-DIFFERENCES = ("any", "mean", "variance")
-
-
-def check_difference(difference: Any) -> None:
-    """Raise unless a difference is one that can be asked about."""
-    check_choice("difference", difference, DIFFERENCES)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianModel(Model):
     """Priors of a marker (one per class) and of a non-marker (the pooled sample).
@@ -168,10 +160,6 @@ class GaussianModel(Model):
         The paper's :math:`L`. Computed, and not to be given, when all priors are proper; required
         otherwise: a positive number, one per feature, a function of the two class sizes, or one of
         ``"paper"`` (0.1), ``"sqrt2pi"``, ``"half_sqrt2pi"``, ``"n_decay"``, ``"bic"``.
-    difference
-        What makes a marker of two classes under Jeffreys' prior: ``"any"``; ``"mean"``, when variances may differ
-        or not under both hypotheses; or ``"variance"``, when means may. See
-        :class:`bayesieve.models.gaussian.kinds.KindEvidences`.
 
     Examples
     --------
@@ -186,12 +174,14 @@ class GaussianModel(Model):
     class_priors: tuple[NormalInverseGamma, ...]
     pooled_prior: NormalInverseGamma
     prior_ratio: PriorRatio | None = None
-    difference: str = "any"
     statistics_type: ClassVar[type] = Moments
     family: ClassVar[str] = "Gaussian"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        ("moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint")
-    )
+        (
+            "moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint",
+            "differences",
+        )
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         class_priors: Any = self.class_priors
@@ -217,13 +207,6 @@ class GaussianModel(Model):
             )
         else:
             object.__setattr__(self, "prior_ratio", check_prior_ratio(self.prior_ratio))
-        check_difference(self.difference)
-        if self.difference != "any" and not self.has_jeffreys_priors:
-            raise PriorError(
-                option("difference", self.difference), " is asked under the calibrated or Jeffreys' prior: a prior "
-                "of the mean and variance of each class says nothing of classes that share one of the two.",
-                hint=("Leave ", Wording("the model", "--prior"), " out."), kind="capability",
-            )  # fmt: skip
 
     @classmethod
     def jeffreys(cls, prior_ratio: PriorRatio = 0.1) -> GaussianModel:
@@ -356,10 +339,6 @@ class GaussianModel(Model):
         >>> [cell.scale.tolist() for cell in (bs.GaussianModel.jeffreys().evidences(moments).pooled_cell,)]
         [[21.0]]
         """
-        if self.difference != "any":
-            from bayesieve.models.gaussian.kinds import KindEvidences  # noqa: PLC0415 - builds on this module
-
-            return KindEvidences(self, statistics)
         return GaussianEvidences(self, statistics)
 
     def log_prior_ratio(self, moments: Moments) -> Any:
@@ -422,7 +401,7 @@ class GaussianModel(Model):
     @property
     def is_jeffreys(self) -> bool:
         """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone."""
-        return self.difference == "any" and self.has_jeffreys_priors
+        return self.has_jeffreys_priors
 
     @property
     def has_jeffreys_priors(self) -> bool:
@@ -438,8 +417,6 @@ class GaussianModel(Model):
         >>> bs.GaussianModel.jeffreys().supports("prior-ratio"), bs.GaussianModel.proper().supports("prior-ratio")
         (True, False)
         """
-        if capability in ("leave-one-out", "joint") and self.difference != "any":
-            return False
         return not self.is_proper if capability == "prior-ratio" else capability in self.capabilities
 
     def check_features(self, n_features: int) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ import numpy.typing as npt
 from bayesieve.models.evidences import Evidences, Term
 from bayesieve.models.gaussian.gaussian import GaussianEvidences, GaussianModel
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
+from bayesieve.models.model import DIFFERENCES
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, LabelError, PriorError
+from bayesieve.utils import FloatArray, LabelError, PriorError, Wording, check_choice, option
 
 MEAN_CONSTANT = 1.0 / math.sqrt(2.0 * math.pi)
 VARIANCE_CONSTANT = 0.25
@@ -90,6 +92,44 @@ def log_evidence_of_kinds(
     return result
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class KindModel(GaussianModel):
+    """Jeffreys' prior when differences of one kind alone make a marker of two classes.
+
+    Parameters
+    ----------
+    difference
+        ``"mean"``, whether or not variances differ, or ``"variance"``, whether or not means do.
+    """
+
+    difference: str = "mean"
+
+    def __post_init__(self) -> None:
+        GaussianModel.__post_init__(self)
+        check_choice("difference", self.difference, DIFFERENCES[1:])
+        if not self.has_jeffreys_priors:
+            raise PriorError(
+                option("difference", self.difference),
+                " is asked under the calibrated or Jeffreys' prior: a prior of the mean and variance of each "
+                "class says nothing of classes that share one of the two.",
+                hint=("Leave ", Wording("the model", "--prior"), " out."),
+                kind="capability",
+            )
+
+    def evidences(self, statistics: Any) -> KindEvidences:
+        """Prepare the log Bayes factor of the two classes."""
+        return KindEvidences(self, statistics)
+
+    @property
+    def is_jeffreys(self) -> bool:
+        """Log-odds do not depend on the data through lambda alone."""
+        return False
+
+    def supports(self, capability: str) -> bool:
+        """Whether the model supports something: what rests on lambda, or on evidences of groups, it does not."""
+        return capability not in ("leave-one-out", "joint") and GaussianModel.supports(self, capability)
+
+
 class KindEvidences(GaussianEvidences):
     r"""Two classes that differ in mean against classes that do not, or in variance against classes that do not.
 
@@ -99,19 +139,24 @@ class KindEvidences(GaussianEvidences):
         BF_{mean} = \frac{E_{mean} + E_{both}}{E_{same} + E_{variance}} \qquad
         BF_{variance} = \frac{E_{variance} + E_{both}}{E_{same} + E_{mean}}
 
-    The paper's L is the constant of a further mean and a further variance at once. What is not asked about keeps its
-    own, :math:`c_v = 1/4` or :math:`c_m = (2\pi)^{-1/2}`, and what is asked about has the rest: :math:`c_m = 4 L`, or
-    :math:`c_v = \sqrt{2\pi} L`. So all log Bayes factors move with log L, as they do when any difference counts.
+    The paper's L is the constant of a further mean and a further variance at once. What is not asked about keeps
+    its own, :math:`c_v = 1/4` or :math:`c_m = (2\pi)^{-1/2}`, and what is asked about has the rest:
+    :math:`c_m = 4 L`, or :math:`c_v = \sqrt{2\pi} L`. So all log Bayes factors move with log L, as they do when
+    any difference counts.
     """
 
-    __slots__ = ()
+    __slots__ = ("_asked",)
+
+    def __init__(self, model: KindModel, moments: Moments) -> None:
+        super().__init__(model, moments)
+        self._asked = model.difference
 
     def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
         """Log Bayes factor of the two classes."""
         del groups
         kinds = log_evidence_of_kinds(self._moments, mean_constant=1.0, variance_constant=1.0)
         _, mean, variance, both = kinds
-        if self._model.difference == "mean":
+        if self._asked == "mean":
             asked, other, aside = mean, variance, math.log(VARIANCE_CONSTANT)
         else:
             asked, other, aside = variance, mean, math.log(MEAN_CONSTANT)

@@ -1,10 +1,11 @@
 r"""The Bayes factor of means that differ, whether or not variances do: the ratio of variances is integrated out.
 
 The classes have variances :math:`\sigma^2 e^{-t/2}` and :math:`\sigma^2 e^{t/2}` under both hypotheses; with
-probability :math:`1 - v` they are equal, :math:`t = 0`, otherwise :math:`t` is a mixture of :math:`N(0, \omega^2)`.
-Given :math:`t`, the means differ by :math:`\delta` times the root of the mean variance, :math:`\delta \sim N(0,
-\tau^2)`, or not at all. With :math:`M_b = 1 / (e^{-t/2} / n_{b0} + e^{t/2} / n_{b1})` of block b (one block if there
-are none), :math:`M = \sum_b M_b`, the weighted mean :math:`\hat d` of the differences and :math:`Q` what they leave,
+probability :math:`1 - v` they are equal, :math:`t = 0`, otherwise :math:`t` is a mixture of
+:math:`N(0, \omega^2)`. Given :math:`t`, the means differ by :math:`\delta` times the root of the mean variance,
+:math:`\delta \sim N(0, \tau^2)`, or not at all. With
+:math:`M_b = 1 / (e^{-t/2} / n_{b0} + e^{t/2} / n_{b1})` of block b (one block if there are none),
+:math:`M = \sum_b M_b`, the weighted mean :math:`\hat d` of the differences and :math:`Q` what they leave,
 :math:`c = \cosh(t/2)`, :math:`U = d_0 s_0^2 c + S_0 e^{t/2} + S_1 e^{-t/2}` and :math:`D` half of the degrees of
 freedom:
 
@@ -15,10 +16,10 @@ freedom:
         \left[\frac{U + Q + M \hat d^2}{U + Q + M \hat d^2 / (1 + c \tau^2 M)}\right]^{D} \\
     BF &= \frac{(1 - v)\, p_\tau(0) + v \int p_\tau(t)\, p(t)\, dt}{(1 - v)\, p_0(0) + v \int p_0(t)\, p(t)\, dt}
 
-:math:`e^{g h(t)}` is what squares within classes say of :math:`t`, see :mod:`.effect_mixture`. The average precision
-of the classes, :math:`c / \sigma^2`, has the prior that a precision has. Where variances are equal the result comes
-near that of :func:`.effect_mixture.two_group_evidence`; where they are not it takes the place of Behrens and Fisher's
-test.
+:math:`e^{g h(t)}` is what squares within classes say of :math:`t`, see :mod:`.effect_mixture`. The average
+precision of the classes, :math:`c / \sigma^2`, has the prior that a precision has. Where variances are equal the
+result comes near that of :func:`.effect_mixture.two_group_evidence`; where they are not it takes the place of
+Behrens and Fisher's test.
 
 The integrand is analytic for an imaginary part of :math:`t` below :math:`\pi` and grows there at most as
 :math:`\cos(\theta/2)^{-E}`, so that the trapezoidal rule converges exponentially: its step follows from :math:`E`.
@@ -100,48 +101,56 @@ def _given_ratio(
     t: float, n0: Any, n1: Any, differences: Any, s0: float, s1: float, half_dof: float, prior: float,
     penalty: float, taus: Any,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Log of p_0(t) without its first factor, of the mean over tau of p_tau / p_0, and an upper bound of the first.
+    """Log of p_0(t) without its first factor, of the mean over tau of p_tau / p_0, and an upper bound.
 
-    The bound holds for p_tau as well: it is what both are at most, whatever the differences.
+    The bound is what p_0 and p_tau are at most, whatever the differences.
     """
     root = math.exp(0.5 * t)
-    c, scale = 0.5 * (root + 1.0 / root), s0 * root + s1 / root
-    u = prior * c + scale
-    total, centre, log_size, number = 0.0, 0.0, 0.0, 0.0
+    c = 0.5 * (root + 1.0 / root)
+    u = prior * c + s0 * root + s1 / root
+    total, centre, bound = 0.0, 0.0, 0.0
     for b in range(n0.shape[0]):
         if n0[b] > 0.0 and n1[b] > 0.0:
             size = 1.0 / (1.0 / (root * n0[b]) + root / n1[b] + penalty)
             total, centre = total + size, centre + size * differences[b]
-            log_size, number = log_size + math.log(size), number + 1.0
-    if number == 0.0:
+            bound += 0.5 * math.log(size / u)
+    if total == 0.0:
         return 0.0, 0.0, 0.0
     centre /= total
     rest = 0.0
-    for b in range(n0.shape[0]):
-        if n0[b] > 0.0 and n1[b] > 0.0:
-            size = 1.0 / (1.0 / (root * n0[b]) + root / n1[b] + penalty)
-            rest += size * (differences[b] - centre) ** 2
+    if n0.shape[0] > 1:
+        for b in range(n0.shape[0]):
+            if n0[b] > 0.0 and n1[b] > 0.0:
+                size = 1.0 / (1.0 / (root * n0[b]) + root / n1[b] + penalty)
+                rest += size * (differences[b] - centre) ** 2
     b_t = total * centre * centre / (u + rest)
-    bound = 0.5 * (log_size - number * math.log(u))
     gain = half_dof * math.log1p(b_t)
-    null = bound - half_dof * math.log1p(rest / u) - gain
-    effect = 0.0
-    largest = -np.inf
+    null = bound - gain
+    if rest > 0.0:
+        null -= half_dof * math.log1p(rest / u)
+    return null, gain + _log_mean_effect(b_t, c * total, half_dof, taus), bound
+
+
+@compiled()
+def _log_mean_effect(b: float, size: float, half_dof: float, taus: Any) -> float:
+    """Log of the mean over tau of what a difference does to the density of equal means, that at its height."""
+    scale = 1.0 + size * taus[-1] * taus[-1]
+    high = half_dof * math.log1p(b / scale)  # of the widest prior, which is the least surprised by a difference
+    total = 0.0
     for k in range(taus.shape[0]):
-        inflation = 1.0 + c * taus[k] * taus[k] * total
-        term = -0.5 * math.log(inflation) + gain - half_dof * math.log1p(b_t / inflation)
-        effect, largest = add_exp(effect, largest, term)
-    return null, largest + math.log(effect / taus.shape[0]), bound
+        scale = 1.0 + size * taus[k] * taus[k]
+        total += math.exp(high - half_dof * math.log1p(b / scale)) / math.sqrt(scale)
+    return math.log(total / taus.shape[0]) - high
 
 
 @compiled()
 def _log_prior(t: float, omegas: Any) -> float:
-    """Log density of the mixture of normals."""
-    total, largest = 0.0, -np.inf
+    """Log density of the mixture of normals; the widest is the last."""
+    high = -0.5 * (t / omegas[-1]) ** 2
+    total = 0.0
     for k in range(omegas.shape[0]):
-        term = -0.5 * (t / omegas[k]) ** 2 - math.log(omegas[k])
-        total, largest = add_exp(total, largest, term)
-    return largest + math.log(total / (omegas.shape[0] * math.sqrt(2.0 * math.pi)))
+        total += math.exp(-0.5 * (t / omegas[k]) ** 2 - high) / omegas[k]
+    return float(high + math.log(total / (omegas.shape[0] * math.sqrt(2.0 * math.pi))))
 
 
 @compiled()
@@ -154,7 +163,7 @@ def _log_ratio_likelihood(t: float, s0: float, s1: float, dof0: float, dof1: flo
 
 
 @compiled()
-def mean_bayes_factor(
+def mean_bayes_factor(  # noqa: PLR0913, PLR0917 - numbers of one feature, for compiled loops
     n0: Any, n1: Any, differences: Any, s0: float, s1: float, dof0: float, dof1: float, g: float, half_dof: float,
     prior: float, penalty: float, taus: Any, omegas: Any, weight: float, step: float,
 ) -> float:  # fmt: skip
@@ -164,7 +173,7 @@ def mean_bayes_factor(
     null, effect, _ = _given_ratio(0.0, n0, n1, differences, s0, s1, half_dof, prior, penalty, taus)
     if not (weight > 0.0 and g > 0.0 and s0 > 0.0 and s1 > 0.0 and dof0 > 0.0 and dof1 > 0.0 and omegas.shape[0]):
         return effect
-    digits, cut = (22.0, 42.0) if step < 0.5 else ((10.0, 18.0) if step < 1.0 else (6.0, 10.0))
+    digits, cut = (22.0, 42.0) if step < 0.5 else ((10.0, 18.0) if step < 1.0 else (8.0, 12.0))
     growth = 0.125 * (0.5 * g * (dof0 + dof1) + half_dof) + 0.5 / (omegas[0] * omegas[0])
     width = min(math.pi / math.sqrt(growth * digits), math.pi * math.pi / digits)
     below, none = 1.0, math.log1p(-weight) + null  # sums in units of their largest terms

@@ -233,7 +233,7 @@ def kinds(
     ('mean', 'variance')
     """
     moments = gaussian_moments(found) if isinstance(found, FeaturePosterior) else found
-    if isinstance(found, FeaturePosterior) and getattr(found.model, "difference", "any") != "any":
+    if isinstance(found, FeaturePosterior) and found.model.difference != "any":
         raise OptionError(
             f"This screen asks about the {found.model.difference} only, so that it has no kinds of difference.",
             hint=("Leave ", option("difference"), " out", Wording(
