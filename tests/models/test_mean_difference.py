@@ -44,7 +44,7 @@ def summed(tau, t):
 
 
 def test_a_mean_difference_is_a_sum_over_all_parameters():
-    """Means, variance, ratio of variances and effect, on grids on which trapezoidal sums converge exponentially."""
+    """Means, variance, their ratio and the effect, on grids on which trapezoidal sums converge exponentially."""
     tau, omega, weight = 1.3, 0.6, 0.4
     grid = np.linspace(-8 * omega, 8 * omega, 49)
     log_prior = stats.norm.logpdf(grid, scale=omega) + np.log(weight * (grid[1] - grid[0]))
@@ -59,8 +59,8 @@ def test_a_mean_difference_is_a_sum_over_all_parameters():
     assert found[0] == pytest.approx(both - null, abs=1e-8)
 
 
-def by_densities(n0, n1, d, s0, s1, g, dof, prior, grids, weight):  # noqa: PLR0917 - numbers of one feature
-    """The same from the densities of F and of multivariate t, integrated by adaptive quadrature; blocks as vectors."""
+def by_densities(n0, n1, d, s0, s1, g, dof, prior, grids, weight):
+    """The same from densities of F and of multivariate t, by adaptive quadrature; blocks as vectors."""
     taus, omegas = grids
     nu0, nu1 = (n0 - 1.0).sum(), (n1 - 1.0).sum()
     ratio = (s1 / nu1) / (s0 / nu0)
@@ -146,9 +146,7 @@ def test_jeffreys_prior_compares_two_of_the_four_kinds_with_the_other_two():
             ("mean", {"mean_constant": 4 * ratio}, "means_differ"),
             ("variance", {"variance_constant": np.sqrt(2 * np.pi) * ratio}, "variances_differ"),
         ):
-            model = KindModel(
-                *(bs.GaussianModel.jeffreys(ratio).class_priors,) * 1, bs.NormalInverseGamma(), ratio, difference
-            )
+            model = KindModel((bs.NormalInverseGamma(),), bs.NormalInverseGamma(), ratio, difference)
             found = model.log_bayes_factor(moments)
             probability = getattr(bs.kinds(moments, prior_probability=0.75, **constants), name)
             assert np.allclose(found, special.logit(probability), atol=1e-9)
