@@ -120,10 +120,16 @@ def test_shuffled_labels_keep_variances_where_means_are_asked_about():
         moments = samples.relabelled(codes, model).statistics
         ratios.append(np.log(moments.variance[0] / moments.variance[1]))
         plain = found.shufflable.relabelled(codes, model).statistics
-        same = samples.spread[1] == 0.0
+        same = samples.spread.log_ratio == 0.0
         assert np.array_equal(moments.mean[:, same], plain.mean[:, same])
     assert np.median(np.array(ratios)[:, :200]) == pytest.approx(2 * np.log(4.0), abs=0.5)
     assert np.median(np.array(ratios)[:, 200:]) == pytest.approx(0.0, abs=0.2)
+    batches = np.array(["x", "y"] * 20)
+    blocked = screen_input(X + 50.0 * (batches == "y")[:, None], y, model, None, None, "raise", None, batches)
+    samples = keep_variances(blocked, model.estimate(list(blocked.blocked.values())))
+    parts = samples.relabelled(rng.permutation(samples.matrix.labels.codes), model).blocked.values()
+    first, second = (sum(part.centred_squares[k] for part in parts) for k in (0, 1))
+    assert np.median(np.log(first / 6 / (second / 30))[:200]) == pytest.approx(2 * np.log(4.0), abs=0.6)
     other = bs.CalibratedModel(difference="variance")
     assert keep_variances(found, other.estimate([found.statistics])) is found.shufflable
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from bayesieve.models import DIFFERENCES, CalibratedModel, GaussianModel, KindModel, Model
 from bayesieve.posterior import Finding, Remark
-from bayesieve.screening.inputs import ScreenInput, Shufflable
-from bayesieve.stats import as_moments
-from bayesieve.utils import OptionError, Wording, check_choice, option
+from bayesieve.screening.inputs import ScreenInput, Shufflable, Spread
+from bayesieve.stats import Moments, as_moments
+from bayesieve.utils import FloatArray, OptionError, Wording, check_choice, option
 
+_TINY = 1e-300
 _SAID = {
     "mean": "Markers are features whose means differ; their variances may differ or not.",
     "variance": "Markers are features whose variances differ; their means may differ or not.",
@@ -91,23 +92,45 @@ def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
     are therefore brought to its spread, as far as the data say that variances differ: by the estimated log ratio
     times the probability of a difference.
     """
-    samples, moments = found.shufflable, as_moments(found.statistics)
+    samples = found.shufflable
     assert samples is not None
-    if model.difference != "mean" or samples.scheme != "samples" or samples.n_factors:
+    if model.difference != "mean" or samples.n_pairs or samples.n_factors:
         return samples
-    if moments is None or (model.supports("effect-sizes") and not moments.has_shape):
+    parts = [as_moments(part) for part in found.blocked.values() or [found.statistics]]
+    told = [part for part in parts if part is not None and (part.has_shape or not model.supports("effect-sizes"))]
+    if len(told) < len(parts):
         return samples
+    log_ratio = _log_ratio(model, _within(told))
+    root = np.exp(0.5 * log_ratio)
+    centres = []
+    for part in told:
+        weights = np.broadcast_to(part.counts, part.mean.shape) * np.array([root, 1.0 / root])
+        centres.append((weights * part.mean).sum(axis=0) / np.maximum(weights.sum(axis=0), _TINY))
+    return replace(samples, spread=Spread(np.array(centres), log_ratio, tuple(found.blocked)))
+
+
+def _within(parts: list[Moments]) -> Moments:
+    """Spread of the classes about their means in every batch: as of classes with a degree of freedom less each."""
+    if len(parts) == 1:
+        return parts[0]
+    counts = [np.broadcast_to(part.counts, part.mean.shape) for part in parts]
+    count = sum(np.maximum(each - 1, 0) for each in counts) + 1
+    squares = np.sum([part.centred_squares for part in parts], axis=0)
+    shapes = [part.shape() for part in parts]
+    powers = None if None in shapes else tuple(np.sum(each, axis=0) for each in zip(*shapes, strict=True))
+    nothing = np.zeros(squares.shape)
+    return Moments.trusted(parts[0].classes, count, nothing, squares, nothing.copy(), shape=powers)
+
+
+def _log_ratio(model: Model, moments: Moments) -> FloatArray:
+    """Log ratio of the variances of two classes, as far as it is believed; 0 where a class says too little."""
     variances: Any = _asking(model, "variance")
     counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
     usable = ((counts > 2) & (moments.centred_squares > 0)).all(axis=0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         probability = 1.0 / (1.0 + np.exp(-variances.evidences(moments).pattern([(0,), (1,)])))
         of_classes = np.log(moments.centred_squares / (counts - 1.0))
-        log_ratio = np.where(usable, probability * (of_classes[1] - of_classes[0]), 0.0)
-    root = np.exp(0.5 * log_ratio)
-    weights = counts * np.array([root, 1.0 / root])
-    centre = (weights * moments.mean).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300)
-    return replace(samples, spread=(centre, log_ratio))
+        return np.where(usable, probability * (of_classes[1] - of_classes[0]), 0.0)
 
 
 def of_difference(model: Model) -> tuple[Finding, ...]:

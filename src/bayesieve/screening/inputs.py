@@ -122,6 +122,36 @@ class ScreenInput:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Variances of two classes that labels carry with them.
+
+    Parameters
+    ----------
+    centres
+        Of every batch (one if there are none), the places about which values spread: ``(n_batches, n_features)``.
+    log_ratio
+        Log ratio of the variances, second class over first.
+    batches
+        Names of the batches.
+    """
+
+    centres: FloatArray
+    log_ratio: FloatArray
+    batches: tuple[Any, ...] = ()
+
+    def follow(self, matrix: LabelledMatrix, codes: IntArray, strata: tuple[Any, ...] | None) -> FloatArray:
+        """Return values in which samples that change their class have the spread of the other one."""
+        values, own = dense_values(matrix).copy(), matrix.labels.codes
+        factors = np.exp(0.5 * np.array([-self.log_ratio, self.log_ratio]))
+        for i in np.flatnonzero(codes != own).tolist():
+            centre = self.centres[0 if strata is None else self.batches.index(strata[i])]
+            values[i] = np.where(
+                self.log_ratio == 0.0, values[i], centre + (values[i] - centre) * factors[codes[i]]
+            )
+        return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Shufflable:
     """Samples whose labels can be dealt anew.
 
@@ -136,15 +166,14 @@ class Shufflable:
     n_factors
         Factors to be taken out of the values, given the labels.
     spread
-        Centre of every feature, and log ratio of the variances of the two classes, which is that of the labels
-        however they are dealt; None if values go to another class as they are.
+        Variances that go with the labels however they are dealt; None if values go to another class as they are.
     """
 
     matrix: LabelledMatrix
     strata: tuple[Any, ...] | None = None
     n_pairs: int = 0
     n_factors: int = 0
-    spread: tuple[FloatArray, FloatArray] | None = None
+    spread: Spread | None = None
 
     @property
     def scheme(self) -> str:
@@ -210,7 +239,7 @@ class Shufflable:
         labels = Labels(self.matrix.labels.classes, codes)
         matrix, factors = replace(self.matrix, labels=labels), None
         if self.spread is not None:
-            matrix = replace(matrix, values=self._spread_anew(codes, *self.spread))
+            matrix = replace(matrix, values=self.spread.follow(self.matrix, codes, self.strata))
         if self.n_factors:
             factors = fit_factors(dense_values(matrix), codes, self.n_factors)
             matrix = replace(matrix, values=factors.values)
@@ -223,17 +252,6 @@ class Shufflable:
         by_block = joint.labels.counts.reshape(len(blocked), len(labels.classes))
         samples = {**counts, **dict(zip(blocked, by_block, strict=True))}
         return ScreenInput(matrix, statistics, matrix.feature_names, blocked, samples)
-
-    def _spread_anew(self, codes: IntArray, centre: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """Give samples that change their class the spread of the other one."""
-        values, features = dense_values(self.matrix).copy(), np.flatnonzero(log_ratio)
-        moved = np.flatnonzero(codes != self.matrix.labels.codes)
-        factors, middle = np.exp(0.5 * np.array([-log_ratio, log_ratio])[:, features]), centre[features]
-        all_of_them = features.size == log_ratio.size
-        for i in moved.tolist():
-            row = slice(None) if all_of_them else features
-            values[i, row] = middle + (values[i, row] - middle) * factors[codes[i]]
-        return values
 
     def _flipped(self, signs: IntArray, model: Model) -> ScreenInput:
         matrix = replace(self.matrix, values=np.asarray(self.matrix.values) * signs[:, None])
