@@ -13,7 +13,6 @@ from bayesieve.screening.inputs import ScreenInput, Shufflable, Spread
 from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray, OptionError, Wording, check_choice, option
 
-_TINY = 1e-300
 _SAID = {
     "mean": "Markers are features whose means differ; their variances may differ or not.",
     "variance": "Markers are features whose variances differ; their means may differ or not.",
@@ -90,7 +89,8 @@ def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
     A plain shuffle makes variances equal, and with them the null hypothesis narrower than the one of the screen:
     where the smaller class varies more, equal means pass more often than it shows. Values that change their class
     are therefore brought to its spread, as far as the data say that variances differ: by the estimated log ratio
-    times the probability of a difference.
+    times the probability of a difference. They spread about the mean of the class that they come from, so that
+    differences of means are shuffled as they are.
     """
     samples = found.shufflable
     assert samples is not None
@@ -100,13 +100,8 @@ def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
     told = [part for part in parts if part is not None and (part.has_shape or not model.supports("effect-sizes"))]
     if len(told) < len(parts):
         return samples
-    log_ratio = _log_ratio(model, _within(told))
-    root = np.exp(0.5 * log_ratio)
-    centres = []
-    for part in told:
-        weights = np.broadcast_to(part.counts, part.mean.shape) * np.array([root, 1.0 / root])
-        centres.append((weights * part.mean).sum(axis=0) / np.maximum(weights.sum(axis=0), _TINY))
-    return replace(samples, spread=Spread(np.array(centres), log_ratio, tuple(found.blocked)))
+    means = np.array([part.mean for part in told])
+    return replace(samples, spread=Spread(means, _log_ratio(model, _within(told)), tuple(found.blocked)))
 
 
 def _within(parts: list[Moments]) -> Moments:

@@ -127,27 +127,25 @@ class Spread:
 
     Parameters
     ----------
-    centres
-        Of every batch (one if there are none), the places about which values spread: ``(n_batches, n_features)``.
+    means
+        About which values spread, ``(n_batches, 2, n_features)``; one batch if there are none.
     log_ratio
         Log ratio of the variances, second class over first.
     batches
         Names of the batches.
     """
 
-    centres: FloatArray
+    means: FloatArray
     log_ratio: FloatArray
     batches: tuple[Any, ...] = ()
 
     def follow(self, matrix: LabelledMatrix, codes: IntArray, strata: tuple[Any, ...] | None) -> FloatArray:
         """Return values in which samples that change their class have the spread of the other one."""
         values, own = dense_values(matrix).copy(), matrix.labels.codes
-        factors = np.exp(0.5 * np.array([-self.log_ratio, self.log_ratio]))
+        factors = np.expm1(0.5 * np.array([-self.log_ratio, self.log_ratio]))
         for i in np.flatnonzero(codes != own).tolist():
-            centre = self.centres[0 if strata is None else self.batches.index(strata[i])]
-            values[i] = np.where(
-                self.log_ratio == 0.0, values[i], centre + (values[i] - centre) * factors[codes[i]]
-            )
+            mean = self.means[0 if strata is None else self.batches.index(strata[i]), own[i]]
+            values[i] += (values[i] - mean) * factors[codes[i]]
         return values
 
 
