@@ -9,10 +9,12 @@ import numpy as np
 
 from bayesieve.models import DIFFERENCES, CalibratedModel, GaussianModel, KindModel, Model
 from bayesieve.posterior import Finding, Remark
-from bayesieve.screening.inputs import ScreenInput, Shufflable, Spread
+from bayesieve.screening.inputs import ScreenInput, Shufflable, Spread, dense_values
 from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray, OptionError, Wording, check_choice, option
 
+_MANY_EQUAL = 0.1  # values at one end of a feature: a floor
+_LARGEST_RATIO = 4.0  # of log variances that shuffled labels carry along
 _SAID = {
     "mean": "Markers are features whose means differ; their variances may differ or not.",
     "variance": "Markers are features whose variances differ; their means may differ or not.",
@@ -90,7 +92,8 @@ def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
     where the smaller class varies more, equal means pass more often than it shows. Values that change their class
     are therefore brought to its spread, as far as the data say that variances differ: by the estimated log ratio
     times the probability of a difference. They spread about the mean of the class that they come from, so that
-    differences of means are shuffled as they are.
+    differences of means are shuffled as they are. Features with many values at a floor stay as they are, too: what
+    rests there does not spread.
     """
     samples = found.shufflable
     assert samples is not None
@@ -101,7 +104,15 @@ def keep_variances(found: ScreenInput, model: Model) -> Shufflable:
     if len(told) < len(parts):
         return samples
     means = np.array([part.mean for part in told])
-    return replace(samples, spread=Spread(means, _log_ratio(model, _within(told)), tuple(found.blocked)))
+    log_ratio = np.where(_at_an_end(samples) > _MANY_EQUAL, 0.0, _log_ratio(model, _within(told)))
+    return replace(samples, spread=Spread(means, log_ratio, tuple(found.blocked)))
+
+
+def _at_an_end(samples: Shufflable) -> FloatArray:
+    """Share of values that are the smallest, or the largest, of their feature."""
+    values = dense_values(samples.matrix)
+    ends = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    return np.asarray(np.max([(values == end).mean(axis=0) for end in ends], axis=0))
 
 
 def _within(parts: list[Moments]) -> Moments:
@@ -125,7 +136,8 @@ def _log_ratio(model: Model, moments: Moments) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         probability = 1.0 / (1.0 + np.exp(-variances.evidences(moments).pattern([(0,), (1,)])))
         of_classes = np.log(moments.centred_squares / (counts - 1.0))
-        return np.where(usable, probability * (of_classes[1] - of_classes[0]), 0.0)
+        believed = probability * (of_classes[1] - of_classes[0])
+    return np.where(usable, np.clip(believed, -_LARGEST_RATIO, _LARGEST_RATIO), 0.0)
 
 
 def of_difference(model: Model) -> tuple[Finding, ...]:
