@@ -69,6 +69,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     min_features
         Keep at least so many features, the strongest, even if the rule selects fewer, with a warning: a classifier
         behind the selector needs at least 1. ``selection_`` stays the list of the rule.
+    difference
+        What makes a marker: ``"any"`` difference, that of the ``"mean"`` or of the ``"variance"``; as in
+        :func:`bayesieve.screen`.
 
     Attributes
     ----------
@@ -122,6 +125,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         shuffles: int | str | None = "auto",
         random_state: Any = 0,
         min_features: int = 0,
+        difference: str = "any",
     ) -> None:
         self.model = model
         self.patterns = patterns
@@ -139,6 +143,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.shuffles = shuffles
         self.random_state = random_state
         self.min_features = min_features
+        self.difference = difference
 
     def fit(
         self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None, **others: Any
@@ -379,6 +384,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             "degenerate": self.degenerate,
             "resolution": self.resolution,
             "feature_names": self._names,
+            "difference": self.difference,
         }
 
     def _finish(self, posterior: FeaturePosterior, fragility: Callable[[float], Fragility] | None = None) -> None:

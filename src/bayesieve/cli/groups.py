@@ -26,6 +26,7 @@ _FOREIGN = (
     "gene_map",
     "collapse",
     "unmapped", "resolution", "degenerate", "robust", "kinds", "effects", "fragility", "p_values", "permutations",
+    "difference",
 )  # fmt: skip
 
 

@@ -82,6 +82,8 @@ DESIGN = (
     option("levels", str | None, None, COMPARED, 'Categories all features can have: "0,1,2".', metavar="LEVELS"),
     option("patterns", str, "any", COMPARED, 'Three or more classes: any, distinct, one-versus-rest, or given '
            'ones: "A | B,C; A,B | C".', metavar="PATTERNS"),
+    option("difference", words("any", "mean", "variance"), "any", COMPARED,
+           "What makes a marker of two classes: any difference, or that of means or variances."),
     BLOCKS,
     option("outcome", str | None, None, COMPARED, "In place of --labels: a number (dose, age) or ordered classes "
            '(with --classes "low; mid; high") with which features may change.', metavar="COLUMN"),

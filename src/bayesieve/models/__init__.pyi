@@ -32,6 +32,7 @@ from .gaussian.gaussian import GaussianModel as GaussianModel
 from .gaussian.kinds import (
     MEAN_CONSTANT as MEAN_CONSTANT,
     VARIANCE_CONSTANT as VARIANCE_CONSTANT,
+    KindModel as KindModel,
     log_evidence_of_kinds as log_evidence_of_kinds,
 )
 from .gaussian.leave_one_out import (
@@ -41,6 +42,7 @@ from .gaussian.leave_one_out import (
     evaluate_all as evaluate_all,
     find_thresholds as find_thresholds,
 )
+from .gaussian.mean_difference import mean_evidence as mean_evidence
 from .gaussian.normal_inverse_gamma import (
     NormalInverseGamma as NormalInverseGamma,
     any_nonzero as any_nonzero,
@@ -69,7 +71,7 @@ from .gaussian.within_subjects import (
     within as within,
 )
 from .mixed import MixedModel as MixedModel
-from .model import Model as Model, UnknownModel as UnknownModel
+from .model import DIFFERENCES as DIFFERENCES, Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (
     KnownBlock as KnownBlock,
     check_family as check_family,

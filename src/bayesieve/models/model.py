@@ -24,6 +24,9 @@ from bayesieve.utils import DataError, FloatArray, Message, OptionError, Piece, 
 _VALUES_AT_ONCE = 2**22
 
 
+DIFFERENCES = ("any", "mean", "variance")  # that can make a marker
+
+
 class Model(abc.ABC):
     r"""What a likelihood has to say for itself; three methods make a new one.
 
@@ -52,6 +55,8 @@ class Model(abc.ABC):
     family, caveat
         Distribution of the values as summaries name it ("Gaussian"), and a sentence that belongs into each. A
         model may still call its family ``law``, as it was called before.
+    difference
+        What makes a marker: ``"any"`` difference, or that of the ``"mean"`` or ``"variance"`` alone.
     capabilities
         What the model supports beyond comparing classes; see :meth:`supports`.
     """
@@ -59,6 +64,7 @@ class Model(abc.ABC):
     __slots__ = ()
 
     prior_ratio: Any = None
+    difference: str = "any"
     statistics_type: ClassVar[type] = Parts
     takes_exposures: ClassVar[bool] = False
     family: ClassVar[str] = ""
@@ -79,7 +85,8 @@ class Model(abc.ABC):
         Capabilities are ``"moments"`` (values have means and variances that effects, kinds and predictive
         distributions speak of), ``"pairs"``, ``"resolution"``, ``"floors"`` (features without variance),
         ``"empty-classes"``, ``"leave-one-out"`` (by downdating), ``"permutations"``, ``"joint"`` (jointly
-        distributed features), ``"prior-ratio"`` (an improper prior, whose ratio is a choice) and ``"categories"``.
+        distributed features), ``"differences"`` (of means or variances alone), ``"prior-ratio"`` (an improper
+        prior, whose ratio is a choice) and ``"categories"``.
 
         Examples
         --------
@@ -104,6 +111,11 @@ class Model(abc.ABC):
     @property
     def is_jeffreys(self) -> bool:
         """Whether values are Gaussian and every hyper-parameter is 0: evidence depends on lambda alone."""
+        return False
+
+    @property
+    def has_jeffreys_priors(self) -> bool:
+        """Whether values are Gaussian and every hyper-parameter is 0, whatever makes a marker."""
         return False
 
     def check_features(self, n_features: int) -> None:  # noqa: B027 - most models fit any number

@@ -80,7 +80,7 @@ def _moments(posterior: FeaturePosterior) -> Moments | None:
     compared: Any = posterior.comparison
     model: Any = posterior.model
     known = model.is_jeffreys or (model.supports("effect-sizes") and model.variance_weight)
-    if len(posterior.classes) != 2 or not known:
+    if len(posterior.classes) != 2 or not known or model.difference != "any":
         return None
     if isinstance(compared, Comparison):
         used: Any = compared.parts[0].statistics if len(compared.parts) == 1 else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models import Comparison, jeffreys_constant, mix_kinds, tempering, two_group_evidence
+from bayesieve.models import Comparison, jeffreys_constant, mean_evidence, mix_kinds, tempering, two_group_evidence
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.stats import Moments, as_moments
 from bayesieve.utils import FloatArray
@@ -77,12 +77,21 @@ class EvidenceSurface:
         size = self.n0 * self.n1 / (self.n0 + self.n1)
         means, ratios = (np.array(sizes) for sizes in (model.mean_sizes, model.ratio_sizes))
         flat = squares.reshape(2, -1)
+        if model.difference == "mean":
+            return mean_evidence(
+                (self.n0, self.n1, np.sqrt(difference_squared.ravel())[None]),
+                (*flat, self.n0 - 1.0, self.n1 - 1.0, share),
+                (0.5 * (self.n0 + self.n1 - 1.0 + dof), dof * scale, 0.0), (means, ratios),
+                model.variance_weight or 0.0, model.nodes,
+            ).reshape(shape)  # fmt: skip
         found = two_group_evidence(
             (size * difference_squared.ravel(), flat.sum(axis=0), size, 0.5 * (self.n0 + self.n1 - 1.0 + dof),
              dof * scale),
             (*flat, self.n0 - 1.0, self.n1 - 1.0, np.broadcast_to(share, flat[0].shape)), (means, ratios),
             model.nodes,
         )  # fmt: skip
+        if model.difference == "variance":
+            return found[1].reshape(shape)
         return mix_kinds(*found, model.variance_weight or 0.0, model.both_share or 0.0).reshape(shape)
 
 

@@ -58,14 +58,16 @@ class Commands:
         blocks = posterior.block_evidence is not None
         shift = isinstance(posterior.comparison, ShiftComparison | EffectShift)
         n_shuffles = 0 if posterior.shuffled is None else posterior.shuffled.n_shuffles
+        difference = posterior.model.difference
         gaps = not blocks and bool(np.ptp(posterior.statistics.counts, axis=1).any())
         words = [
             "X",
             "y",
             *(["pairs=pairs"] if paired else []),
-            *([] if paired and not posterior.model.is_jeffreys else [f"model={_model_words(posterior)}"]),
+            *([] if paired and not posterior.model.has_jeffreys_priors else [f"model={_model_words(posterior)}"]),
             *(["blocks=blocks"] if blocks else []),
             *(["block_model='shift'"] if shift else []),
+            *([] if difference == "any" else [f"difference={difference!r}"]),
             *(["missing='omit'"] if gaps else []),
             *(["resolution=resolution"] if np.any(posterior.resolution) else []),
             f"prior_probability={'prior_probability' if prior is None else repr(prior)}",
@@ -77,6 +79,7 @@ class Commands:
             pairs="COLUMN" if paired else None,
             blocks="COLUMN" if blocks else None,
             block_model="shift" if shift else "own",
+            difference=difference,
             missing="omit" if gaps else "raise",
             robust=not posterior.calibrated,
             shuffles=n_shuffles,
@@ -144,7 +147,7 @@ def _model_words(posterior: FeaturePosterior) -> str:
     if model.supports("effect-sizes"):
         return "bs.CalibratedModel()"
     if model.supports("moments"):
-        if not model.is_jeffreys:
+        if not model.has_jeffreys_priors:
             return "model"
         if ratio_state(posterior).value is not None:
             return MODEL
@@ -160,7 +163,7 @@ def _model_options(posterior: FeaturePosterior) -> dict[str, Any]:
         return {"model": _NAMED[type(model).__name__]}
     if model.supports("effect-sizes"):
         return {}
-    if model.is_jeffreys:
+    if model.has_jeffreys_priors:
         ratio = model.prior_ratio if isinstance(model.prior_ratio, (int, float, str)) else "RATIO"
         known = ratio_state(posterior).value is not None or ratio == 0.1
         return {"prior": "jeffreys"} if known else {"prior": "jeffreys", "prior_ratio": ratio}

@@ -36,6 +36,11 @@ def method(report: ReportData) -> list[dict[str, Any]]:
     return [_prior_probability(report), describe_evidence(report), _rule(report), _errors(report), judge(report)]
 
 
+def _what_differs(report: ReportData) -> str:
+    difference = report.posterior.model.difference
+    return "distribution differs" if difference == "any" else f"{difference} differs"
+
+
 def _prior_probability(report: ReportData) -> dict[str, Any]:
     shared = prior_probability(report.posterior)
     formula = "log-odds = log(p / (1 - p)) + log BF,   probability = 1 / (1 + exp(-log-odds))"
@@ -44,7 +49,7 @@ def _prior_probability(report: ReportData) -> dict[str, Any]:
         formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
     return method_part(
         "Probability of a feature",
-        f"A feature is a marker if its distribution differs between the classes, here "
+        f"A feature is a marker if its {_what_differs(report)} between the classes, here "
         f"{describe_comparison(report)}. Features are judged one by one: before the data a feature is a marker "
         "with probability p "
         f"({describe_prior(report)}), and the data change its odds by the Bayes factor BF, the probability of its "

@@ -40,6 +40,31 @@ def describe_evidence(report: ReportData) -> dict[str, Any]:
     return _gaussian(report, model)
 
 
+_FLAT = (
+    "Values are Gaussian. What the classes share has flat priors under both hypotheses; means are free under both."
+)
+_ALONE = {
+    "mean": "Only the means make a marker. With probability v = {weight:.3g} the variances differ under both "
+    "hypotheses: the log ratio t of variances is Gaussian with a standard deviation of {ratios}, equally "
+    "probable, and is integrated out, weighed by what the squares within classes say of it. Mean differences are "
+    "in units of the root of the mean variance.",
+    "variance": "Only the variances make a marker: the log ratio t of variances is Gaussian with a standard "
+    "deviation of {ratios}, equally probable. Evidence from variances counts as far as the kurtosis of the values "
+    "allows, so that heavy tails are not taken for a difference.",
+}
+_FORMULAS = {
+    "mean": "BF = [(1 - v) p1(0) + v integral of p1(t) p(t) dt] / [(1 - v) p0(0) + v integral of p0(t) p(t) dt]\n"
+    "p0(t): of equal means given t,   p1(t): of means that differ given t",
+    "variance": "BF = integral of p(S0, S1 given t) / p(S0, S1 given 0) p(t) dt,   S0, S1: squares within classes",
+}
+_OF_KINDS = {
+    "mean": "BF = (E_mean + E_both) / (E_same + E_variance),   constants: 4 L of a further mean, 1/4 of a "
+    "further variance",
+    "variance": "BF = (E_variance + E_both) / (E_same + E_mean),   constants: sqrt(2 pi) L of a further variance, "
+    "1 / sqrt(2 pi) of a mean",
+}
+
+
 def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
     """The calibrated prior, with the numbers that it took from the data."""
     sizes, ratios = (
@@ -64,6 +89,10 @@ def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
             "N = n0 n1 / n,   W: squares within classes", "N = n,   W: squares of differences"
         )
         formula = formula.replace("(n - 1 + d0)/2", "(n + d0)/2")
+    elif model.difference != "any":
+        paragraphs[0] = paragraphs[0] if model.difference == "mean" else _FLAT
+        paragraphs.append(_ALONE[model.difference].format(weight=model.variance_weight or 0.0, ratios=ratios))
+        formula = _FORMULAS[model.difference]
     elif model.variance_weight:
         paragraphs.append(
             f"With probability w = {model.variance_weight:.3g} the variances differ, and of these in a share u = "
@@ -94,7 +123,9 @@ def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
     group = "p(group) ~ Gamma(kappa*/2) (2/s*)^(kappa*/2) nu*^(-1/2)"
     formula = f"BF = L p(class 0) p(class 1) / p(all values),   {group}"
     paragraphs = [text, *_hyper_parameters(report, model)]
-    if len(report.posterior.classes) > 2:
+    if model.difference != "any":
+        formula = _OF_KINDS[model.difference]
+    elif len(report.posterior.classes) > 2:
         formula = f"BF = mean over patterns of L^(groups - 1) product of p(group) / p(all values),   {group}"
         paragraphs.append(
             "Of more than two classes all patterns of equal and different classes that were asked for are "
@@ -123,12 +154,16 @@ def _has(report: ReportData) -> str:
             "has a shift between the classes and a variance in every class that all blocks share, besides a "
             "location of every block; any other feature has no shift and one variance"
         )
+    difference = report.posterior.model.difference
+    if difference != "any":
+        other = "variances" if difference == "mean" else "means"
+        return f"has its own {difference} in every class, any other feature the same; {other} may differ or not"
     within = " within every block" if report.posterior.block_evidence is not None else ""
     return f"has its own mean and variance in every class{within}, any other feature the same in all"
 
 
 def _hyper_parameters(report: ReportData, model: GaussianModel) -> list[str]:
-    if model.is_jeffreys:
+    if model.has_jeffreys_priors:
         power = ratio_state(report.posterior).power
         often = f" It enters {power} times, once per block." if power > 1 else ""
         return [

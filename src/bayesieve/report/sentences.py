@@ -72,14 +72,21 @@ def describe_model(report: ReportData) -> str:
     family = model.family or type(model).__name__
     if not model.supports("moments"):
         return family
+    asked = "" if model.difference == "any" else f", differences of the {model.difference} alone"
     if is_paired(report.posterior):
         prior = "calibrated prior" if model.supports("effect-sizes") else "Jeffreys' prior"
         return f"{family} differences within pairs, {prior}"
     if model.supports("effect-sizes"):
-        return f"{family}, calibrated prior"
+        return f"{family}, calibrated prior{asked}"
     ratio = "" if model.is_proper else f", prior ratio {describe_ratio(model)}"
-    prior = "Jeffreys' prior" if model.is_jeffreys else "proper priors" if model.is_proper else "improper priors"
-    return f"{family}, {prior}{ratio}"
+    prior = (
+        "Jeffreys' prior"
+        if model.has_jeffreys_priors
+        else "proper priors"
+        if model.is_proper
+        else "improper priors"
+    )
+    return f"{family}, {prior}{ratio}{asked}"
 
 
 def describe_ratio(model: Model) -> str:

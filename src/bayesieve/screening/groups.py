@@ -127,6 +127,12 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
     (('x0', 'x1'), ('x1', 'x0'))
     """
     model = check_model(model)
+    if model.difference != "any":
+        raise OptionError(
+            f"Groups are compared by any difference, not by that of the {model.difference}: each against the rest "
+            "is uneven, and shuffles of all groups at once would not keep their variances.",
+            hint=f"Compare two classes: screen(X, y, difference={model.difference!r}).", kind="capability",
+        )  # fmt: skip
     found = screen_input(
         X, groups, model, None, feature_names, missing, n_threads, None, None, aligned(X, exposures, "exposures")
     )

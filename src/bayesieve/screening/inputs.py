@@ -137,6 +137,34 @@ class ScreenInput:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Variances of two classes that labels carry with them.
+
+    Parameters
+    ----------
+    means
+        About which values spread, ``(n_batches, 2, n_features)``; one batch if there are none.
+    log_ratio
+        Log ratio of the variances, second class over first.
+    batches
+        Names of the batches.
+    """
+
+    means: FloatArray
+    log_ratio: FloatArray
+    batches: tuple[Any, ...] = ()
+
+    def follow(self, matrix: LabelledMatrix, codes: IntArray, strata: tuple[Any, ...] | None) -> FloatArray:
+        """Return values in which samples that change their class have the spread of the other one."""
+        values, own = dense_values(matrix).copy(), matrix.labels.codes
+        factors = np.expm1(0.5 * np.array([-self.log_ratio, self.log_ratio]))
+        for i in np.flatnonzero(codes != own).tolist():
+            mean = self.means[0 if strata is None else self.batches.index(strata[i]), own[i]]
+            values[i] += (values[i] - mean) * factors[codes[i]]
+        return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Shufflable:
     """Samples whose labels can be dealt anew.
 
@@ -150,12 +178,15 @@ class Shufflable:
         Number of pairs, 0 if samples are not paired.
     n_factors
         Factors to be taken out of the values, given the labels.
+    spread
+        Variances that go with the labels however they are dealt; None if values go to another class as they are.
     """
 
     matrix: LabelledMatrix
     strata: tuple[Any, ...] | None = None
     n_pairs: int = 0
     n_factors: int = 0
+    spread: Spread | None = None
 
     @property
     def scheme(self) -> str:
@@ -220,6 +251,8 @@ class Shufflable:
             return self._flipped(codes, model)
         labels = Labels(self.matrix.labels.classes, codes)
         matrix, factors = replace(self.matrix, labels=labels), None
+        if self.spread is not None:
+            matrix = replace(matrix, values=self.spread.follow(self.matrix, codes, self.strata))
         if self.n_factors:
             factors = fit_factors(dense_values(matrix), codes, self.n_factors)
             matrix = replace(matrix, values=factors.values)

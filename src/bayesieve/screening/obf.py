@@ -35,6 +35,7 @@ from bayesieve.screening.checks import ValueChecks, check_columns
 from bayesieve.screening.covariates import to_be_checked
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
+from bayesieve.screening.difference import asked_of, fit_to_design, keep_variances, of_difference
 from bayesieve.screening.genes import GeneCollapse
 from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
 from bayesieve.screening.outcome import outcome_or_labels
@@ -101,6 +102,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     collapse: str = "best",
     unmapped: str = "drop",
     sample_columns: Any = None,
+    difference: str = "any",
 ) -> FeaturePosterior:
     r"""Find, for every feature, how probable it is that the classes differ (in mean or variance, if Gaussian).
 
@@ -205,6 +207,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         What else is known of the samples (batch, sex, age, site): a data frame with one row per sample, or a
         mapping from names to one value per sample. ``posterior.checks`` compares every column with the classes.
         Tables that were read bring their other columns with them.
+    difference
+        What makes a marker of two classes of measurements: ``"any"``; ``"mean"``: means that differ, whether or
+        not variances do; ``"variance"``: variances that differ, whether or not means do. Bayes factors, shuffled
+        labels and all that follows are those of this question.
 
     Returns
     -------
@@ -224,7 +230,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     >>> bs.MinimalRisk(0.5).select(posterior).names
     ('x0', 'x1')
     """
-    model = check_model(model)
+    model = asked_of(check_model(model), difference)
     X = X if layer is None else annotated(X, layer=layer)
     y = outcome_or_labels(y, outcome, pairs)
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
@@ -246,6 +252,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     design = {"outcome": outcome, "classes": classes, "subject": subject, "covariates": covariates}
     found = designed(found, model, X, design, others, n_threads)
     block_model, patterns = found.settled(block_model, patterns)
+    asked, model = of_difference(model), fit_to_design(model, found, block_model)
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
     def compare_data(believed: Model, data: ScreenInput) -> Any:
@@ -262,7 +269,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found),
+        result.comparison, (*asked, *result.findings, *_of_factors(found), *_of_kinds(found),
                             *of_design(found, lambda: compare_data(believed, raw), label)),
     )  # fmt: skip
     if is_judged():
@@ -283,7 +290,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if found.shufflable is None or not n_shuffles:
         return posterior if genes is None else genes.apply(posterior, None)
     shuffled = shuffle_labels(
-        found.shufflable,
+        keep_variances(found, model),
         believed,
         compare_data,
         posterior.log_bayes_factor,

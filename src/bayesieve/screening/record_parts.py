@@ -21,7 +21,7 @@ from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, Message
 
 _ENCODED = (
-    "CalibratedModel", "GaussianModel", "NormalInverseGamma", "CategoricalModel", "PoissonModel",
+    "CalibratedModel", "GaussianModel", "KindModel", "NormalInverseGamma", "CategoricalModel", "PoissonModel",
     "NegativeBinomialModel",
 )  # fmt: skip
 _PASSING = ("held",)  # fields that hold no part of a model

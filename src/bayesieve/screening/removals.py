@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from bayesieve.data import LabelledMatrix, Labels, ValueBlocks, is_sparse
-from bayesieve.models import CalibratedModel, least_without
+from bayesieve.models import DIFFERENCES, CalibratedModel, least_without
 from bayesieve.posterior import FeaturePosterior, Fragility
 from bayesieve.screening.second_look import values_of
 from bayesieve.utils import BoolArray, FloatArray, IntArray, for_each, n_threads_for
@@ -50,7 +50,8 @@ def leave_effects_out(
     grids, found = model.grids(posterior.moments), Removals.none(n)
     dof, scale = model.variance_dof or 0.0, model.variance_scale or 0.0
     least = model.kurtosis or 0.0 if posterior.moments.has_shape else np.inf
-    constants = np.array([dof, dof * scale, model.variance_weight or 0.0, model.both_share or 0.0, least])
+    weights, asked = (model.variance_weight or 0.0, model.both_share or 0.0), DIFFERENCES.index(model.difference)
+    constants = np.array([dof, dof * scale, *weights, least, asked])
     steps = np.broadcast_to(np.asarray(posterior.resolution, dtype=np.float64), (n,))
     limits = np.where(posterior.log_odds > cut, cut - np.asarray(posterior.prior_log_odds), -np.inf)
     floored = posterior.degenerate

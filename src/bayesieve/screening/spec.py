@@ -31,6 +31,7 @@ _GAUSSIAN_ONLY = (
     "covariates",
     "outcome",
     "subject",
+    "difference",
 )
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
 _NOT_GIVEN_MORE = (
@@ -51,6 +52,7 @@ _CONFLICTS = {
     "covariates": _NOT_GIVEN_MORE,
     "subject": ("blocks", *_NOT_GIVEN_MORE),
     "outcome": ("labels", "patterns", "block_model", "gene_map", "subject", *_NOT_GIVEN_MORE),
+    "difference": ("kinds", "p_values"),
 }
 _WHY = {
     "blocks": "samples of different blocks are not exchangeable",
@@ -63,10 +65,10 @@ _WHY = {
     "gene_map": "features stand for genes in comparisons of classes",
     "factors": "factors are found in values that were not adjusted",
     "resolution": "rounding is not known to a regression",
-    "kinds": "it looks at plain classes",
+    "kinds": "they are the parts of a screen for any difference between plain classes",
     "effects": "differences at equal covariates and their intervals are columns of the result",
     "fragility": "samples are left out one by one of plain classes only",
-    "p_values": "they are those of plain classes",
+    "p_values": "they are those of any difference between plain classes",
     "permutations": "labels that go with a covariate cannot be permuted alone; residuals are shuffled anyway",
     "robust": "the least log-odds over leaving one sample out are not what is permuted",
     "subject": "subjects are compared between classes",
@@ -89,7 +91,7 @@ class ScreenSpec:
         Missing values, as for :func:`bayesieve.read_table`.
     normalise, transform
         By what samples are divided, and what is done to every value.
-    model, likelihoods, levels, patterns, prior, prior_ratio, prior_probability, resolution, degenerate
+    model, likelihoods, levels, patterns, difference, prior, prior_ratio, prior_probability, resolution, degenerate
         Likelihood by name, kinds of features, categories, patterns of classes, prior (a name or a TOML file), the
         paper's L, prior probability (a number, ``estimate`` or ``FILE:COLUMN``), step of rounded values, features
         without variance.
@@ -129,6 +131,7 @@ class ScreenSpec:
     likelihoods: str | None = spec_field(None, read.joined("; "))
     levels: str | None = spec_field(None, read.joined(","))
     patterns: str = spec_field("any", read.joined("; "), to="screen")
+    difference: str = spec_field("any", read.choice("any", "mean", "variance"), to="screen")
     blocks: str | None = spec_field(None, read.joined(","), to="read_table")
     covariates: str | None = spec_field(None, read.joined(","), to="read_table")
     block_model: str = spec_field("own", read.choice("own", "shift"), to="screen")
@@ -337,7 +340,7 @@ class ScreenSpec:
             if name in self.to_dict():
                 why = (
                     " tells means from variances of Gaussian data, not of "
-                    if name in ("kinds", "effects")
+                    if name in ("kinds", "effects", "difference")
                     else (" belongs to the Gaussian model and does not apply to ")
                 )
                 advice = ("Compare within groups of samples that are alike: ", option("blocks"), ".")

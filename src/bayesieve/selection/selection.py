@@ -144,8 +144,10 @@ def flag_lines(selection: Selection) -> list[str]:
     within = isinstance(posterior.comparison, SubjectComparison)  # says so itself
     if model.supports("effect-sizes") and len(posterior.classes) > 1 and not model.variance_weight and not within:
         lines.append(
-            "Only means were compared: without fourth powers of the values, or with fewer than three values in a "
-            "class, heavy tails cannot be told from a difference in variance."
+            "Variances are taken to be equal: with fewer than three values in a class they cannot be compared."
+            if model.difference == "mean"
+            else "Only means were compared: without fourth powers of the values, or with fewer than three values "
+            "in a class, heavy tails cannot be told from a difference in variance."
         )
     if n_degenerate:
         features = "feature" if n_degenerate == 1 else "features"

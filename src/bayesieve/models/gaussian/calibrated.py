@@ -23,19 +23,21 @@ from bayesieve.models.gaussian.effect_mixture import (
     two_group_evidence,
 )
 from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.gaussian.mean_difference import mean_evidence
 from bayesieve.models.gaussian.slope_effects import kinds_given_slopes
 from bayesieve.models.gaussian.slopes import grouped
 from bayesieve.models.gaussian.trend import kinds_of_trend, trend_sizes
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
-from bayesieve.models.model import Model
+from bayesieve.models.model import DIFFERENCES, Model
 from bayesieve.stats import Moments, Slopes, TrendMoments
-from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError
+from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError, check_choice
 
 _FEW_FEATURES = 10  # fewer say nothing about the variance of another
 _MOST_PRIOR_DOF = 4.0  # times the number of samples
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 0.5  # prior weight of variance differences
 _LEAST_BOTH, _MOST_BOTH = 0.1, 0.9  # of these, prior weight of a mean difference as well
 _STRONG = 3.0  # log Bayes factor over which a feature has a say about these weights
+_OF_NUISANCE = 0.5  # probability that variances differ, where only means are asked about
 
 Groups = Sequence[tuple[int, ...]]
 
@@ -74,6 +76,10 @@ class CalibratedModel(Model):
         see :mod:`bayesieve.stats.factors`.
     held
         Evidence of the data that the constants were taken from, for internal use; empty if it is to be held.
+    difference
+        What makes a marker of two classes: ``"any"``; ``"mean"``, when variances may differ or not under both
+        hypotheses (``variance_weight`` is the probability that they do, 1/2 by default); or ``"variance"``, when
+        means may.
 
     Examples
     --------
@@ -97,11 +103,15 @@ class CalibratedModel(Model):
     n_factors: int = 0
     penalty: float = 0.0
     held: Any = field(default=None, repr=False)
+    difference: str = "any"
     statistics_type: ClassVar[type] = Moments
     family: ClassVar[str] = "Gaussian"
-    capabilities: ClassVar[frozenset[str]] = frozenset(("moments", "pairs", "resolution", "effect-sizes"))
+    capabilities: ClassVar[frozenset[str]] = frozenset(
+        ("moments", "pairs", "resolution", "effect-sizes", "differences")
+    )
 
     def __post_init__(self) -> None:
+        check_choice("difference", self.difference, DIFFERENCES)
         if self.variance_weight is not None and not 0.0 <= self.variance_weight < 1.0:
             raise PriorError(f"variance_weight is a probability below 1, not {self.variance_weight!r}.")
         if self.both_share is not None and not 0.0 <= self.both_share < 1.0:
@@ -196,6 +206,9 @@ class CalibratedModel(Model):
             model = replace(model, mean_sizes=means, ratio_sizes=ratios)
         if model.kurtosis is None:
             model = replace(model, kurtosis=_typical_kurtosis(parts))
+        if model.difference != "any":
+            told = _OF_NUISANCE if model.variance_weight is None else model.variance_weight
+            return replace(model, variance_weight=told if model.ratio_sizes else 0.0, both_share=0.0)
         if model.variance_weight is None or model.both_share is None:
             weight, both, held = _weights(model, parts)
             model = replace(
@@ -404,7 +417,16 @@ class EffectEvidences(Evidences):
 
     def pattern(self, groups: Groups) -> FloatArray:
         """Log Bayes factor of groups of classes that differ in mean, in variance or in both."""
+        if self._model.difference == "mean":
+            return self.kinds(groups)[0] if self._in_a_design else self._of_means(groups)
+        if self._model.difference == "variance":
+            return self.kinds(groups)[1]
         return mix_kinds(*self.kinds(groups), self.variance_weight, self.both_share)
+
+    @property
+    def _in_a_design(self) -> bool:
+        """Whether there are covariates or an outcome: slopes are compared with one variance for all samples."""
+        return getattr(self._moments, "design", None) is not None or isinstance(self._moments, TrendMoments)
 
     def kinds(self, groups: Groups) -> tuple[FloatArray, FloatArray]:
         """Log Bayes factors of groups that differ in mean, and in variance."""
@@ -457,6 +479,30 @@ class EffectEvidences(Evidences):
         shapes = np.array([trigamma_inverse(0.5 * omega * omega) for omega in several])
         share = self.share if grids[1].size else np.zeros(1)
         return kinds_given_slopes(grouped(design, groups), prior, share, grids, shapes, model.nodes)
+
+    def _of_means(self, groups: Groups) -> FloatArray:
+        """Log Bayes factor of two groups that differ in mean, the ratio of their variances integrated out."""
+        model, moments = self._model, _grouped(self._moments, groups)
+        n0, n1 = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
+        dof, scale, n = model.variance_dof or 0.0, model.variance_scale or 0.0, n0 + n1
+        left = 1.0 - model.n_factors / np.maximum(n - 2.0, 1.0)
+        return mean_evidence(
+            (n0, n1, moments.mean_difference),
+            (*moments.centred_squares, left * (n0 - 1.0), left * (n1 - 1.0), nuisance_share(moments, self.share)),
+            (0.5 * (n - 1.0 - model.n_factors + dof), dof * scale, model.penalty),
+            model.grids(self._moments), self.variance_weight, model.nodes,
+        )  # fmt: skip
+
+
+def nuisance_share(moments: Moments, share: FloatArray) -> FloatArray:
+    """Return what variances say of their own ratio where only means are asked about.
+
+    Without fourth powers that is all that Gaussian values say: heavy tails cannot make a marker then.
+    """
+    if moments.centred_fourths is not None:
+        return share
+    counts = np.broadcast_to(moments.counts, moments.mean.shape)
+    return np.where(((counts > 2) & (moments.centred_squares > 0)).all(axis=0), 1.0, 0.0)
 
 
 def _grouped(moments: Moments, groups: Groups) -> Moments:

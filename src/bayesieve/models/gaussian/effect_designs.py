@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.gaussian.calibrated import CalibratedModel, tempering
+from bayesieve.models.gaussian.calibrated import CalibratedModel, nuisance_share, tempering
 from bayesieve.models.gaussian.effect_mixture import mix_kinds, two_group_evidence
+from bayesieve.models.gaussian.mean_difference import mean_evidence
 from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, FloatArray
 
@@ -130,12 +131,22 @@ def _of_shift(model: CalibratedModel, parts: Sequence[Moments]) -> FloatArray:
         np.nansum(shares * weights, axis=0) / np.maximum(weights.sum(axis=0), 1.0),
     )
     within, half_dof = by_class.sum(axis=0) + spread, 0.5 * (dof + 1.0 + prior_dof)
+    usable = (size > 0) & (dof + prior_dof > 0)
+    if model.difference == "mean":
+        whole = _whole(parts)
+        of_means = mean_evidence(
+            (counts[:, 0], counts[:, 1], differences), (*by_class, *class_dof, nuisance_share(whole, share)),
+            (half_dof, prior_dof * scale, 0.0), model.grids(whole), model.variance_weight or 0.0, model.nodes,
+        )  # fmt: skip
+        return np.where(usable, of_means, np.nan)
     mean, ratio = two_group_evidence(
         (size * difference**2, within, size, half_dof, prior_dof * scale), (*by_class, *class_dof, share),
         model.grids(_whole(parts)), model.nodes,
     )  # fmt: skip
+    if model.difference == "variance":
+        return np.where(usable, ratio, np.nan)
     found = mix_kinds(mean, ratio, model.variance_weight or 0.0, model.both_share or 0.0)
-    return np.where((size > 0) & (dof + prior_dof > 0), found, np.nan)
+    return np.where(usable, found, np.nan)
 
 
 def _whole(parts: Sequence[Moments]) -> Moments:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models.gaussian.effect_mixture import add_exp, mean_part, variance_part
+from bayesieve.models.gaussian.mean_difference import mean_bayes_factor
 from bayesieve.utils import compiled
 
 _COARSE, _COARSE_ERROR = (1.2, 4), 5e-3  # to find out which samples matter: an error of 2e-3 at most
+_MEAN, _VARIANCE = 1.0, 2.0  # what is asked about, 0 for any difference
 _FEW_LEFT = 1e-3  # of the squares are left without a sample: what is left is summed again
 
 
@@ -32,8 +34,9 @@ def least_without(
         Of each feature: the step to which values are rounded, whether the screen flagged it as degenerate, and the
         log Bayes factor at or below which it does not pass (minus infinity to count nothing).
     constants
-        Degrees of freedom and squares of the prior of variances, the weights of :func:`mix_kinds`, and the least
-        excess kurtosis, infinite if fourth powers are not to be used.
+        Degrees of freedom and squares of the prior of variances, the weights of :func:`mix_kinds`, the least
+        excess kurtosis, infinite if fourth powers are not to be used, and what is asked about: 0 for any
+        difference, 1 for that of means, 2 for that of variances.
     taus, omegas, nodes
         Effect sizes and nodes of the screen.
     least, numbers
@@ -129,17 +132,37 @@ def _without(
         excess = tails * tails * (n + 1.0) / (n - 1.0) - 3.0 / n
         excess += other_tails * other_tails * (m + 1.0) / (m - 1.0) - 3.0 / m
         share = ideal / (ideal + max(excess, constants[4] * (1.0 / n + 1.0 / m)))
+    groups = n, m, apart, squares, other_squares
+    return _of_question(groups, size, share, constants, taus, omegas, nodes)
+
+
+@compiled()
+def _of_question(
+    groups: Any, size: float, share: float, constants: Any, taus: Any, omegas: Any, nodes: Any
+) -> float:
+    """Log Bayes factor of what is asked about."""
+    n, m, apart, squares, other_squares = groups
+    within = squares + other_squares
     b, dof = size * apart * apart / (within + constants[1]), 0.5 * (n + m - 1.0 + constants[0])
-    of_mean = mean_part(b, size, dof, dof * math.log1p(b), taus)
-    weight = constants[2]
-    if weight == 0.0:
-        return of_mean
+    weight, asked = constants[2], constants[5]
+    if asked == _MEAN:
+        if constants[4] == np.inf and min(n, m) > 2.0 and min(squares, other_squares) > 0.0:
+            share = 1.0
+        return mean_bayes_factor(
+            np.full(1, n), np.full(1, m), np.full(1, apart), squares, other_squares, n - 1.0, m - 1.0, share, dof,
+            constants[1], 0.0, taus, omegas, weight, nodes[0],
+        )  # fmt: skip
     of_ratio = 0.0
-    if share > 0.0 and omegas.shape[0] > 0:
+    if share > 0.0 and omegas.shape[0] > 0 and weight > 0.0:
         theta = math.log(other_squares / (m - 1.0)) - math.log(squares / (n - 1.0))
         of_ratio = variance_part(
             theta, squares, other_squares, n - 1.0, m - 1.0, share, omegas, nodes[0], nodes[1]
         )
+    if asked == _VARIANCE:
+        return of_ratio
+    of_mean = mean_part(b, size, dof, dof * math.log1p(b), taus)
+    if weight == 0.0:
+        return of_mean
     both = constants[3]
     total, high = add_exp(1.0, math.log1p(-weight) + of_mean, math.log(weight) + math.log1p(-both) + of_ratio)
     if both > 0.0:

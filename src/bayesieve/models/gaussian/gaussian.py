@@ -202,8 +202,11 @@ class GaussianModel(Model):
     statistics_type: ClassVar[type] = Moments
     family: ClassVar[str] = "Gaussian"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        ("moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint")
-    )
+        (
+            "moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint",
+            "differences",
+        )
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         class_priors: Any = self.class_priors
@@ -427,6 +430,11 @@ class GaussianModel(Model):
     @property
     def is_jeffreys(self) -> bool:
         """Whether every hyper-parameter is 0, so that log-odds depend on the data through lambda alone."""
+        return self.has_jeffreys_priors
+
+    @property
+    def has_jeffreys_priors(self) -> bool:
+        """Whether every hyper-parameter is 0, whatever makes a marker."""
         return all(prior.is_jeffreys for prior in (*self.class_priors, self.pooled_prior))
 
     def supports(self, capability: str) -> bool:

@@ -10,15 +10,20 @@ fractional Bayes factors with :math:`b = 4/n` give :math:`(2\pi)^{-1/2}` for a m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.evidences import Evidences, Term
+from bayesieve.models.gaussian.gaussian import GaussianEvidences, GaussianModel
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
+from bayesieve.models.model import DIFFERENCES
+from bayesieve.models.patterns import Patterns
 from bayesieve.stats import Moments
-from bayesieve.utils import FloatArray, LabelError, PriorError
+from bayesieve.utils import FloatArray, LabelError, PriorError, Wording, check_choice, option
 
 MEAN_CONSTANT = 1.0 / math.sqrt(2.0 * math.pi)
 VARIANCE_CONSTANT = 0.25
@@ -85,6 +90,82 @@ def log_evidence_of_kinds(
     result[3] = log_mean + log_variance + GaussianModel.jeffreys(1.0).log_bayes_factor(usable)
     result[:, ~defined] = np.nan
     return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KindModel(GaussianModel):
+    """Jeffreys' prior when differences of one kind alone make a marker of two classes.
+
+    Parameters
+    ----------
+    difference
+        ``"mean"``, whether or not variances differ, or ``"variance"``, whether or not means do.
+    """
+
+    difference: str = "mean"
+
+    def __post_init__(self) -> None:
+        GaussianModel.__post_init__(self)
+        check_choice("difference", self.difference, DIFFERENCES[1:])
+        if not self.has_jeffreys_priors:
+            raise PriorError(
+                option("difference", self.difference),
+                " is asked under the calibrated or Jeffreys' prior: a prior of the mean and variance of each "
+                "class says nothing of classes that share one of the two.",
+                hint=("Leave ", Wording("the model", "--prior"), " out."),
+                kind="capability",
+            )
+
+    def evidences(self, statistics: Any) -> KindEvidences:
+        """Prepare the log Bayes factor of the two classes."""
+        return KindEvidences(self, statistics)
+
+    @property
+    def is_jeffreys(self) -> bool:
+        """Log-odds do not depend on the data through lambda alone."""
+        return False
+
+    def supports(self, capability: str) -> bool:
+        """Whether the model supports something: what rests on lambda, or on evidences of groups, it does not."""
+        return capability not in ("leave-one-out", "joint") and GaussianModel.supports(self, capability)
+
+
+class KindEvidences(GaussianEvidences):
+    r"""Two classes that differ in mean against classes that do not, or in variance against classes that do not.
+
+    What is not asked about may differ or not under both hypotheses, with equal probability:
+
+    .. math::
+        BF_{mean} = \frac{E_{mean} + E_{both}}{E_{same} + E_{variance}} \qquad
+        BF_{variance} = \frac{E_{variance} + E_{both}}{E_{same} + E_{mean}}
+
+    The paper's L is the constant of a further mean and a further variance at once. What is not asked about keeps
+    its own, :math:`c_v = 1/4` or :math:`c_m = (2\pi)^{-1/2}`, and what is asked about has the rest:
+    :math:`c_m = 4 L`, or :math:`c_v = \sqrt{2\pi} L`. So all log Bayes factors move with log L, as they do when
+    any difference counts.
+    """
+
+    __slots__ = ("_asked",)
+
+    def __init__(self, model: KindModel, moments: Moments) -> None:
+        super().__init__(model, moments)
+        self._asked = model.difference
+
+    def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
+        """Log Bayes factor of the two classes."""
+        del groups
+        kinds = log_evidence_of_kinds(self._moments, mean_constant=1.0, variance_constant=1.0)
+        _, mean, variance, both = kinds
+        if self._asked == "mean":
+            asked, other, aside = mean, variance, math.log(VARIANCE_CONSTANT)
+        else:
+            asked, other, aside = variance, mean, math.log(MEAN_CONSTANT)
+        log_ratio = self.log_constant(2) - aside
+        return np.asarray(log_ratio + np.logaddexp(asked, both + aside) - np.logaddexp(0.0, other + aside))
+
+    def terms(self, patterns: Patterns) -> list[Term]:
+        """One term: the hypotheses are no products over groups."""
+        return Evidences.terms(self, patterns)
 
 
 def kinds_defined(moments: Moments) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from bayesieve.models import MEAN_CONSTANT, VARIANCE_CONSTANT, log_evidence_of_k
 from bayesieve.posterior.feature_posterior import FeaturePosterior
 from bayesieve.posterior.marginals import check_log_odds, log_expit
 from bayesieve.stats import Moments, as_moments
-from bayesieve.utils import FloatArray, Message, OptionError, PriorError
+from bayesieve.utils import FloatArray, Message, OptionError, PriorError, Wording, option
 
 KINDS = ("same", "mean", "variance", "mean and variance")
 UNDEFINED = "undefined"
@@ -233,6 +233,13 @@ def kinds(
     ('mean', 'variance')
     """
     moments = gaussian_moments(found) if isinstance(found, FeaturePosterior) else found
+    if isinstance(found, FeaturePosterior) and found.model.difference != "any":
+        raise OptionError(
+            f"This screen asks about the {found.model.difference} only, so that it has no kinds of difference.",
+            hint=("Leave ", option("difference"), " out", Wording(
+                ", or call kinds(posterior.moments, prior_probability=0.01) for a model of its own.", ".")),
+            kind="capability",
+        )  # fmt: skip
     if prior_probability is not None:
         log_odds = check_log_odds(prior_probability, moments.n_features)
     elif isinstance(found, FeaturePosterior):
