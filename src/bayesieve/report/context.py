@@ -14,7 +14,7 @@ from bayesieve import __version__
 from bayesieve.enrichment import Enrichment, set_title
 from bayesieve.posterior import follows_lambda
 from bayesieve.report.controls import prior_probability
-from bayesieve.report.data import ReportData
+from bayesieve.report.data import ReportData, trend_title
 from bayesieve.report.evidence import describe_evidence, method_part
 from bayesieve.report.sentences import (
     describe_comparison,
@@ -37,8 +37,10 @@ def method(report: ReportData) -> list[dict[str, Any]]:
 
 
 def _what_differs(report: ReportData) -> str:
-    difference = report.posterior.model.difference
-    return "distribution differs" if difference == "any" else f"{difference} differs"
+    along, difference = trend_title(report.posterior), report.posterior.model.difference
+    if along:
+        return f"it changes with {along.removeprefix('Trend along ')}; groups of samples to look at are"
+    return f"its {'distribution' if difference == 'any' else difference} differs between the classes"
 
 
 def _prior_probability(report: ReportData) -> dict[str, Any]:
@@ -49,8 +51,8 @@ def _prior_probability(report: ReportData) -> dict[str, Any]:
         formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
     return method_part(
         "Probability of a feature",
-        f"A feature is a marker if its {_what_differs(report)} between the classes, here "
-        f"{describe_comparison(report)}. Features are judged one by one: before the data a feature is a marker "
+        f"A feature is a marker if {_what_differs(report)}, here {describe_comparison(report)}. Features are judged "
+        "one by one: before the data a feature is a marker "
         "with probability p "
         f"({describe_prior(report)}), and the data change its odds by the Bayes factor BF, the probability of its "
         "values if it is a marker over that if it is not (section 2.2, equation 2.13).",

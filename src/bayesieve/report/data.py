@@ -19,6 +19,7 @@ from bayesieve.posterior import (
     Checks,
     Effect,
     FeaturePosterior,
+    TrendSlopes,
     effect_of,
     least_log_odds,
     null_curve,
@@ -221,7 +222,7 @@ class ReportData:
             selection=selection,
             rule=state,
             record=record,
-            title=title or _title(list(counts), paired=is_paired(posterior)),
+            title=title or trend_title(posterior) or _title(list(counts), paired=is_paired(posterior)),
             subtitle=subtitle,
             created=created or _now(),
             class_counts=counts,
@@ -321,6 +322,12 @@ def _samples(
     if list(stated) == list(most) and stated != most:
         return stated, True
     return most, bool((every == every[:, :1]).all())
+
+
+def trend_title(posterior: FeaturePosterior) -> str:
+    """Return what a trend is along; empty if classes were compared."""
+    found = next((each for each in posterior.findings if isinstance(each, TrendSlopes)), None)
+    return "" if found is None else f"Trend along {found.outcome}"
 
 
 def _title(classes: list[str], *, paired: bool) -> str:

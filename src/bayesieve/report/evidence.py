@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesieve.models import PAIR_CONSTANT, EffectShift, GaussianModel, ShiftComparison, jeffreys_constant
 from bayesieve.report.controls import ratio_state
-from bayesieve.report.data import ReportData, is_paired
+from bayesieve.report.data import ReportData, is_paired, trend_title
 from bayesieve.report.sentences import describe_model, describe_ratio
 from bayesieve.stats import as_moments
 
@@ -21,6 +21,8 @@ def method_part(heading: str, *paragraphs: str, formula: str = "") -> dict[str, 
 def describe_evidence(report: ReportData) -> dict[str, Any]:
     """Say what a Bayes factor compares under the model of a screen."""
     model: Any = report.posterior.model
+    if trend_title(report.posterior):
+        return _trend(model)
     if model.supports("effect-sizes"):
         return _calibrated(report, model)
     if is_paired(report.posterior):
@@ -38,6 +40,21 @@ def describe_evidence(report: ReportData) -> dict[str, Any]:
             formula="BF = product over classes of p(values of the class) / p(all values)",
         )
     return _gaussian(report, model)
+
+
+def _trend(model: Any) -> dict[str, Any]:
+    sizes = ", ".join(f"{size:.3g}" for size in model.mean_sizes or ())
+    return method_part(
+        "Evidence",
+        "Values are Gaussian about a line along the outcome t, given covariates if there are any. Location, slopes "
+        "on covariates and the variance have flat priors under both hypotheses; the slope d of a marker has a prior "
+        "in units of the standard deviation, with t in units of two of its own: Gaussian with a standard deviation "
+        f"of {sizes}, equally probable. Variances are moderated by those of all features. Where samples share the "
+        "values of the outcome, variances that rise or fall along them are compared in the same way, as far as the "
+        "kurtosis of the values allows.",
+        formula="BF = mean over sizes s of (1 + N s^2)^(-1/2) [(1 + b) / (1 + b / (1 + N s^2))]^((n - 1 - p + d0)/2)\n"
+        "b = N d^2 / (d0 s0^2 + W),   N: squares of t given p covariates,   W: squares about the line",
+    )
 
 
 _FLAT = (
