@@ -39,8 +39,9 @@ def method(report: ReportData) -> list[dict[str, Any]]:
 def _what_differs(report: ReportData) -> str:
     along, difference = trend_title(report.posterior), report.posterior.model.difference
     if along:
-        return f"it changes with {along.removeprefix('Trend along ')}; groups of samples to look at are"
-    return f"its {'distribution' if difference == 'any' else difference} differs between the classes"
+        return f"it changes with {along.removeprefix('Trend along ')} (groups to look at: {describe_comparison(report)})"
+    what = "distribution" if difference == "any" else difference
+    return f"its {what} differs between the classes, here {describe_comparison(report)}"
 
 
 def _prior_probability(report: ReportData) -> dict[str, Any]:
@@ -51,9 +52,8 @@ def _prior_probability(report: ReportData) -> dict[str, Any]:
         formula += f"\np = {shared:g}:   log(p / (1 - p)) = {odds:.4f}"
     return method_part(
         "Probability of a feature",
-        f"A feature is a marker if {_what_differs(report)}, here {describe_comparison(report)}. Features are judged "
-        "one by one: before the data a feature is a marker "
-        "with probability p "
+        f"A feature is a marker if {_what_differs(report)}. Features are judged one by one: before the data a "
+        "feature is a marker with probability p "
         f"({describe_prior(report)}), and the data change its odds by the Bayes factor BF, the probability of its "
         "values if it is a marker over that if it is not (section 2.2, equation 2.13).",
         formula=formula,

@@ -46,13 +46,14 @@ def _trend(model: Any) -> dict[str, Any]:
     sizes = ", ".join(f"{size:.3g}" for size in model.mean_sizes or ())
     return method_part(
         "Evidence",
-        "Values are Gaussian about a line along the outcome t, given covariates if there are any. Location, slopes "
-        "on covariates and the variance have flat priors under both hypotheses; the slope d of a marker has a prior "
-        "in units of the standard deviation, with t in units of two of its own: Gaussian with a standard deviation "
-        f"of {sizes}, equally probable. Variances are moderated by those of all features. Where samples share the "
-        "values of the outcome, variances that rise or fall along them are compared in the same way, as far as the "
-        "kurtosis of the values allows.",
-        formula="BF = mean over sizes s of (1 + N s^2)^(-1/2) [(1 + b) / (1 + b / (1 + N s^2))]^((n - 1 - p + d0)/2)\n"
+        "Values are Gaussian about a line along the outcome t, given covariates if there are any. Location, "
+        "slopes on covariates and the variance have flat priors under both hypotheses; the slope d of a marker "
+        "has a prior in units of the standard deviation, with t in units of two of its own: Gaussian with a "
+        f"standard deviation of {sizes}, equally probable. Variances are moderated by those of all features. "
+        "Where samples share the values of the outcome, variances that rise or fall along them are compared in "
+        "the same way, as far as the kurtosis of the values allows.",
+        formula="BF = mean over sizes s of "
+        "(1 + N s^2)^(-1/2) [(1 + b) / (1 + b / (1 + N s^2))]^((n - 1 - p + d0)/2)\n"
         "b = N d^2 / (d0 s0^2 + W),   N: squares of t given p covariates,   W: squares about the line",
     )
 
