@@ -39,7 +39,8 @@ def method(report: ReportData) -> list[dict[str, Any]]:
 def _what_differs(report: ReportData) -> str:
     along, difference = trend_title(report.posterior), report.posterior.model.difference
     if along:
-        return f"it changes with {along.removeprefix('Trend along ')} (groups to look at: {describe_comparison(report)})"
+        groups = describe_comparison(report)
+        return f"it changes with {along.removeprefix('Trend along ')} (groups to look at: {groups})"
     what = "distribution" if difference == "any" else difference
     return f"its {what} differs between the classes, here {describe_comparison(report)}"
 

@@ -45,8 +45,8 @@ from bayesieve.screening.shuffles import (
     Progress,
     believe_estimate,
     given_factors,
-    number_of_shuffles,
     shuffle_labels,
+    times_to_shuffle,
 )
 from bayesieve.screening.study_design import designed, of_design
 from bayesieve.screening.subjects import knowing_subjects, screen_subjects
@@ -58,14 +58,12 @@ from bayesieve.screening.value_advice import (
 )
 from bayesieve.stats import check_resolution, first_factor_share
 from bayesieve.utils import (
-    CalibrationWarning,
     Message,
     OptionError,
     Wording,
     check_choice,
     option,
     plural,
-    warn,
 )
 
 _UNTIL_ESTIMATED = 0.01  # prior probability before it is estimated
@@ -281,13 +279,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     warn_about_values(found, model, resolution is not None)
     ask_about_donors(X, y, found, y, blocks)
     genes = None if genes is None else genes.settled(posterior.log_odds)
-    n_shuffles = 0
-    if found.shufflable is None:
-        _say_unshuffled(found, shuffles)
-    else:
-        n_samples, cost = found.shufflable.matrix.n_samples, believed.draw_cost(found.statistics)
-        n_shuffles = number_of_shuffles(shuffles, n_samples, posterior.n_features, cost)
-    if found.shufflable is None or not n_shuffles:
+    n_shuffles = times_to_shuffle(found, believed, shuffles)
+    if not n_shuffles:
         return posterior if genes is None else genes.apply(posterior, None)
     shuffled = shuffle_labels(
         keep_variances(found, model),
@@ -303,27 +296,6 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     posterior = replace(posterior, findings=(*posterior.findings, *_common_factor(found, posterior)))
     posterior = replace(posterior, shuffled=shuffled) if genes is None else genes.apply(posterior, shuffled)
     return believe_estimate(posterior) if estimated else posterior
-
-
-def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:
-    """Say so where there were samples to shuffle, but their values are not at hand any more."""
-    n_samples = sum(getattr(found.table, "class_counts", {}).values())
-    if not n_samples or not number_of_shuffles(shuffles, n_samples, found.statistics.n_features):
-        return
-    size = 8 * n_samples * found.statistics.n_features / 1e6
-    warn(
-        CalibrationWarning,
-        f"The values of the table (about {size:,.0f} MB) were not kept in memory, so that labels could not be "
-        "shuffled: numbers of false positives are those of the model alone.",
-        hint=(
-            Wording("Read the table with keep_values=True and ", "Give "),
-            Wording(f"memory={4 * size:.0f}_000_000", f"--memory {4 * size:.0f}MB"),
-            " or more, or say ",
-            option("shuffles", 0),
-            ".",
-        ),
-        kind="not-shuffled",
-    )
 
 
 def rescreen(*data: Any, **options: Any) -> FeaturePosterior:

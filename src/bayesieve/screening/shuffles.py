@@ -13,7 +13,17 @@ from bayesieve.models import Model
 from bayesieve.posterior import EstimatedShare, FeaturePosterior, ShuffledLabels, estimate_share, no_shuffles
 from bayesieve.screening.inputs import ScreenInput, Shufflable, dense_values
 from bayesieve.stats import number_of_factors
-from bayesieve.utils import BayesieveWarning, Message, OptionError, Wording, check_choice, check_whole, option
+from bayesieve.utils import (
+    BayesieveWarning,
+    CalibrationWarning,
+    Message,
+    OptionError,
+    Wording,
+    check_choice,
+    check_whole,
+    option,
+    warn,
+)
 
 Progress = Callable[[int, int], None]
 Compare = Callable[[Model, ScreenInput], Any]
@@ -43,6 +53,38 @@ def number_of_shuffles(shuffles: Any, n_samples: int, n_features: int, cost: int
         return int(min(max(_WORK / max((n_samples + _DEAR * (cost - 1)) * n_features, 1), FEWEST), MOST))
     check_whole("shuffles", shuffles, 0)
     return int(shuffles)
+
+
+def times_to_shuffle(found: ScreenInput, model: Model, shuffles: Any) -> int:
+    """Return how often labels are shuffled; say so where the values for that are not at hand any more."""
+    if found.shufflable is None:
+        _say_unshuffled(found, shuffles)
+        return 0
+    n_features = found.statistics.n_features
+    return number_of_shuffles(
+        shuffles, found.shufflable.matrix.n_samples, n_features, model.draw_cost(found.statistics)
+    )
+
+
+def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:
+    """Say so where there were samples to shuffle, but their values are not at hand any more."""
+    n_samples = sum(getattr(found.table, "class_counts", {}).values())
+    if not n_samples or not number_of_shuffles(shuffles, n_samples, found.statistics.n_features):
+        return
+    size = 8 * n_samples * found.statistics.n_features / 1e6
+    warn(
+        CalibrationWarning,
+        f"The values of the table (about {size:,.0f} MB) were not kept in memory, so that labels could not be "
+        "shuffled: numbers of false positives are those of the model alone.",
+        hint=(
+            Wording("Read the table with keep_values=True and ", "Give "),
+            Wording(f"memory={4 * size:.0f}_000_000", f"--memory {4 * size:.0f}MB"),
+            " or more, or say ",
+            option("shuffles", 0),
+            ".",
+        ),
+        kind="not-shuffled",
+    )
 
 
 def given_factors(found: ScreenInput, model: Model, factors: Any, seed: Any) -> ScreenInput:
