@@ -32,7 +32,7 @@ from bayesieve.posterior import (
     no_shuffles,
 )
 from bayesieve.screening.checks import ValueChecks, check_columns
-from bayesieve.screening.covariates import adjustment, given_covariates, to_be_checked
+from bayesieve.screening.covariates import to_be_checked
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.genes import GeneCollapse
@@ -44,9 +44,10 @@ from bayesieve.screening.shuffles import (
     believe_estimate,
     given_factors,
     number_of_shuffles,
+    of_factors,
     shuffle_labels,
 )
-from bayesieve.screening.subjects import given_subjects, knowing_subjects, of_subjects, screen_subjects
+from bayesieve.screening.subjects import given_design, knowing_subjects, of_design, screen_subjects
 from bayesieve.screening.value_advice import (
     ask_about_donors,
     is_judged,
@@ -61,7 +62,6 @@ from bayesieve.utils import (
     Wording,
     check_choice,
     option,
-    plural,
     warn,
 )
 
@@ -234,8 +234,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if factors is not None:
         found = given_factors(found, model, factors, seed)
     raw, asked = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
-    found = given_subjects(found, model, subject, covariates, X, asked)
-    found = given_covariates(found, model, covariates, X, asked, n_threads)
+    found = given_design(found, model, covariates, subject, X, asked, n_threads)
     block_model = block_model if found.covariates is None else "own"
     handling = DegeneratePolicy(degenerate, resolution, found.table, found.names)
 
@@ -252,9 +251,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, (*result.findings, *_of_factors(found), *_of_kinds(found),
-                            *adjustment(found, lambda: compare_data(believed, raw)),
-                            *of_subjects(found, lambda: compare_data(believed, raw))),
+        result.comparison, (*result.findings, *of_factors(found), *_of_kinds(found),
+                            *of_design(found, lambda: compare_data(believed, raw))),
     )  # fmt: skip
     if is_judged():
         label = str(getattr(y, "name", None) or getattr(found.table, "label_name", ""))
@@ -331,17 +329,6 @@ def _of_kinds(found: ScreenInput) -> tuple[Finding, ...]:
     """Say which likelihood each feature has, if not all have the same."""
     kinds = getattr(found.statistics, "kinds", None)
     return () if kinds is None else (Likelihoods(kinds),)
-
-
-def _of_factors(found: ScreenInput) -> tuple[Finding, ...]:
-    """Say what was taken out of the values."""
-    if found.factors is None:
-        return ()
-    number, share = found.factors.n_factors, float(found.factors.shares.sum())
-    if not number:
-        return (Remark(("Samples share no factor beyond their classes that parallel analysis could find.",)),)
-    what = f"Given {plural(number, 'factor')} that samples share beyond their classes ({share:.0%} of the"
-    return (Remark((f"{what} variation within them); means and differences are given them.",)),)
 
 
 def _common_factor(found: ScreenInput, posterior: FeaturePosterior) -> tuple[Finding, ...]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from bayesieve.data import Covariates, LabelledMatrix, Labels, one_each
 from bayesieve.models import CalibratedModel, Model, Patterns, SubjectComparison, WithinSubjects, within
-from bayesieve.posterior import Adjustment, Remark
-from bayesieve.screening.covariates import covariates_of, refuse_others
+from bayesieve.posterior import Adjustment, Finding, Remark
+from bayesieve.screening.covariates import adjustment, covariates_of, given_covariates, refuse_others
 from bayesieve.screening.inputs import ScreenInput, Shufflable, dense_values
 from bayesieve.stats import Moments
 from bayesieve.utils import (
@@ -76,6 +76,32 @@ def _summed(matrix: LabelledMatrix, subjects: IntArray, Z: FloatArray) -> Screen
     adjusted = replace(matrix, values=left + (effects - effects.mean(axis=0)) + values.mean(axis=0))
     moments = Moments.from_labelled(adjusted, shape=True)
     return ScreenInput(adjusted, moments, matrix.feature_names, samples={None: labels.counts}, within=sums)
+
+
+def given_design(
+    found: ScreenInput, model: Model, covariates: Any, subject: Any, X: Any, asked: dict[str, Any],
+    n_threads: int | None = None,
+) -> ScreenInput:  # fmt: skip
+    """Return the data of a screen within subjects, given covariates, or both; as they are with neither.
+
+    Parameters
+    ----------
+    found, model
+        The data, with their values, and the model.
+    covariates, subject, X
+        Covariates, subjects and table as they were given.
+    asked
+        Other options that do not go with these.
+    n_threads
+        Threads.
+    """
+    within_subjects = given_subjects(found, model, subject, covariates, X, asked)
+    return given_covariates(within_subjects, model, covariates, X, asked, n_threads)
+
+
+def of_design(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tuple[Finding, ...]:
+    """Say what was adjusted for; ``unadjusted`` gives log Bayes factors without it."""
+    return (*adjustment(found, unadjusted), *of_subjects(found, unadjusted))
 
 
 def given_subjects(
