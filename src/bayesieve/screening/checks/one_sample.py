@@ -45,7 +45,7 @@ def _why_not(view: ListView) -> str:
     if not view.posterior.calibrated:
         return "the log-odds are the least over leaving any one sample out already"
     if view.given_factors:
-        return "samples were compared given factors that they share, to which every one of them contributes"
+        return "samples were compared given factors or covariates, to which every one of them contributes"
     try:
         check_comparison(view.posterior)
     except OptionError:
