@@ -117,6 +117,7 @@ def read_input(
         return _read_statistics(spec)
     model = None if spec.model == "gaussian" else spec.make_model()
     again = keep_values or spec.shuffles != 0 or spec.permutations is not None or spec.fragility or spec.robust
+    again = again or spec.covariates is not None or spec.subject is not None
     with talk.progress(f"Reading {os.path.basename(spec.table)}") as progress:
         summary = read_table(
             spec.table,

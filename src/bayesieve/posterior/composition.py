@@ -65,7 +65,7 @@ def composition_of(posterior: FeaturePosterior) -> Composition:
         names = (*(f"block {name}" for name in evidence.names), "blocks together")
         return Composition("blocks", names, np.vstack([evidence.contributions, rest]))
     moments = _moments(posterior)
-    if moments is None:
+    if moments is None or posterior.adjustment is not None:
         return Composition("data", ("data",), log_bf[None])
     if not posterior.model.is_jeffreys:
         return _of_effects(posterior, moments)

@@ -129,7 +129,8 @@ def _compared(posterior: FeaturePosterior) -> Moments | None:
     compared: Any = posterior.comparison
     if len(posterior.classes) != 2 or not posterior.calibrated or not posterior.model.supports("moments"):
         return None
-    if not hasattr(posterior.model, "is_jeffreys") or posterior.block_evidence is not None:
+    others = posterior.block_evidence is not None or posterior.adjustment is not None
+    if not hasattr(posterior.model, "is_jeffreys") or others:
         return None
     if isinstance(compared, Comparison):
         whole: Any = compared.parts[0].statistics if len(compared.parts) == 1 else None

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bayesieve.data import disambiguate
 from bayesieve.models import Compared, Degeneracy, Model
 from bayesieve.posterior.checks import Checker, Checks
+from bayesieve.posterior.findings.adjustment import Adjustment
 from bayesieve.posterior.findings.finding import (
     BlockEvidence,
     Differences,
@@ -310,6 +311,11 @@ class FeaturePosterior(Glimpsed, Marginals):
     def block_evidence(self) -> BlockEvidence | None:
         """What every block says; None without blocks."""
         return next((finding for finding in self.findings if isinstance(finding, BlockEvidence)), None)
+
+    @property
+    def adjustment(self) -> Adjustment | None:
+        """What the classes were compared at equal values of, or within; None if they are plain."""
+        return next((finding for finding in self.findings if isinstance(finding, Adjustment)), None)
 
     def with_finding(self, finding: Finding) -> FeaturePosterior:
         """Return the posterior with further columns, for example from :func:`bayesieve.kinds`.

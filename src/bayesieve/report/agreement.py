@@ -27,6 +27,8 @@ def agreement(report: ReportData, order: IntArray) -> list[dict[str, Any]]:
     posterior = report.posterior
     if len(posterior.classes) != 2 or not posterior.has_moments or posterior.block_evidence is not None:
         return []
+    if posterior.adjustment is not None:
+        return []
     found = []
     for method, title in METHODS.items():
         with warnings.catch_warnings():

@@ -124,6 +124,9 @@ def _calibrated(report: ReportData, model: Any) -> dict[str, Any]:
     if len(report.posterior.classes) > 2:
         paragraphs.append("All patterns of equal and different classes that were asked for are averaged.")
         formula = ""
+    if report.posterior.adjustment is not None:
+        paragraphs.append(report.say(report.posterior.adjustment.notes()[0]))
+        formula = ""
     if report.posterior.block_evidence is not None:
         paragraphs.append(report.say(report.posterior.block_evidence.notes()[0]))
         formula = "" if _is_shift(report) else "log BF = sum over blocks of the block's own log BF"
@@ -152,6 +155,9 @@ def _gaussian(report: ReportData, model: GaussianModel) -> dict[str, Any]:
     elif model.is_jeffreys and report.posterior.block_evidence is None:
         formula = "log BF = log L + K - log lambda,   lambda: likelihood ratio of Pearson and Neyman"
         formula += _constant(report)
+    if report.posterior.adjustment is not None:
+        paragraphs.append(report.say(report.posterior.adjustment.notes()[0]))
+        formula = ""
     if report.posterior.block_evidence is not None:
         paragraphs.append(report.say(report.posterior.block_evidence.notes()[0]))
         formula = "" if _is_shift(report) else "log BF = sum over blocks of the block's own log BF"

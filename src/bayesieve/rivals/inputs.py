@@ -39,7 +39,8 @@ def two_class_moments(
         if not X.has_moments:
             name = type(X.statistics).__name__
             raise DataError(f"{method} works on moments, not on {name}. Hand over the table.", kind="capability")
-        moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
+        moments, names = X.moments, X.feature_names
+        blocked = X.block_evidence is not None or X.adjustment is not None
     else:
         found = screen_input(X, y, CalibratedModel(), classes, feature_names, missing, n_threads)
         moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)

@@ -154,7 +154,8 @@ def _moments(
     if isinstance(X, FeaturePosterior):
         if any(value is not None for value in (y, classes, feature_names)):
             raise LabelError("A posterior already holds its classes and features; call pearson_neyman(posterior).")
-        moments, names, blocked = X.moments, X.feature_names, X.block_evidence is not None
+        moments, names = X.moments, X.feature_names
+        blocked = X.block_evidence is not None or X.adjustment is not None
     else:
         found = screen_input(X, y, GaussianModel.jeffreys(), classes, feature_names, missing, n_threads)
         moments, names, blocked = cast("Moments", found.statistics), found.names, bool(found.blocked)

@@ -275,9 +275,10 @@ def check_comparison(posterior: FeaturePosterior) -> None:
     """Raise if other samples than those of plain classes were compared."""
     compared = posterior.comparison
     plain = compared is None or (isinstance(compared, Comparison) and len(compared.parts) == 1)
-    if not plain or posterior.block_evidence is not None:
+    if not plain or posterior.block_evidence is not None or posterior.adjustment is not None:
         raise OptionError(
-            "Fragility is found for plain classes, not for blocks, pairs or informative missing values. Screen "
+            "Fragility is found for plain classes, not for blocks, covariates, pairs or informative missing "
+            "values. Screen "
             "without them, or look at what each block says in ",
             Wording("posterior.block_evidence", "the columns block_..."),
             ".",

@@ -45,6 +45,7 @@ from bayesieve.screening.shuffles import (
     Progress,
     believe_estimate,
     given_factors,
+    of_factors,
     shuffle_labels,
     times_to_shuffle,
 )
@@ -63,7 +64,6 @@ from bayesieve.utils import (
     Wording,
     check_choice,
     option,
-    plural,
 )
 
 _UNTIL_ESTIMATED = 0.01  # prior probability before it is estimated
@@ -267,7 +267,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     step = 0.0 if resolution is None else check_resolution(resolution, found.statistics.n_features)
     posterior = FeaturePosterior(
         result.log_bayes_factor, prior_log_odds, found.names, result.flags, found.statistics, model, step,
-        result.comparison, (*asked, *result.findings, *_of_factors(found), *_of_kinds(found),
+        result.comparison, (*asked, *result.findings, *of_factors(found), *_of_kinds(found),
                             *of_design(found, lambda: compare_data(believed, raw), label)),
     )  # fmt: skip
     if is_judged():
@@ -319,17 +319,6 @@ def _of_kinds(found: ScreenInput) -> tuple[Finding, ...]:
     """Say which likelihood each feature has, if not all have the same."""
     kinds = getattr(found.statistics, "kinds", None)
     return () if kinds is None else (Likelihoods(kinds),)
-
-
-def _of_factors(found: ScreenInput) -> tuple[Finding, ...]:
-    """Say what was taken out of the values."""
-    if found.factors is None:
-        return ()
-    number, share = found.factors.n_factors, float(found.factors.shares.sum())
-    if not number:
-        return (Remark(("Samples share no factor beyond their classes that parallel analysis could find.",)),)
-    what = f"Given {plural(number, 'factor')} that samples share beyond their classes ({share:.0%} of the"
-    return (Remark((f"{what} variation within them); means and differences are given them.",)),)
 
 
 def _common_factor(found: ScreenInput, posterior: FeaturePosterior) -> tuple[Finding, ...]:

@@ -248,9 +248,10 @@ def _table(X: Any, y: Any, posterior: FeaturePosterior, ready: bool, exposures: 
     """Return the values that were screened, after checking that they are."""
     compared = posterior.comparison
     plain = compared is None or (isinstance(compared, Comparison) and len(compared.parts) == 1)
-    if not plain or posterior.block_evidence is not None:
+    if not plain or posterior.block_evidence is not None or posterior.adjustment is not None:
         raise OptionError(
-            "Labels are permuted among all samples, which are not exchangeable in blocks or pairs; informative "
+            "Labels are permuted among all samples, which are not exchangeable in blocks, pairs or given "
+            "covariates; informative "
             "missing values are not covered either. Screen without them."
         )
     if isinstance(X, SummarisedTable):

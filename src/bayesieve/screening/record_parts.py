@@ -160,7 +160,8 @@ def encode_design(posterior: FeaturePosterior) -> dict[str, Any]:
     if isinstance(compared, PairedComparison | models.EffectPairs) and len(compared.parts) == 1:
         found["comparison"] = "pairs" if isinstance(compared, PairedComparison) else "effect-pairs"
     plain = isinstance(compared, Comparison) and len(compared.parts) == 1 and compared.parts[0].kept is None
-    if posterior.has_moments and posterior.block_evidence is None and (compared is None or plain):
+    as_given = posterior.block_evidence is None and posterior.adjustment is None
+    if posterior.has_moments and as_given and (compared is None or plain):
         patterns = getattr(compared, "patterns", Patterns.of("any", posterior.classes))
         found |= {"comparison": "classes", "patterns": patterns.kind}
         if patterns.kind == "given":

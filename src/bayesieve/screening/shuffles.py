@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models import Model
-from bayesieve.posterior import EstimatedShare, FeaturePosterior, ShuffledLabels, estimate_share, no_shuffles
+from bayesieve.posterior import (
+    EstimatedShare,
+    FeaturePosterior,
+    Finding,
+    Remark,
+    ShuffledLabels,
+    estimate_share,
+    no_shuffles,
+)
 from bayesieve.screening.inputs import ScreenInput, Shufflable, dense_values
 from bayesieve.stats import number_of_factors
 from bayesieve.utils import (
@@ -22,6 +30,7 @@ from bayesieve.utils import (
     check_choice,
     check_whole,
     option,
+    plural,
     warn,
 )
 
@@ -116,6 +125,17 @@ def given_factors(found: ScreenInput, model: Model, factors: Any, seed: Any) -> 
             raise OptionError(f"{number} factors are too many for {codes.size} samples. Ask for fewer.")
     shufflable = replace(samples, n_factors=number)
     return replace(shufflable.relabelled(codes, model), shufflable=shufflable, whole=found.whole)
+
+
+def of_factors(found: ScreenInput) -> tuple[Finding, ...]:
+    """Say what was taken out of the values."""
+    if found.factors is None:
+        return ()
+    number, share = found.factors.n_factors, float(found.factors.shares.sum())
+    if not number:
+        return (Remark(("Samples share no factor beyond their classes that parallel analysis could find.",)),)
+    what = f"Given {plural(number, 'factor')} that samples share beyond their classes ({share:.0%} of the"
+    return (Remark((f"{what} variation within them); means and differences are given them.",)),)
 
 
 def shuffle_labels(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from bayesieve.data import LevelCounts
 from bayesieve.io.tables.table import ReadOptions, label_text
@@ -65,6 +66,23 @@ def together(texts: Mapping[str, Sequence[str | None]], name: str) -> Sequence[s
         return columns[0]
     rows = zip(*columns, strict=True)
     return [None if None in row else _BETWEEN.join(map(str, row)) for row in rows]
+
+
+def columns_of(name: str, chunks: Sequence[Any] | None, *, first: bool) -> list[list[str]]:
+    """Return what the columns of an option say of the samples used, column by column.
+
+    Parameters
+    ----------
+    name
+        The option.
+    chunks
+        Parts of a table; nothing is known without them.
+    first
+        Whether the first part has all samples.
+    """
+    parts = [chunk.roles for chunk in chunks or () if chunk.roles.cells.size][: 1 if first else None]
+    roles = [role for role in (parts[0].said if parts else ()) if option_of(role) == name]
+    return [[text for part in parts for text in part.said[role]] for role in roles]
 
 
 def asks_for_labels(options: ReadOptions) -> bool:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayesieve.data import Label, is_sparse, match_pairs
 from bayesieve.io.tables.classes import Encoder, natural_order
 from bayesieve.io.tables.matching import IdMatch
-from bayesieve.io.tables.roles import check_distinct, no_ids, option_of, together
+from bayesieve.io.tables.roles import check_distinct, no_ids, together
 from bayesieve.io.text.parsing import number
 from bayesieve.utils import (
     DataError,
@@ -191,8 +191,8 @@ class SampleRoles:
         Of the samples, or None.
     paired
         Whether values are to be turned into differences.
-    covariates
-        What else the samples are compared at equal values of, by role.
+    said
+        What columns say of the samples, by role.
     """
 
     rows: IntArray
@@ -201,7 +201,7 @@ class SampleRoles:
     units: Sequence[str]
     exposures: FloatArray | None = None
     paired: bool = False
-    covariates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    said: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def name(self, i: int) -> str:
         """Return how messages name the ``i``-th sample."""
@@ -280,10 +280,9 @@ class Samples:
             return self._in_pairs(path, ids, texts["pairs"], codes, cells)
         rows = np.flatnonzero(cells >= 0)
         names = [ids[i] for i in rows.tolist()] if ids else []
-        told = [role for role in texts if option_of(role) in ("covariates", "subject")]
-        said = {role: [str(texts[role][i]) for i in rows.tolist()] for role in told}
+        said = {role: [str(column[i]) for i in rows.tolist()] for role, column in texts.items()}
         exposures = None if exposures is None else exposures[rows]
-        return SampleRoles(rows, names, cells[rows], names, exposures, covariates=said)
+        return SampleRoles(rows, names, cells[rows], names, exposures, said=said)
 
     def _in_pairs(
         self, path: str, ids: Sequence[str] | None, pairs: Sequence[str | None], codes: IntArray, cells: IntArray

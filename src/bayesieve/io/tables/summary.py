@@ -13,7 +13,7 @@ from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sum_chunks
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
-from bayesieve.io.tables.roles import check_distinct, long_form_advice
+from bayesieve.io.tables.roles import check_distinct, columns_of, long_form_advice
 from bayesieve.io.tables.samples import Samples
 from bayesieve.io.tables.scales import sample_totals, with_scales
 from bayesieve.io.tables.value_checks import check_levels, check_range
@@ -200,22 +200,17 @@ class Summary:
             self._described = {} if self.describe is None else self.describe()
         return self._described
 
-    def _said(self, role: str) -> list[str]:
-        """What a column says of the samples used; nothing if the values were not kept."""
-        chunks = [chunk for chunk in self.kept or () if chunk.roles.cells.size]
-        chunks = chunks[:1] if self.chunks.whole_features else chunks
-        return [text for chunk in chunks for text in chunk.roles.covariates[role]]
-
     @property
     def covariates(self) -> dict[str, list[str]]:
-        """Covariates by name, one text per sample."""
-        roles = ["covariates" if not k else f"covariates{k + 1}" for k in range(len(self.covariate_names))]
-        return {name: self._said(role) for name, role in zip(self.covariate_names, roles, strict=True)}
+        """Covariates by name, one text per sample; no texts if the values were not kept."""
+        said = columns_of("covariates", self.kept, first=self.chunks.whole_features)
+        return {name: said[k] if said else [] for k, name in enumerate(self.covariate_names)}
 
     @property
     def subject(self) -> list[str] | None:
-        """Whose sample each is; None if that was not said."""
-        return self._said("subject") if "subject" in self.samples.extras else None
+        """Whose sample each is; None if that was not said, nothing if the values were not kept."""
+        said = columns_of("subject", self.kept, first=self.chunks.whole_features)
+        return said[0] if said else [] if "subject" in self.samples.extras else None
 
     @property
     def transform(self) -> str:
@@ -327,11 +322,8 @@ class Summary:
         labels = Labels(self.statistics.classes, self.samples.classes_of(cells, self.statistics.classes))
         levels = getattr(self.statistics, "levels", None) if chunks[0].levels is not None else None
         matrix = LabelledMatrix(values, labels, self.feature_names, None, exposures, levels)
-        strata: tuple[str, ...] | None = None
-        if self.blocked:
-            names: list[Any] = self.samples.cells()
-            strata = tuple(str(names[k][0]) for k in cells.tolist())
-        return matrix, strata
+        names: list[Any] = self.samples.cells()
+        return matrix, tuple(str(names[k][0]) for k in cells.tolist()) if self.blocked else None
 
     def _values(self, chunk: Chunk) -> Any:
         """Values of a chunk; texts as positions among all levels of the table."""

@@ -293,6 +293,12 @@ def gaussian_moments(posterior: FeaturePosterior) -> Moments:
             "Kinds of difference and effects look at all samples together, but this screen has blocks, whose own "
             "locations would pass for differences. Ask for them without blocks, or block by block."
         )
+    if posterior.adjustment is not None:
+        raise OptionError(
+            "Kinds of difference and effects look at plain classes, but this screen is given covariates or "
+            "subjects: its "
+            "table has adjusted differences with their intervals. Ask for kinds without covariates."
+        )
     return moments.with_resolution(posterior.resolution) if np.any(posterior.resolution) else moments
 
 
