@@ -15,6 +15,7 @@ import bayesieve as bs
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMED = {  # one importer in their own room, but a concept with a name of their own
+    "bayesieve.stats.adjusted_moments",
     "bayesieve.cli.check",
     "bayesieve.cli.stats",
     "bayesieve.data.design",

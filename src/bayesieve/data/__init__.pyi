@@ -68,6 +68,7 @@ from .matrix import (
     Values as Values,
     as_values as as_values,
     check_names as check_names,
+    dense_values as dense_values,
     is_sparse as is_sparse,
 )
 from .mixed import (

@@ -318,3 +318,9 @@ def _check_values(values: Any, original: Any) -> Any:
             f"X is empty: {values.shape[0]} samples x {values.shape[1]} features. Both numbers must be at least 1."
         )
     return values.astype(np.float64) if values.dtype.itemsize > 8 else values  # kernels stop at 64 bits
+
+
+def dense_values(matrix: LabelledMatrix) -> npt.NDArray[np.float64]:
+    """Values as a dense array of 64-bit numbers."""
+    values: Any = matrix.values
+    return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)

@@ -17,7 +17,6 @@ from .gaussian.calibrated import (
     CalibratedModel as CalibratedModel,
     EffectEvidences as EffectEvidences,
     model_of_classes as model_of_classes,
-    tempering as tempering,
 )
 from .gaussian.degenerate import (
     Degeneracy as Degeneracy,
@@ -29,6 +28,7 @@ from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as 
 from .gaussian.effect_mixture import mix_kinds as mix_kinds, two_group_evidence as two_group_evidence
 from .gaussian.effect_removal import least_without as least_without
 from .gaussian.gaussian import GaussianModel as GaussianModel
+from .gaussian.heavy_tails import tempering as tempering
 from .gaussian.kinds import (
     MEAN_CONSTANT as MEAN_CONSTANT,
     VARIANCE_CONSTANT as VARIANCE_CONSTANT,

@@ -7,9 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from bayesieve.data import dense_values
 from bayesieve.models import DIFFERENCES, CalibratedModel, GaussianModel, KindModel, Model
 from bayesieve.posterior import Finding, Remark
-from bayesieve.screening.inputs import ScreenInput, Shufflable, Spread, dense_values
+from bayesieve.screening.inputs import ScreenInput, Shufflable
+from bayesieve.screening.spread import Spread
 from bayesieve.stats import Moments, TrendMoments, as_moments
 from bayesieve.utils import FloatArray, OptionError, Wording, check_choice, option
 

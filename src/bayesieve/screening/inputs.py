@@ -17,12 +17,13 @@ from bayesieve.data import (
     Labels,
     ValueBlocks,
     check_names,
+    dense_values,
     differences,
     in_blocks,
-    is_sparse,
     one_each,
 )
 from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
+from bayesieve.screening.spread import Spread
 from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import (
     ClassStatistics,
@@ -134,34 +135,6 @@ class ScreenInput:
     def normalise(self) -> str:
         """How the samples of a file were normalised."""
         return getattr(self.table, "normalise", "none")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Spread:
-    """Variances of two classes that labels carry with them.
-
-    Parameters
-    ----------
-    means
-        About which values spread, ``(n_batches, 2, n_features)``; one batch if there are none.
-    log_ratio
-        Log ratio of the variances, second class over first.
-    batches
-        Names of the batches.
-    """
-
-    means: FloatArray
-    log_ratio: FloatArray
-    batches: tuple[Any, ...] = ()
-
-    def follow(self, matrix: LabelledMatrix, codes: IntArray, strata: tuple[Any, ...] | None) -> FloatArray:
-        """Return values in which samples that change their class have the spread of the other one."""
-        values, own = dense_values(matrix).copy(), matrix.labels.codes
-        factors = np.expm1(0.5 * np.array([-self.log_ratio, self.log_ratio]))
-        for i in np.flatnonzero(codes != own).tolist():
-            mean = self.means[0 if strata is None else self.batches.index(strata[i]), own[i]]
-            values[i] += (values[i] - mean) * factors[codes[i]]
-        return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,12 +289,6 @@ def screen_input(
     return ScreenInput(
         matrix, statistics, matrix.feature_names, blocked, samples, shufflable=shufflable, whole=joint
     )
-
-
-def dense_values(matrix: LabelledMatrix) -> FloatArray:
-    """Values as a dense array of 64-bit numbers."""
-    values: Any = matrix.values
-    return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
 
 
 def _strata(joint: LabelledMatrix) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.data import dense_values
 from bayesieve.models import Model
 from bayesieve.posterior import (
     EstimatedShare,
@@ -19,7 +20,7 @@ from bayesieve.posterior import (
     estimate_share,
     no_shuffles,
 )
-from bayesieve.screening.inputs import ScreenInput, Shufflable, dense_values
+from bayesieve.screening.inputs import ScreenInput, Shufflable
 from bayesieve.stats import number_of_factors
 from bayesieve.utils import (
     BayesieveWarning,

@@ -34,18 +34,8 @@ _GAUSSIAN_ONLY = (
     "difference",
 )
 _OF_ONE_FEATURE = ("p_values", "permutations", "robust")
-_NOT_GIVEN_MORE = (
-    "pairs",
-    "factors",
-    "resolution",
-    "informative_missing",
-    "robust",
-    "kinds",
-    "effects",
-    "fragility",
-    "p_values",
-    "permutations",
-)
+_NOT_GIVEN_MORE = ("pairs", "factors", "resolution", "informative_missing", "robust", "kinds", "effects",
+                   "fragility", "p_values", "permutations")  # fmt: skip
 _CONFLICTS = {
     "p_values": ("blocks", "pairs", "model"),
     "permutations": ("blocks", "pairs", "informative_missing", "robust"),

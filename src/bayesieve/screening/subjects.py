@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import Covariates, LabelledMatrix, Labels, one_each
+from bayesieve.data import Covariates, LabelledMatrix, Labels, dense_values, one_each
 from bayesieve.models import CalibratedModel, Model, Patterns, SubjectComparison, WithinSubjects, within
 from bayesieve.posterior import Adjustment, Remark
 from bayesieve.screening.covariates import covariates_of, refuse_others
-from bayesieve.screening.inputs import ScreenInput, Shufflable, dense_values
+from bayesieve.screening.inputs import ScreenInput, Shufflable
 from bayesieve.stats import Moments
 from bayesieve.utils import (
     BayesieveWarning,

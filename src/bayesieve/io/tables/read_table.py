@@ -24,7 +24,7 @@ from bayesieve.io.tables.opening import open_table
 from bayesieve.io.tables.places import check_table
 from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes, option_of
 from bayesieve.io.tables.samples import Labeller, Samples, spellings
-from bayesieve.io.tables.several_columns import roles_of, short_names
+from bayesieve.io.tables.several_columns import labels_or_outcome, roles_of, short_names
 from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
@@ -258,15 +258,6 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         summary.is_outcome, summary.is_ordered = outcome is not None, wanted is not None
         summary.covariate_names = short_names(covariates)
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
-
-
-def labels_or_outcome(labels: str | None, outcome: str | None) -> str | None:
-    """Return who says what samples are compared by: classes, or an outcome in their place."""
-    if outcome is not None and labels is not None:
-        raise OptionError(
-            option("labels"), " and ", option("outcome"), " exclude each other.", hint="Leave one out."
-        )
-    return labels if outcome is None else outcome
 
 
 def moments_or_model(

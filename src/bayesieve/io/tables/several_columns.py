@@ -44,3 +44,12 @@ def short_names(columns: Any) -> tuple[str, ...]:
         short = (split_reference(own)[1] or own).rpartition(":")[2] if is_reference(own) else own
         found.append(short if own == name else f"C({short})")
     return tuple(found)
+
+
+def labels_or_outcome(labels: str | None, outcome: str | None) -> str | None:
+    """Return who says what samples are compared by: classes, or an outcome in their place."""
+    if outcome is not None and labels is not None:
+        raise OptionError(
+            option("labels"), " and ", option("outcome"), " exclude each other.", hint="Leave one out."
+        )
+    return labels if outcome is None else outcome

@@ -23,6 +23,7 @@ from bayesieve.models.gaussian.effect_mixture import (
     two_group_evidence,
 )
 from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.gaussian.heavy_tails import nuisance_share, tempering, typical_kurtosis
 from bayesieve.models.gaussian.mean_difference import mean_evidence
 from bayesieve.models.gaussian.slope_effects import kinds_given_slopes
 from bayesieve.models.gaussian.slopes import grouped
@@ -30,7 +31,7 @@ from bayesieve.models.gaussian.trend import kinds_of_trend, trend_sizes
 from bayesieve.models.gaussian.variance_prior import fit_variance_prior, trigamma_inverse
 from bayesieve.models.model import DIFFERENCES, Model
 from bayesieve.stats import Moments, Slopes, TrendMoments
-from bayesieve.utils import BoolArray, DataError, FloatArray, PriorError, check_choice
+from bayesieve.utils import DataError, FloatArray, PriorError, check_choice
 
 _FEW_FEATURES = 10  # fewer say nothing about the variance of another
 _MOST_PRIOR_DOF = 4.0  # times the number of samples
@@ -205,7 +206,7 @@ class CalibratedModel(Model):
             means, ratios = (tuple(grid.tolist()) for grid in model.grids(parts[0]))
             model = replace(model, mean_sizes=means, ratio_sizes=ratios)
         if model.kurtosis is None:
-            model = replace(model, kurtosis=_typical_kurtosis(parts))
+            model = replace(model, kurtosis=typical_kurtosis(parts))
         if model.difference != "any":
             told = _OF_NUISANCE if model.variance_weight is None else model.variance_weight
             return replace(model, variance_weight=told if model.ratio_sizes else 0.0, both_share=0.0)
@@ -371,16 +372,6 @@ def _weights(model: CalibratedModel, parts: Sequence[Any]) -> tuple[float, float
     return float(weight), float(np.clip(of_both / (of_ratio + of_both), _LEAST_BOTH, _MOST_BOTH)), held
 
 
-def _typical_kurtosis(parts: Sequence[Any]) -> float:
-    """Excess kurtosis of the median feature, averaged over parts; 0 if it is negative or features are few."""
-    found = []
-    for part in parts:
-        excess, weight, usable = _excess(part)
-        if usable.sum() >= _FEW_FEATURES:
-            found.append(float(np.median(excess[usable] / weight[usable])))
-    return max(float(np.mean(found)), 0.0) if found else 0.0
-
-
 class EffectEvidences(Evidences):
     """Bayes factors of patterns of classes under a :class:`CalibratedModel` whose constants are known.
 
@@ -494,17 +485,6 @@ class EffectEvidences(Evidences):
         )  # fmt: skip
 
 
-def nuisance_share(moments: Moments, share: FloatArray) -> FloatArray:
-    """Return what variances say of their own ratio where only means are asked about.
-
-    Without fourth powers that is all that Gaussian values say: heavy tails cannot make a marker then.
-    """
-    if moments.centred_fourths is not None:
-        return share
-    counts = np.broadcast_to(moments.counts, moments.mean.shape)
-    return np.where(((counts > 2) & (moments.centred_squares > 0)).all(axis=0), 1.0, 0.0)
-
-
 def _grouped(moments: Moments, groups: Groups) -> Moments:
     """Moments of groups of classes."""
     if [tuple(group) for group in groups] == [(k,) for k in range(len(moments.classes))]:
@@ -515,40 +495,3 @@ def _grouped(moments: Moments, groups: Groups) -> Moments:
     for part in pooled[1:]:
         whole = whole.merge(part)
     return whole
-
-
-def tempering(moments: Moments, kurtosis: float = 0.0) -> FloatArray:
-    r"""Share :math:`g` of the evidence from variances that heavy tails leave, feature by feature.
-
-    With the excess kurtosis :math:`\gamma_y` of a class, a log variance has the sampling variance
-    :math:`2/(n_y - 1) + \gamma_y / n_y`; :math:`g` is the share of the first part, summed over classes, and at
-    most 1. Without fourth powers (or beyond the range of numbers), with fewer than three values or without spread
-    in a class it is 0.
-
-    Parameters
-    ----------
-    moments
-        Moments of the classes.
-    kurtosis
-        Least excess kurtosis: few values rarely show how heavy their tails are, all features together do.
-    """
-    excess, weight, usable = _excess(moments)
-    n = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ideal = (2.0 / (n - 1.0)).sum(axis=0)
-        return np.where(usable, ideal / (ideal + np.maximum(excess, kurtosis * weight)), 0.0)
-
-
-def _excess(moments: Moments) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Sum over classes of excess kurtosis over count, sum of 1 / count, and where the first can be known."""
-    n = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
-    fourths, squares = moments.centred_fourths, moments.centred_squares
-    if fourths is None:
-        nothing = np.zeros(moments.n_features)
-        return nothing, nothing, nothing > 0
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio = np.sqrt(fourths) / squares  # squares of squares may leave the range of numbers
-        excess = ((n * ratio * ratio * (n + 1.0) / (n - 1.0) - 3.0) / n).sum(axis=0)
-        weight = (1.0 / n).sum(axis=0)
-    usable = ((n > 2) & (squares > 0) & (fourths > 0)).all(axis=0) & np.isfinite(excess)
-    return excess, weight, usable

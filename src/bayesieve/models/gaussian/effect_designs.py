@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.gaussian.calibrated import CalibratedModel, nuisance_share, tempering
+from bayesieve.models.gaussian.calibrated import CalibratedModel
 from bayesieve.models.gaussian.effect_mixture import mix_kinds, two_group_evidence
+from bayesieve.models.gaussian.heavy_tails import nuisance_share, tempering
 from bayesieve.models.gaussian.mean_difference import mean_evidence
 from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, FloatArray

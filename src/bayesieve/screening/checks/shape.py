@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayesieve.data import LabelledMatrix, apply_transform
+from bayesieve.data import LabelledMatrix, apply_transform, dense_values
 from bayesieve.posterior import Check, expit
 from bayesieve.screening.checks.view import ListView, make, not_checked, percent
-from bayesieve.screening.inputs import dense_values
 from bayesieve.screening.value_advice import advise_on_share
 from bayesieve.stats import Shape
 from bayesieve.utils import FloatArray, Piece, option
