@@ -16,6 +16,7 @@ from bayesieve.posterior import follows_lambda
 from bayesieve.report.controls import prior_probability
 from bayesieve.report.data import ReportData
 from bayesieve.report.evidence import describe_evidence, method_part
+from bayesieve.report.glossary import glossary
 from bayesieve.report.sentences import (
     describe_comparison,
     describe_prior,
@@ -172,6 +173,7 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "command": shlex.join(report.commands.run),
         "citation": CITATION,
         "top": _top(report),
+        "glossary": glossary(report),
         "pairs": report.pairs,
         "sets": None if report.sets is None else _gene_sets(report.sets),
         "has_sites": report.sites is not None,

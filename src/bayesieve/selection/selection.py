@@ -88,7 +88,7 @@ def _share_lines(posterior: FeaturePosterior) -> list[str]:
         return []
     aside = f"({_percent(believed)} was believed)"
     if share <= posterior.shuffled.least_share:
-        return [f"The data suggest no more markers than shuffled labels do {aside}."]
+        return [f"The share of markers among all cannot be told from none {aside}."]
     least = "at least " if posterior.shuffled.excess_share > share else ""
     return [f"The data suggest that {least}{_percent(share)} of the features are markers {aside}."]
 

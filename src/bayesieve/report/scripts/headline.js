@@ -47,13 +47,13 @@ function falsePositivesOf(/** @type {View} */ { solution, distribution }) {
 }
 
 /** A number of false positives; one below what the shuffles can tell is said to be less than that. */
-function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
-  if (step && expected >= 10) return formatNumber(Number(expected.toPrecision(2))); // all digits that shuffles have
+export function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
+  if (step && expected >= 1) return formatNumber(Number(expected.toPrecision(2))); // all digits that shuffles have
   return step >= 0.01 && expected < step / 2 ? `${less}${formatNumber(step, 2)}` : formatExpected(expected);
 }
 
 /** How labels were shuffled, in words. */
-function shufflesOf(/** @type {Payload} */ { shuffled }) {
+export function shufflesOf(/** @type {Payload} */ { shuffled }) {
   const among = { samples: "", batches: " within batches", pairs: " within pairs" };
   return shuffled ? `${formatCount(shuffled.n)} shuffles of the labels${among[shuffled.scheme] ?? ""}` : "";
 }
@@ -130,6 +130,8 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
   showResult(places, "expected_missed", solution.expectedMissed, formatExpected(solution.expectedMissed));
   const differs = !context.store.isStored();
   byId("differs").hidden = !differs;
+  byId("verdict-live").hidden = !differs;
+  byId("verdict-report").hidden = differs;
   for (const note of allOf("[data-moved]")) {
     note.hidden = !differs;
   }

@@ -3,6 +3,7 @@
 
 import { createFalsePositivePlot, createProbabilityPlot } from "./bars.js";
 import { createColumns, createFragility, decodeDetails } from "./columns.js";
+import { createBudget } from "./budget.js";
 import { createCompositionPlot } from "./composition.js";
 import { createControls } from "./controls.js";
 import { createDiscoveryPlot, createRocPlot } from "./curves.js";
@@ -10,6 +11,7 @@ import { createEffectMap } from "./effect_map.js";
 import { allOf, byId, oncePerFrame } from "./elements.js";
 import { createFeaturePanel } from "./feature_panel.js";
 import { createFeaturePlot } from "./feature_plot.js";
+import { connectGlossary } from "./glossary.js";
 import { createHeadline } from "./headline.js";
 import { createHeatmap } from "./heatmap.js";
 import { distributionOf } from "./distribution.js";
@@ -84,6 +86,7 @@ function runPage(/** @type {Payload} */ payload) {
     context, store, evidence,
     headline: createHeadline(context),
     controls: createControls(context),
+    budget: createBudget(context),
     panel: createFeaturePanel(context),
     sites: createSitesPanel(context),
     table: createTable(context),
@@ -95,6 +98,7 @@ function runPage(/** @type {Payload} */ payload) {
   connectWindow(page);
   connectSaving(page);
   connectSections();
+  connectGlossary();
   if (store.get().feature !== null) { // a shared link leads to its feature
     byId("feature").scrollIntoView({ block: "start", behavior: "instant" });
   }
@@ -151,6 +155,7 @@ function refreshPage(/** @type {Page} */ page) {
   const looked = before && ["axes", "picked"].some((key) => before.state[key] !== view.state[key]);
   page.controls.update(view);
   if (decided) {
+    page.budget.update(view);
     page.headline.update(view);
     updateDistributionSoon(page, view);
   }

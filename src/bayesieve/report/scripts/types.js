@@ -293,7 +293,7 @@
  *   payload: Payload, context: Context, store: Store, evidence: Evidence, view: View, distributionCost: number,
  *   distributionTimer: number | null, charts: Record<string, { element: HTMLElement } & Drawing>, table: Drawing,
  *   headline: { update: (view: View) => void, updateDistribution: (view: View) => void, wait: () => void },
- *   controls: { update: (view: View) => void }, sites: { update: (view: View) => void } | null,
+ *   controls: { update: (view: View) => void }, budget: { update: (view: View) => void }, sites: { update: (view: View) => void } | null,
  *   panel: { update: (view: View) => void, open: (position: number) => void },
  *   sight: { flush: () => void, update: (name: string) => void },
  * }} Page
