@@ -54,7 +54,6 @@ def facts(report: ReportData) -> list[tuple[str, str]]:
         ("Transform", report.record.transform or "not known"),
         ("Model", describe_model(report)),
         ("Prior probability", describe_prior(report)),
-        ("Rule", report.selection.rule),
     ]  # fmt: skip
     if report.sites is not None:
         found.append(("Sites", "shown one by one below"))

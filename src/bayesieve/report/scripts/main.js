@@ -79,7 +79,9 @@ function runPage(/** @type {Payload} */ payload) {
     describe: (position) => describeFeature(page, position),
     announce: createAnnouncer(),
   });
-  context.storedCut = solve(evidence, store.stored).cut;
+  const ofTheReport = solve(evidence, store.stored);
+  context.storedCut = ofTheReport.cut;
+  context.storedSize = ofTheReport.size;
   context.isFragile = createFragility(payload, details, context.storedCut, () => page.view);
   context.columns = createColumns(payload, details, () => page.view, context.isFragile);
   Object.assign(page, {
@@ -166,6 +168,9 @@ function refreshPage(/** @type {Page} */ page) {
   }
   if (decided || opened) {
     charts.push("feature", "composition", "forest", "heatmap");
+  }
+  if (before && before.state.heatmap !== view.state.heatmap) {
+    charts.push("heatmap");
   }
   charts.forEach((name) => page.sight.update(name));
   if (opened && page.sites) {
