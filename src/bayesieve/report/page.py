@@ -79,7 +79,7 @@ def write(  # noqa: PLR0913 - everything that may be known
         Gene sets of the list, which :func:`bayesieve.enrich` returned.
     sample_columns
         Other columns about the samples, to be shown beside their values: a mapping from names to one entry per
-        sample in the order of ``data``, or a data frame.
+        sample in the order of ``data``, or a data frame; those of the table or of the screen when not given.
 
     Returns
     -------
