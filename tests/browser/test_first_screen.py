@@ -14,7 +14,8 @@ TIP = "() => { const tip = document.getElementById('tip'); return tip.hidden ? n
 
 def test_verdict_checks_picture_budget_and_proof_come_in_this_order(opened, made):
     page = opened(made("doubtful").path)
-    places = [page.evaluate(TOP, id) for id in ("verdict-report", "checks", "chart-effect", "budget", "decide", "proof")]
+    parts = ("verdict-report", "checks", "chart-effect", "budget", "decide", "proof")
+    places = [page.evaluate(TOP, part) for part in parts]
     assert places == sorted(places)
     plain = opened(made("two classes").path)
     assert plain.evaluate(TOP, "chart-effect") < 900, "the picture begins on the first screen"

@@ -17,7 +17,7 @@ METHODS = {"welch": "Welch's t", "limma": "moderated t (limma)"}
 
 
 def agreement(report: ReportData, order: IntArray) -> list[dict[str, Any]]:
-    """Return the rank among all features, and the p-value, by methods that need moments only; none where they do not apply.
+    """Return ranks among all features and p-values by methods that need moments only, where they apply.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ _ODDS: tuple[Term, ...] = (
     ("probability", "Probability",
      "How probable it is that a feature is a marker, given its values, the model and the prior probability."),
     ("log-odds", "Log-odds",
-     "Natural logarithm (base e) of probability / (1 - probability). 0 is even; 2.3 is 10 to 1, 4.6 is 100 to 1, 6.9 "
-     "is 1,000 to 1; negative numbers speak against a marker."),
+     "Natural logarithm (base e) of probability / (1 - probability). 0 is even; 2.3 is 10 to 1, 4.6 is 100 to 1, "
+     "6.9 is 1,000 to 1; negative numbers speak against a marker."),
     ("bayes-factor", "Bayes factor",
      "How many times better the values of a feature fit if the classes differ than if they do not. Its natural "
      "logarithm is added to the prior log-odds and gives the log-odds."),
@@ -68,7 +68,8 @@ _TWO_CLASSES: tuple[Term, ...] = (
      "overlap."),
     ("p-value", "p-value (Welch's t, moderated t)",
      "How often a feature whose means are equal would show a difference at least as large, for Gaussian values. "
-     "-log10 p of 3 is p = 0.001. p-values are of one feature, not corrected for their number, and see means only."),
+     "-log10 p of 3 is p = 0.001. p-values are of one feature, not corrected for their number, and see means "
+     "only."),
 )  # fmt: skip
 
 

@@ -29,7 +29,19 @@ _INDENT = re.compile(r"^ +", re.MULTILINE)
 _DECLARED = re.compile(r"^(export )?(?:(?:async )?function|const|let|class) (\w+)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimport\(.*", re.MULTILINE)
-STYLES = ("tokens", "base", "layout", "controls", "checks", "glossary", "table", "pairs", "views", "narrow", "print")
+STYLES = (
+    "tokens",
+    "base",
+    "layout",
+    "controls",
+    "checks",
+    "glossary",
+    "table",
+    "pairs",
+    "views",
+    "narrow",
+    "print",
+)
 
 
 def write(  # noqa: PLR0913 - everything that may be known

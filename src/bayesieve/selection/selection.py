@@ -106,10 +106,13 @@ def count_lines(selection: Selection) -> list[str]:
     as_long = f"{test.n_as_long[0]:,} of {shuffles}" if test.n_as_long[0] else f"none of {shuffles}"
     gives = "gives" if test.n_as_long[0] <= 1 else "give"
     if not test.can_stand:
-        return [
-            f"There are only {test.n_shuffles:,} other ways to deal these labels, too few to test the list: "
-            f"{as_long} {gives} one as long."
-        ]
+        shuffled = selection.posterior.shuffled
+        few = (
+            f"There are only {test.n_shuffles:,} other ways to deal these labels"
+            if shuffled is None or shuffled.complete
+            else f"Labels were shuffled only {test.n_shuffles:,} times"
+        )
+        return [f"{few}, too few to test the list: {as_long} {gives} one as long."]
     if at == 0:
         return [f"The list stands: {as_long} {gives} one as long (p = {test.p_values[0]:.2g})."]
     first = (
