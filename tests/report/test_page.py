@@ -101,8 +101,8 @@ def test_every_word_that_is_explained_is_in_the_glossary(whole):
     used = [attrs["data-term"] for _, attrs in whole.tags if "data-term" in attrs]
     assert len(used) > 15
     assert {f"term-{key}" for key in used} <= known
-    described = [attrs.get("aria-describedby", "") for tag, attrs in whole.tags if "term" in attrs.get("class", "")]
-    assert all(name in known for name in described)
+    words = [attrs for _, attrs in whole.tags if "term" in attrs.get("class", "")]
+    assert all(attrs["aria-describedby"] in known for attrs in words)
 
 
 def test_the_page_loads_nothing_and_runs_nothing_inline(whole):

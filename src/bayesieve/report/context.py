@@ -191,6 +191,8 @@ _PLACES = {"table": "To the table", "look": "To the charts", "decide": "To the n
 
 def _link(report: ReportData, check: Check) -> str:
     """Where the page shows what a check is about; nothing if it does not."""
+    if check.name == "one-sample" and check.state == "unknown":
+        return ""
     if check.name == "one-sample" and _has_samples(report):
         return "samples"  # its bars
     return "" if check.link == "sample-columns" and not _sample_columns(report) else check.link

@@ -22,6 +22,7 @@ from bayesieve.screening import RunRecord
 from bayesieve.selection import Rule, Selection
 from bayesieve.utils import OptionError, check_writable, replacing
 
+_OPTION = re.compile(r"((?<![\w-])--[a-z][a-z0-9-]*)")
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for the checks only
 _COMMENT = re.compile(r"^ *(?:/\*\*(?:[^*]|\*(?!/))*\*/|//.*)\n|/\*\* @(?:[^*]|\*(?!/))*\*/ ?", re.MULTILINE)
@@ -187,7 +188,18 @@ def template(name: str = "report.html.j2") -> Any:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["whole_options"] = _whole_options
     return environment.get_template(name)
+
+
+def _whole_options(text: str) -> Any:
+    """Mark options of the command line, which no line may break."""
+    from markupsafe import Markup, escape  # noqa: PLC0415 - only for reports
+
+    parts = _OPTION.split(text)
+    marked = (Markup('<span class="option">{}</span>').format(part) if k % 2 else escape(part)
+              for k, part in enumerate(parts))  # fmt: skip
+    return Markup("").join(marked)
 
 
 def bundle(entry: str, read: Callable[[str], str]) -> str:

@@ -68,7 +68,7 @@ def facts(report: ReportData) -> list[tuple[str, str]]:
 def describe_model(report: ReportData) -> str:
     """Name the model and its prior."""
     model: Any = report.posterior.model
-    family = model.family or type(model).__name__
+    family = model.family or type(model).__name__.removesuffix("Model").lower()
     if not model.supports("moments"):
         return family
     if is_paired(report.posterior):

@@ -32,6 +32,7 @@ from bayesieve.utils import (
     Wording,
     expectation,
     join_words,
+    plural,
 )
 
 _FAR_SHARE = 2.0  # times what was believed, or less than its inverse
@@ -115,9 +116,11 @@ def count_lines(selection: Selection) -> list[str]:
         return [f"{few}, too few to test the list: {as_long} {gives} one as long."]
     if at == 0:
         return [f"The list stands: {as_long} {gives} one as long (p = {test.p_values[0]:.2g})."]
+    one = test.lengths[0] == 1
     first = (
-        f"{test.lengths[0]:,} features pass the cut of the rule, but {as_long} {gives} at least as many: samples "
-        "have something in common, or values do not follow the model."
+        f"{plural(int(test.lengths[0]), 'feature')} {'passes' if one else 'pass'} the cut of the rule, but "
+        f"{as_long} {gives} at least as many: {'it may be chance, or ' if one else ''}samples have "
+        "something in common, or values do not follow the model."
     )
     if not selection.was_cut:
         return [f"The list does not stand: {first[0].lower()}{first[1:]}"]

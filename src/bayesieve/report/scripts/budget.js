@@ -55,7 +55,8 @@ function budgetWords(/** @type {Context["payload"]} */ payload, /** @type {View}
   const found = cut && view.solution.estimate ? view.solution.estimate : falseAmong(view.evidence, view.state, n);
   const source = found.step ? ` (from ${shufflesOf(payload)})` : " (under the model)";
   const last = view.logOdds[n - 1];
-  const share = n > 1 && found.expected >= 0.01 ? `, ${formatNumber((100 * found.expected) / n, 2)}%` : "";
+  const expected = Math.min(n, found.expected);
+  const share = n > 1 && expected >= 0.01 ? `, ${formatNumber((100 * expected) / n, 2)}%` : "";
   return `${cut ? "False positives expected among them" : `False positives expected among the ${formatCount(n)} strongest`}: `
-    + `${formatFalse(found, "fewer than ")}${share}${source}. The weakest has probability ${formatProbability(expit(last), last)}.`;
+    + `${formatFalse({ expected, step: found.step }, "fewer than ")}${share}${source}. The weakest has probability ${formatProbability(expit(last), last)}.`;
 }

@@ -48,8 +48,24 @@ export function connectGlossary() {
       show(null);
     }
   });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && shown) show(null); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !shown) return;
+    event.stopImmediatePropagation(); // nothing else is closed
+    show(null);
+  }, { capture: true });
   window.addEventListener("resize", () => show(null));
+}
+
+/** A word with its explanation; the plain word where the glossary of this page has none. */
+export function explainedWord(text, /** @type {string | undefined} */ key) {
+  if (!key || !document.getElementById(`term-${key}`)) return document.createTextNode(text);
+  const word = document.createElement("a");
+  word.className = "term";
+  word.href = `#term-${key}`;
+  word.dataset.term = key;
+  word.setAttribute("aria-describedby", `term-${key}`);
+  word.textContent = text;
+  return word;
 }
 
 /** The word of the glossary that an element is, or lies in. */

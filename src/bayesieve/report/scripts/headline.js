@@ -49,7 +49,7 @@ function falsePositivesOf(/** @type {View} */ { solution, distribution }) {
 /** A number of false positives; one below what the shuffles can tell is said to be less than that. */
 export function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
   if (step && expected >= Math.max(0.01, step / 2)) return formatNumber(Number(expected.toPrecision(2))); // all digits that shuffles have
-  return step >= 0.01 && expected < step / 2 ? `${less}${formatNumber(step, 2)}` : formatExpected(expected);
+  return step && expected < step / 2 ? `${less}${formatNumber(Math.max(0.01, Number(step.toPrecision(2))), 2)}` : formatExpected(expected);
 }
 
 /** How labels were shuffled, in words. */
