@@ -3,7 +3,7 @@
 
 import { byId } from "./elements.js";
 import { formatFalse, shufflesOf } from "./headline.js";
-import { expit, formatCount, formatNumber, formatProbability } from "./numbers.js";
+import { decodedOnce, expit, formatCount, formatNumber, formatProbability } from "./numbers.js";
 import { falseAmong } from "./rules.js";
 
 /** @import { Context, View } from "./types.js" */
@@ -58,5 +58,16 @@ function budgetWords(/** @type {Context["payload"]} */ payload, /** @type {View}
   const expected = Math.min(n, found.expected);
   const share = n > 1 && expected >= 0.01 ? `, ${formatNumber((100 * expected) / n, 2)}%` : "";
   return `${cut ? "False positives expected among them" : `False positives expected among the ${formatCount(n)} strongest`}: `
-    + `${formatFalse({ expected, step: found.step }, "fewer than ")}${share}${source}. The weakest has probability ${formatProbability(expit(last), last)}.`;
+    + `${formatFalse({ expected, step: found.step }, "fewer than ")}${share}${source}. The weakest has probability ${formatProbability(expit(last), last)}.`
+    + hangingWords(payload, n);
+}
+
+/** How many of the strongest n fall below the cut of the report without one sample, where that was looked at. */
+function hangingWords(/** @type {Context["payload"]} */ { hanging }, n) {
+  const [culprits, flags] = hanging ? [decodedOnce(hanging.culprit), decodedOnce(hanging.fragile)] : [[], []];
+  const m = Math.min(n, culprits.length);
+  if (!m || culprits.subarray(0, m).some((culprit) => culprit < 0)) return "";
+  const fallen = flags.subarray(0, m).reduce((sum, flag) => sum + flag, 0);
+  const whom = m < n ? `the ${formatCount(m)} that the report lists` : "them";
+  return fallen ? ` ${formatCount(fallen)} of ${whom} would leave the report’s list without one sample.` : "";
 }

@@ -221,7 +221,8 @@ function hangingNotes(/** @type {Payload} */ payload, position) {
   if (!hanging || culprit < 0) return [];
   if (!decodedOnce(hanging.fragile)[position]) return [["Holds without any one sample.", false]];
   const name = values?.samples[culprit];
-  return [[`Does not hold without ${name === undefined ? "one sample" : sampleWords(payload, String(name))}: it falls below the cut.`, true]];
+  const sample = name === undefined ? "one sample" : sampleWords(payload, String(name)).replace(/,$/, "");
+  return [[`Falls below the cut without ${sample}.`, true]];
 }
 
 /** Whether two numbers agree as far as single precision can tell. */
