@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser.handling import results, settle
+from browser.handling import results, row_names, settle, until
 from browser.test_access import PHONE
 
 import bayesieve as bs
@@ -89,3 +89,38 @@ def test_the_heatmap_and_the_components_follow_the_list(opened, made):
     page.wait_for_timeout(400)
     assert page.inner_text("#components-shown") == "the 30 features of the list"
     assert "heatmap=list" in page.evaluate("location.hash")
+
+
+def test_six_tasks_take_three_actions_at_most(opened, made):
+    study = made("doubtful")
+    page = opened(study.path, permissions=["clipboard-read", "clipboard-write"])
+    # Is the top feature believable? It is open: nothing to do.
+    assert page.locator("#feature").get_attribute("data-feature") == study.ranking[0]
+    assert "one sample" in page.inner_text("#feature-notes")
+    # Which array is bad? One click.
+    page.locator('[data-check="one-sample"] a').click()
+    until(page, "() => document.getElementById('samples').getBoundingClientRect().top < 900")
+    settle(page)
+    told = page.locator("#chart-hanging canvas").get_attribute("aria-label")
+    assert "Most hang on 25 (" in told
+    # Find ten features of a list: go to the field and paste it.
+    page.locator("#table-search").click()
+    wanted = study.ranking[10:20]
+    page.evaluate("(text) => navigator.clipboard.writeText(text)", "\n".join([*wanted[:9], "TP53"]))
+    page.keyboard.press("Control+V")
+    settle(page)
+    assert "TP53" in page.inner_text("#table-count")
+    assert set(row_names(page)) == set(wanted[:9])
+    # Compare two features: keep one, open the other.
+    page.locator("#feature-pin").click()
+    page.locator("#table-grid [role=row][data-position]").first.click()
+    settle(page)
+    assert page.locator("#pinned-both").is_visible()
+    # Save the figure for a slide, share the setting: one click each.
+    with page.expect_download() as coming:
+        page.locator("#chart-effect button:has-text('PNG')").click()
+    assert coming.value.suggested_filename.endswith(".png")
+    page.locator("[data-copy=page-link]").click()
+    shared = page.evaluate("navigator.clipboard.readText()")
+    assert "pinned=" in shared
+    assert f"feature={wanted[0]}" in shared
