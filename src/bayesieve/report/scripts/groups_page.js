@@ -41,6 +41,7 @@ function startGroups() {
   };
   field.addEventListener("input", answer);
   connectPaste(field);
+  document.documentElement.dataset.ready = "true";
 }
 
 /** One line of an answer, which leads to the group. */
