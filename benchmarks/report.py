@@ -32,7 +32,6 @@ ARGUMENTS = (
 STEPS = 60  # of the 240 places of a slider
 SLIDERS = {
     "MNC, prior probability": ("rule=mnc", "control-prior-slider"),
-    "MNC, prior ratio": ("rule=mnc", "control-ratio-slider"),
     "MR, threshold": ("rule=mr", "control-threshold-slider"),
     "CMNC, length": ("rule=cmnc", "control-n-slider"),
     "NP, bound": ("rule=np", "control-np-slider"),
@@ -75,8 +74,8 @@ def writing(folder: Path) -> None:
     print(f"20,000 x 200: numpy reads the array in {1e3 * read:.1f} ms, the screen takes {1e3 * screen:.1f} ms")
     print(f"{'report':34} {'seconds':>8} {'/ screen':>9} {'/ read':>8} {'MB':>6}")
     cases: dict[str, dict[str, Any]] = {
-        "without values (bar 2 s, 3.5 MB)": {},
-        "values of the first 500 (2 s, 6 MB)": {"data": X, "labels": y},
+        "without values (bar 2.5 s)": {},
+        "values of the first 500 (2.5 s, 3 MB)": {"data": X, "labels": y},
     }
     for name, options in cases.items():
         path = folder / "20000.html" if not options else folder / "values.html"

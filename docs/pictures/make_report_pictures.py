@@ -17,10 +17,10 @@ from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).parent
 WIDTHS = {1440: 1180, 820: 1100, 390: 844}
-IN_THE_DOCS = {  # picture and the part of the page it shows
-    (1440, "light"): ("report.png", "look"),
-    (820, "dark"): ("report_dark.png", "decide"),
-    (390, "light"): ("report_phone.png", "headline"),
+IN_THE_DOCS = {  # pictures and the parts of the page they show
+    (1440, "light"): {"report.png": "look", "report_first.png": "headline"},
+    (820, "dark"): {"report_dark.png": "decide"},
+    (390, "light"): {"report_phone.png": "headline"},
 }
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
@@ -52,12 +52,12 @@ def main(folder: Path | None) -> None:
                 if folder is not None:
                     page.screenshot(path=folder / f"{width}_{scheme}.png", full_page=True)
                 else:
-                    name, part = IN_THE_DOCS[width, scheme]
-                    page.evaluate(
-                        "part => document.getElementById(part).scrollIntoView({behavior: 'instant'})", part
-                    )
-                    page.wait_for_timeout(1000)
-                    page.screenshot(path=HERE / name)
+                    for name, part in IN_THE_DOCS[width, scheme].items():
+                        page.evaluate(
+                            "part => document.getElementById(part).scrollIntoView({behavior: 'instant'})", part
+                        )
+                        page.wait_for_timeout(1000)
+                        page.screenshot(path=HERE / name)
                 page.close()
         if folder is not None:
             page = open_report(browser, report, 1440, "light")

@@ -49,9 +49,10 @@ def test_the_tab_key_reaches_everything_in_the_order_of_the_page(opened, made):
     assert seen[0]["tag"] == "a", "the first stop is the link that skips to the results"
     figures = [focused["figure"] for focused in seen]
     stops = [
+        figures.index("chart-effect"),
+        ids.index("budget-n"),
         next(k for k, focused in enumerate(seen) if focused["name"] == "rule"),
         ids.index("control-prior"),
-        figures.index("chart-effect"),
         ids.index("table-search"),
         ids.index("table-filter"),
         ids.index("download-csv"),

@@ -200,7 +200,7 @@ def test_a_pasted_list_is_found_and_a_row_keeps_its_place(opened, made):
     )
     settle(page)
     assert row_names(page) == wanted
-    assert "Not found: nosuch." in page.locator("#table-count").inner_text()
+    assert "Not found: NOSUCH." in page.locator("#table-count").inner_text()
     page.locator("#table-grid").scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
     page.locator("#table-grid [role=row][data-position]").nth(1).click()

@@ -86,6 +86,32 @@ def test_ranks_of_other_methods_are_those_of_all_features():
     assert found["welch"].tolist() == rankdata(p, method="ordinal")[posterior.ranking].tolist()
 
 
+def test_p_values_are_those_of_welch():
+    posterior = screened()
+    found = {each["key"]: decode_array(each["minus_log10_p"]) for each in content(posterior)["agreement"]}
+    p = ttest_ind(VALUES[CASE], VALUES[~CASE], equal_var=False).pvalue
+    np.testing.assert_allclose(found["welch"], -np.log10(p)[posterior.ranking], rtol=1e-6)
+    assert found["limma"].size == 80
+
+
+def test_heatmaps_of_every_size_are_arranged_as_far_as_there_are_values():
+    sizes = content(screened())["sample_view"]["sizes"]
+    assert [each["n"] for each in sizes] == [50, 20, 80]
+    for each in sizes:
+        assert sorted(decode_array(each["features"]).tolist()) == list(range(each["n"]))
+    few = content(screened(), n_values=7)["sample_view"]["sizes"]
+    assert [each["n"] for each in few] == [7]
+
+
+def test_columns_of_the_screen_come_along_by_themselves():
+    columns = {"batch": ["b1", "b2"] * 12 + ["b1"], "age": np.arange(25) + 40.0}
+    found = content(screened(sample_columns=columns))["sample_view"]["columns"]
+    assert [each["title"] for each in found] == ["batch", "age"]
+    other = content(screened(sample_columns=columns), sample_columns={"site": ["x", "y"] * 12 + ["x"]})
+    assert [each["title"] for each in other["sample_view"]["columns"]] == ["site"]
+    assert content(screened(sample_columns=columns), n_values=0)["sample_view"] is None
+
+
 def test_samples_stay_in_their_class_and_the_nearest_are_side_by_side():
     scaled = standardise(VALUES.T[:12])
     codes = CASE.astype(np.int64)

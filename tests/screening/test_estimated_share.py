@@ -105,7 +105,7 @@ def test_the_summary_tells_a_share_that_is_far_from_the_belief():
     assert "The data suggest" not in bs.MinimalRisk(0.5).select(near).summary()
     X, y = study(3, n_markers=0)
     nothing = bs.MinimalRisk(0.5).select(bs.screen(X, y, shuffles=40)).summary()
-    assert "The data suggest no more markers than shuffled labels do (1% was believed)." in nothing
+    assert "The share of markers among all cannot be told from none (1% was believed)." in nothing
     X, y = study(4, n_markers=700)
     most = bs.screen(X, y, shuffles=40)
     assert most.estimated_share == 0.5

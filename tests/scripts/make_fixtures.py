@@ -45,6 +45,7 @@ def write(folder: Path) -> None:
         ("labels", labels()),
         ("contours", contours()),
         ("priors", priors()),
+        ("components", components()),
     ):
         (folder / f"{name}.json").write_text(script_json(_plain(content)), encoding="utf-8")
 
@@ -58,6 +59,22 @@ def priors() -> dict[str, Any]:
         wrong = selection.expected_false_positives
         known.append({"prior": prior, "size": selection.n_selected, "wrong": wrong})
     return {"payload": payload(ReportData.of(posterior)), "known": known}
+
+
+def components() -> list[dict[str, Any]]:
+    """Principal components of samples by a singular value decomposition, the largest weight positive."""
+    found = []
+    for n, width in ((40, 30), (6, 50), (3, 5)):
+        rng = np.random.default_rng(n)
+        rows = rng.normal(size=(n, width))
+        rows[:, : width // 2] += rng.normal(size=(n, 1))
+        rows -= rows.mean(axis=1, keepdims=True)
+        left, sizes, right = np.linalg.svd(rows, full_matrices=False)
+        sign = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
+        x, y = ((sign * sizes)[:, None] * right)[:2].tolist()
+        share = (sizes**2 / (sizes**2).sum())[:2].tolist()
+        found.append({"rows": rows.ravel().tolist(), "n": n, "width": width, "x": x, "y": y, "share": share})
+    return found
 
 
 def contours() -> list[dict[str, Any]]:

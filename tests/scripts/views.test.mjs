@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { principalComponents } from "../../src/bayesieve/report/scripts/components.js";
 import { contourAt, contourLines } from "../../src/bayesieve/report/scripts/contour.js";
 import { featuresInside } from "../../src/bayesieve/report/scripts/map_tools.js";
 import { areaUnderCurve } from "../../src/bayesieve/report/scripts/other_ranks.js";
@@ -31,6 +32,19 @@ test("the contour of a grid is where its heights cross the level", () => {
   const lines = contourLines(surface, 1.5, [-1, 1]);
   assert.ok(lines.length >= 4);
   for (const [a, b] of lines.flat()) close(2 * Math.abs(a) + b, 1.5, "height", { rel: 1e-12 });
+});
+
+test("components are those of Python's eigenvectors", () => {
+  for (const { rows, n, width, x, y, share } of fixture("components")) {
+    const found = principalComponents(Float64Array.from(rows), n, width);
+    share.forEach((part, k) => close(found.share[k], part, "share", { rel: 1e-5 }));
+    const largest = Math.max(...x.map(Math.abs));
+    [[found.x, x], [found.y, y]].forEach(([mine, known]) => {
+      known.forEach((place, k) => close(mine[k], place, `sample ${k} of ${width}`, { abs: 1e-3 * largest }));
+    });
+  }
+  assert.equal(principalComponents(new Float64Array(12), 3, 4), null);
+  assert.equal(principalComponents(Float64Array.from([1, -1]), 1, 2), null);
 });
 
 test("a list finds names first, then texts, then parts, and says what is not there", () => {

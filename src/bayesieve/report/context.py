@@ -12,10 +12,11 @@ import numpy as np
 
 from bayesieve import __version__
 from bayesieve.enrichment import Enrichment, set_title
-from bayesieve.posterior import follows_lambda
+from bayesieve.posterior import Check, follows_lambda
 from bayesieve.report.controls import prior_probability
 from bayesieve.report.data import ReportData, trend_title
 from bayesieve.report.evidence import describe_evidence, method_part
+from bayesieve.report.glossary import glossary
 from bayesieve.report.sentences import (
     describe_comparison,
     describe_prior,
@@ -181,13 +182,12 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "command": shlex.join(report.commands.run),
         "citation": CITATION,
         "top": _top(report),
+        "glossary": glossary(report),
         "pairs": report.pairs,
         "sets": None if report.sets is None else _gene_sets(report.sets),
         "has_sites": report.sites is not None,
         "has_values": report.values is not None,
-        "has_samples": report.values is not None
-        and report.values.codes.size > 1
-        and len(report.values.values) > 0,
+        "has_samples": _has_samples(report),
         "has_effect": report.effect is not None,
         "is_count_like": not report.posterior.has_moments,
         "n_shuffles": _number_of_shuffles(report),
@@ -195,12 +195,24 @@ def make_context(report: ReportData) -> dict[str, Any]:
 
 
 _PLACES = {"table": "To the table", "look": "To the charts", "decide": "To the numbers",
-           "sample-columns": "To the columns"}  # fmt: skip
+           "samples": "To the samples", "sample-columns": "To the columns"}  # fmt: skip
+
+
+def _link(report: ReportData, check: Check) -> str:
+    """Where the page shows what a check is about; nothing if it does not."""
+    if check.name == "one-sample" and check.state == "unknown":
+        return ""
+    if check.name == "one-sample" and _has_samples(report):
+        return "samples"  # its bars
+    return "" if check.link == "sample-columns" and not _sample_columns(report) else check.link
+
+
+def _has_samples(report: ReportData) -> bool:
+    return report.values is not None and report.values.codes.size > 1 and len(report.values.values) > 0
 
 
 def describe_checks(report: ReportData) -> list[dict[str, str]]:
     """Return the checks of the list as texts, with a link to where each can be looked at."""
-    columns = bool(_sample_columns(report))
     return [
         {
             "name": check.name,
@@ -210,8 +222,8 @@ def describe_checks(report: ReportData) -> list[dict[str, str]]:
             "shown": check.shown,
             "sentence": report.say(Message(check.sentence.text)),
             "hint": report.say(check.hint),
-            "link": check.link if check.link != "sample-columns" or columns else "",
-            "place": _PLACES.get(check.link, ""),
+            "link": _link(report, check),
+            "place": _PLACES.get(_link(report, check), ""),
         }
         for check in report.checks
     ]

@@ -30,7 +30,7 @@ from bayesieve.report.controls import RuleState, start_of_controls
 from bayesieve.report.pairs import PairSection, describe_pairs
 from bayesieve.report.raw_values import RawValues, check_n_values, check_sample_columns, raw_values, sample_counts
 from bayesieve.rivals import PairScreen
-from bayesieve.screening import RunRecord, SiteView, with_checks
+from bayesieve.screening import RunRecord, SiteView, sample_columns_of, with_checks
 from bayesieve.selection import Rule, Selection, results_hash
 from bayesieve.stats import largest_counts
 from bayesieve.utils import DataError, FloatArray, Message, OptionError
@@ -238,7 +238,9 @@ class ReportData:
             discreet=n_values == 0,
             sets=sets,
             checks=checks,
-            sample_columns=check_sample_columns(values, sample_columns, getattr(data, "sample_columns", None)),
+            sample_columns=check_sample_columns(
+                values, sample_columns, getattr(data, "sample_columns", None) or sample_columns_of(posterior)
+            ),
         )
 
     def say(self, message: Message | str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,69 +11,18 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import Label
+from bayesieve.report.page import bundle, hash_of, read_part, style, template
 from bayesieve.screening import EACH, GroupSelection
 from bayesieve.utils import OptionError, check_writable, plural, replacing
 
 LARGEST = 6_000_000  # bytes
 _ROWS, _MOST_ROWS, _FEWEST_ROWS = 12_000, 200, 5  # of all pages together, and of one page
 _SHOWN = 5  # names in the index
+_BAR = 120  # pixels of the longest bar
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{{ title }}</title>
-<style>
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 1rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem .7rem .15rem 0; text-align: right; vertical-align: top; }
-th { border-bottom: 1px solid; }
-th.text, td.text { text-align: left; overflow-wrap: anywhere; }
-tr.out { opacity: .55; }
-.scroll { overflow-x: auto; }
-nav a { margin-right: .6rem; }
-@media screen {
-  section { display: none; }
-  section:target { display: block; }
-  body:not(:has(section:target)) #index { display: block; }
-}
-</style>
-</head>
-<body>
-<section id="index">
-<h1>{{ title }}</h1>
-{% for line in lines %}<p>{{ line }}</p>
-{% endfor %}<div class="scroll"><table>
-<thead><tr><th class="text" scope="col">group</th><th scope="col">samples</th><th scope="col">markers</th>
-<th scope="col">higher</th><th scope="col">lower</th><th class="text" scope="col">strongest</th></tr></thead>
-<tbody>
-{% for page in pages %}<tr><td class="text"><a href="#{{ page.id }}">{{ page.group }}</a></td>
-<td>{{ page.size }}</td><td>{{ page.selected }}</td><td>{{ page.higher }}</td><td>{{ page.lower }}</td>
-<td class="text">{{ page.strongest }}</td></tr>
-{% endfor %}</tbody></table></div>
-</section>
-{% for page in pages %}<section id="{{ page.id }}">
-<nav><a href="#index">All groups</a>{% if page.before %}<a href="#{{ page.before }}">Previous</a>{% endif %}
-{% if page.after %}<a href="#{{ page.after }}">Next</a>{% endif %}</nav>
-<h1>{{ page.group }}</h1>
-<p>{{ page.about }}</p>
-<div class="scroll"><table>
-<thead><tr>{% for name, text in page.columns %}<th scope="col"{% if text %} class="text"{% endif %}>
-{{ name }}</th>{% endfor %}</tr></thead>
-<tbody>
-{% for row in page.rows %}<tr{% if not row.selected %} class="out"{% endif %}>{% for cell, text in row.cells %}
-<td{% if text %} class="text"{% endif %}>{{ cell }}</td>{% endfor %}</tr>
-{% endfor %}</tbody></table></div>
-</section>
-{% endfor %}</body>
-</html>
-"""
 _COLUMNS = (
     ("rank", "rank", "d"), ("feature", "feature", "text"), ("direction", "in this group", "text"),
-    ("log_odds", "log-odds", ".2f"), ("probability", "probability", ".4f"),
+    ("log_odds", "log-odds", ".2f"), ("probability", "probability", "probability"),
     ("expected_fdr", "expected FDR", ".2g"),
     ("difference", "difference", "+.3g"), ("log_rate_ratio", "log rate ratio", "+.3g"),
     ("log2_fold_change", "log2 fold change", "+.2f"), ("mean_group", "mean", ".3g"),
@@ -83,7 +33,7 @@ _COLUMNS = (
 def write_groups(
     lists: GroupSelection, path: str | os.PathLike[str], *, title: str | None = None, described: Sequence[str] = ()
 ) -> Path:
-    """Write the lists of all groups as one HTML file without scripts, below 6 MB.
+    """Write the lists of all groups as one HTML file that needs no network, below 6 MB.
 
     Parameters
     ----------
@@ -114,22 +64,49 @@ def write_groups(
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"A report is an HTML file; let {os.fspath(path)} end in .html.")
     check_writable(path)
-    from jinja2 import Environment  # noqa: PLC0415 - slow to import
+    from markupsafe import Markup  # noqa: PLC0415 - only for reports
 
-    template = Environment(autoescape=True, trim_blocks=False).from_string(_PAGE)
     groups = lists.markers.groups
     n_rows = min(max(_ROWS // len(groups), _FEWEST_ROWS), _MOST_ROWS, lists.markers.n_features)
-    lines = [*described, *lists.lines()]
+    lead, *lines = lists.lines()
     while True:
         pages = [_page(lists, k, n_rows) for k in range(len(groups))]
-        content = template.render(title=title or f"Markers of {len(groups)} groups", lines=lines, pages=pages)
-        data = content.encode("utf-8", "replace")
+        _add_bars(pages)
+        content = template("groups.html.j2").render(
+            title=title or f"Markers of {len(groups)} groups", lead=lead, lines=[*lines, *described], pages=pages,
+            csp=_policy(), style=Markup(_style()), script=Markup(_script()),
+        )  # fmt: skip
+        data = str(content).encode("utf-8", "xmlcharrefreplace")
         if len(data) < LARGEST or n_rows <= 1:
             break
         n_rows //= 2
     with replacing(path) as file:
         file.write(data)
     return Path(path)
+
+
+@functools.cache
+def _style() -> str:
+    return style() + "\n" + read_part("styles", "groups.css")
+
+
+@functools.cache
+def _script() -> str:
+    return bundle("groups_page", lambda name: read_part("scripts", f"{name}.js"))
+
+
+def _policy() -> str:
+    return (
+        f"default-src 'none'; script-src {hash_of(_script())}; style-src {hash_of(_style())}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _add_bars(pages: list[dict[str, Any]]) -> None:
+    """Add the lengths of two bars to every group: markers that are higher and lower in it."""
+    most = max((sum(page["counts"]) for page in pages), default=0) or 1
+    for page in pages:
+        page["bar"] = [round(_BAR * count / most, 1) for count in page["counts"]]
 
 
 def _page(lists: GroupSelection, k: int, n_rows: int) -> dict[str, Any]:
@@ -158,6 +135,7 @@ def _page(lists: GroupSelection, k: int, n_rows: int) -> dict[str, Any]:
     return {
         "id": f"group-{k}", "group": str(group), "size": f"{size:,}", "selected": f"{n:,}",
         "higher": f"{counts['higher']:,}", "lower": f"{counts['lower']:,}", "about": about,
+        "counts": (counts["higher"], counts["lower"]),
         "strongest": ", ".join(lists.names(group)[:_SHOWN]),
         "columns": [(head, form == "text") for _, head, form in known],
         "rows": rows, "before": f"group-{k - 1}" if k else "",
@@ -181,4 +159,6 @@ def _strongest(lists: GroupSelection, group: Label, n_rows: int) -> tuple[dict[s
 
 
 def _text(value: Any, form: str) -> str:
+    if form == "probability":
+        return ">0.9999" if value > 0.9999 else f"{value:.4f}"
     return str(value) if form == "text" else "" if value != value else format(value, form)  # noqa: PLR0124 - NaN

@@ -22,6 +22,7 @@ from bayesieve.screening import RunRecord
 from bayesieve.selection import Rule, Selection
 from bayesieve.utils import OptionError, check_writable, replacing
 
+_OPTION = re.compile(r"((?<![\w-])--[a-z][a-z0-9-]*)")
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)  # of comments, for the checks only
 _COMMENT = re.compile(r"^ *(?:/\*\*(?:[^*]|\*(?!/))*\*/|//.*)\n|/\*\* @(?:[^*]|\*(?!/))*\*/ ?", re.MULTILINE)
@@ -29,7 +30,19 @@ _INDENT = re.compile(r"^ +", re.MULTILINE)
 _DECLARED = re.compile(r"^(export )?(?:(?:async )?function|const|let|class) (\w+)", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:(?:import|export|var)\b|(?:const|let) [{\[]).*|\bimport\(.*", re.MULTILINE)
-STYLES = ("tokens", "base", "layout", "controls", "checks", "table", "pairs", "views", "narrow", "print")
+STYLES = (
+    "tokens",
+    "base",
+    "layout",
+    "controls",
+    "checks",
+    "glossary",
+    "table",
+    "pairs",
+    "views",
+    "narrow",
+    "print",
+)
 
 
 def write(  # noqa: PLR0913 - everything that may be known
@@ -79,7 +92,7 @@ def write(  # noqa: PLR0913 - everything that may be known
         Gene sets of the list, which :func:`bayesieve.enrich` returned.
     sample_columns
         Other columns about the samples, to be shown beside their values: a mapping from names to one entry per
-        sample in the order of ``data``, or a data frame.
+        sample in the order of ``data``, or a data frame; those of the table or of the screen when not given.
 
     Returns
     -------
@@ -175,7 +188,18 @@ def template(name: str = "report.html.j2") -> Any:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["whole_options"] = _whole_options
     return environment.get_template(name)
+
+
+def _whole_options(text: str) -> Any:
+    """Mark options of the command line, which no line may break."""
+    from markupsafe import Markup, escape  # noqa: PLC0415 - only for reports
+
+    parts = _OPTION.split(text)
+    marked = (Markup('<span class="option">{}</span>').format(part) if k % 2 else escape(part)
+              for k, part in enumerate(parts))  # fmt: skip
+    return Markup("").join(marked)
 
 
 def bundle(entry: str, read: Callable[[str], str]) -> str:

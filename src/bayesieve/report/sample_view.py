@@ -13,7 +13,7 @@ from bayesieve.report.data import ReportData
 from bayesieve.report.encoding import encode_array, encode_numbers
 from bayesieve.utils import FloatArray, IntArray
 
-SHOWN = 50  # features of the heatmap
+SIZES = (50, 20, 100)  # features of the heatmap, the usual number first
 _MOST_CLUSTERED = 2000  # samples of a class; more stay in the order of the table
 _MOST_COLUMNS = 12
 _MOST_LEVELS = 0.5  # of the samples; a column with more distinct texts names samples and is not shown
@@ -25,16 +25,22 @@ def sample_view(report: ReportData) -> dict[str, Any] | None:
     if raw is None or raw.codes.size < 2 or not len(raw.values):
         return None
     n_listed = report.selection.n_selected
-    used = min(n_listed, len(raw.values)) if n_listed > 1 else min(SHOWN, len(raw.values))
-    scaled = standardise(raw.values[:used])
-    shown = scaled[:SHOWN] if used >= SHOWN else standardise(raw.values[:SHOWN])
+    used = min(n_listed, len(raw.values)) if n_listed > 1 else min(SIZES[0], len(raw.values))
+    scaled = standardise(raw.values[: max(used, *SIZES)])
     columns = [track(name, values) for name, values in report.sample_columns.items() if _tells(values)]
     return {
-        "n": len(shown),
-        "samples": encode_numbers(sample_order(shown, raw.codes)),
-        "features": encode_numbers(clustered(shown) if len(shown) > 2 else np.arange(len(shown))),
-        "components": components(scaled),
+        "sizes": [_arranged(scaled[:n], raw.codes) for n in dict.fromkeys(min(n, len(scaled)) for n in SIZES)],
+        "components": components(scaled[:used]),
         "columns": columns[:_MOST_COLUMNS],
+    }
+
+
+def _arranged(shown: FloatArray, codes: IntArray) -> dict[str, Any]:
+    """Order of the samples and of the strongest features in a heatmap of so many."""
+    return {
+        "n": len(shown),
+        "samples": encode_numbers(sample_order(shown, codes)),
+        "features": encode_numbers(clustered(shown) if len(shown) > 2 else np.arange(len(shown))),
     }
 
 

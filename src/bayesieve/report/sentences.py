@@ -54,7 +54,6 @@ def facts(report: ReportData) -> list[tuple[str, str]]:
         ("Transform", report.record.transform or "not known"),
         ("Model", describe_model(report)),
         ("Prior probability", describe_prior(report)),
-        ("Rule", report.selection.rule),
     ]  # fmt: skip
     if report.sites is not None:
         found.append(("Sites", "shown one by one below"))
@@ -69,7 +68,7 @@ def facts(report: ReportData) -> list[tuple[str, str]]:
 def describe_model(report: ReportData) -> str:
     """Name the model and its prior."""
     model: Any = report.posterior.model
-    family = model.family or type(model).__name__
+    family = model.family or type(model).__name__.removesuffix("Model").lower()
     if not model.supports("moments"):
         return family
     asked = "" if model.difference == "any" else f", differences of the {model.difference} alone"

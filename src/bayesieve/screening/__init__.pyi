@@ -1,4 +1,4 @@
-from .checks.value_checks import with_checks as with_checks
+from .checks.value_checks import sample_columns_of as sample_columns_of, with_checks as with_checks
 from .degenerate import check_range as check_range
 from .genes import view_genes as view_genes
 from .group_markers import (

@@ -33,6 +33,7 @@ from bayesieve.utils import (
     Wording,
     expectation,
     join_words,
+    plural,
 )
 
 _FAR_SHARE = 2.0  # times what was believed, or less than its inverse
@@ -89,7 +90,7 @@ def _share_lines(posterior: FeaturePosterior) -> list[str]:
         return []
     aside = f"({_percent(believed)} was believed)"
     if share <= posterior.shuffled.least_share:
-        return [f"The data suggest no more markers than shuffled labels do {aside}."]
+        return [f"The share of markers among all cannot be told from none {aside}."]
     least = "at least " if posterior.shuffled.excess_share > share else ""
     return [f"The data suggest that {least}{_percent(share)} of the features are markers {aside}."]
 
@@ -107,15 +108,20 @@ def count_lines(selection: Selection) -> list[str]:
     as_long = f"{test.n_as_long[0]:,} of {shuffles}" if test.n_as_long[0] else f"none of {shuffles}"
     gives = "gives" if test.n_as_long[0] <= 1 else "give"
     if not test.can_stand:
-        return [
-            f"There are only {test.n_shuffles:,} other ways to deal these labels, too few to test the list: "
-            f"{as_long} {gives} one as long."
-        ]
+        shuffled = selection.posterior.shuffled
+        few = (
+            f"There are only {test.n_shuffles:,} other ways to deal these labels"
+            if shuffled is None or shuffled.complete
+            else f"Labels were shuffled only {test.n_shuffles:,} times"
+        )
+        return [f"{few}, too few to test the list: {as_long} {gives} one as long."]
     if at == 0:
         return [f"The list stands: {as_long} {gives} one as long (p = {test.p_values[0]:.2g})."]
+    one = test.lengths[0] == 1
     first = (
-        f"{test.lengths[0]:,} features pass the cut of the rule, but {as_long} {gives} at least as many: samples "
-        "have something in common, or values do not follow the model."
+        f"{plural(int(test.lengths[0]), 'feature')} {'passes' if one else 'pass'} the cut of the rule, but "
+        f"{as_long} {gives} at least as many: {'it may be chance, or ' if one else ''}samples have "
+        "something in common, or values do not follow the model."
     )
     if not selection.was_cut:
         return [f"The list does not stand: {first[0].lower()}{first[1:]}"]

@@ -85,8 +85,9 @@ function showSuggestion(/** @type {Context} */ { payload, store, announce }, /**
   const line = byId("prior-suggested");
   const button = /** @type {HTMLButtonElement} */ (byId("control-suggested"));
   const some = share > 0;
-  const words = some ? `that ${formatNumber(100 * share, 2)}% are (marked)` : "no more markers than shuffled labels do";
-  byId("prior-words").textContent = `The data suggest ${words}.`;
+  byId("prior-words").textContent = some
+    ? `The data suggest that ${formatNumber(100 * share, 2)}% are (marked).`
+    : "The share of markers among all cannot be told from none.";
   line.hidden = false;
   button.hidden = !some;
   if (some) {
@@ -141,10 +142,13 @@ export function createControls(/** @type {Context} */ context) {
     const radio = /** @type {HTMLInputElement} */ (event.target);
     take({ rule: radio.value }, radio);
   });
-  byId("control-reset").addEventListener("click", () => {
-    store.reset();
-    context.announce("The list is that of the report again.");
-  });
+  for (const button of allOf("[data-reset]")) {
+    button.addEventListener("click", () => {
+      store.reset();
+      context.announce("The list is that of the report again.");
+      if (!button.offsetParent) byId(button.dataset.reset || "decide").focus({ preventScroll: true }); // it has gone
+    });
+  }
   byId("prior-shared").hidden = store.stored.prior === null;
   byId("prior-own").hidden = store.stored.prior !== null;
   byId("ratio-movable").hidden = store.stored.ratio === null;

@@ -5,7 +5,7 @@ import {
   describeEffectMap, drawColourBar, drawEffectNames, effectNotes, locateEffect, nearestEffect, pointSprite,
   shadeFoot,
 } from "./effect_labels.js";
-import { axesOffered, drawMapGuides } from "./map_axes.js";
+import { axesOffered, drawMapGuides, titleMap } from "./map_axes.js";
 import { connectMapTools, drawPicks, tellPicks } from "./map_tools.js";
 import { decodedOnce } from "./numbers.js";
 import {
@@ -54,6 +54,7 @@ function takeAxes(/** @type {EffectMap} */ map, key) {
   const axes = map.offered.find((each) => each.key === key) ?? map.offered[0];
   if (map.axes === axes) return;
   map.axes = axes;
+  if (axes) titleMap(axes);
   map.x = axes ? axes.x() : new Float32Array(0);
   map.y = axes?.y ? axes.y() : null;
   map.volcano = map.y ? map.volcano : Float32Array.from(map.context.evidence.stored.subarray(0, map.x.length));

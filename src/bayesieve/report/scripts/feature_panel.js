@@ -4,14 +4,17 @@
 import { atStoredCut } from "./columns.js";
 import { allOf, byId } from "./elements.js";
 import { columnNumber, sampleWords } from "./feature_strip.js";
+import { explainedWord } from "./glossary.js";
 import {
-  expit, formatApart, formatCompact, formatCount, formatNumber, formatProbability, formatSigned, shorten,
+  decodedOnce, expit, formatApart, formatCompact, formatCount, formatNumber, formatProbability, formatSigned, shorten,
   shownName, SINGLE_DIGITS,
 } from "./numbers.js";
 import { createPinned, featureNumbers } from "./pinned.js";
 import { priorMoved } from "./state.js";
 
 /** @import { Column, Context, Panel, Payload, View } from "./types.js" */
+
+const BESIDE_TERMS = { AUC: "auc", "Listed from prior probability": "least-prior" };
 
 /** Make the panel; update(view) shows view.state.feature. */
 export function createFeaturePanel(/** @type {Context} */ context) {
@@ -116,13 +119,7 @@ function updatePanel(
   set("feature-log-odds", formatCompact(odds, 4));
   set("feature-probability", formatProbability(expit(odds), odds));
   set("feature-selected", position < view.solution.size ? "yes" : "no");
-  const shown = ["Rank", "Log-odds", "Probability", "In the list"]; // above
-  byId("feature-beside").replaceChildren(...featureNumbers(panel.context, view, position)
-    .filter(([title]) => !shown.includes(title)).map(([title, text]) => {
-      const pair = document.createElement("div");
-      pair.append(...[["dt", title], ["dd", text]].map(([kind, words]) => Object.assign(document.createElement(kind), { textContent: words })));
-      return pair;
-    }));
+  fillBeside(featureNumbers(panel.context, view, position));
   byId("feature-close").hidden = view.state.feature === null;
   const ends = { previous: position === 0, next: position >= details.names.length - 1 };
   for (const [name, reached] of Object.entries(ends)) { // a button that is disabled would lose the focus
@@ -136,6 +133,24 @@ function updatePanel(
     fillStatistics(panel.context, position);
   }
   fillFacts(panel.context, position);
+}
+
+/** The numbers that do not stand above; their words stay where they are, so that one can be read about. */
+function fillBeside(/** @type {[string, string][]} */ numbers) {
+  const place = byId("feature-beside");
+  const rows = numbers.filter(([title]) => !["Rank", "Log-odds", "Probability", "In the list"].includes(title));
+  const titles = rows.map(([title]) => title).join("\n");
+  if (place.dataset.titles !== titles) {
+    place.dataset.titles = titles;
+    place.replaceChildren(...rows.map(([title]) => {
+      const pair = document.createElement("div");
+      const name = document.createElement("dt");
+      name.append(explainedWord(title, BESIDE_TERMS[title] ?? (title.startsWith("Rank by") ? "p-value" : undefined)));
+      pair.append(name, document.createElement("dd"));
+      return pair;
+    }));
+  }
+  rows.forEach(([, text], k) => { /** @type {HTMLElement} */ (place.children[k].lastChild).textContent = text; });
 }
 
 /** What there is to say about a feature: [text, whether it is a warning]. */
@@ -183,7 +198,8 @@ function fragilityNotes(
   /** @type {Context} */ { payload, storedCut, isFragile }, /** @type {Record<string, Column>} */ columns,
   position, /** @type {View} */ view,
 ) {
-  const least = columns.least_log_odds ? columns.least_log_odds.value(position) + view.shift : NaN;
+  if (!columns.least_log_odds) return atStoredCut(view, storedCut) ? hangingNotes(payload, position) : [];
+  const least = columns.least_log_odds.value(position) + view.shift;
   if (!Number.isFinite(least) || (!payload.calibrated && nearlyEqual(least, view.logOdds[position]))) {
     return [];
   }
@@ -196,6 +212,17 @@ function fragilityNotes(
   const plural = removals === 1 ? "" : "s";
   const many = removals > 0 ? `; ${formatCount(removals)} removal${plural} would take it below the cut` : "";
   return [[`${fragile ? "Fragile. " : ""}${without}${many}.`, fragile]];
+}
+
+/** Whether a feature of the report's list holds without any one sample, as the check of single samples found it. */
+function hangingNotes(/** @type {Payload} */ payload, position) {
+  const { hanging, values } = payload;
+  const culprit = hanging ? decodedOnce(hanging.culprit)[position] ?? -1 : -1;
+  if (!hanging || culprit < 0) return [];
+  if (!decodedOnce(hanging.fragile)[position]) return [["Holds without any one sample.", false]];
+  const name = values?.samples[culprit];
+  const sample = name === undefined ? "one sample" : sampleWords(payload, String(name)).replace(/,$/, "");
+  return [[`Falls below the cut without ${sample}.`, true]];
 }
 
 /** Whether two numbers agree as far as single precision can tell. */

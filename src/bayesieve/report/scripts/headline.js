@@ -47,13 +47,13 @@ function falsePositivesOf(/** @type {View} */ { solution, distribution }) {
 }
 
 /** A number of false positives; one below what the shuffles can tell is said to be less than that. */
-function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
-  if (step && expected >= 10) return formatNumber(Number(expected.toPrecision(2))); // all digits that shuffles have
-  return step >= 0.01 && expected < step / 2 ? `${less}${formatNumber(step, 2)}` : formatExpected(expected);
+export function formatFalse(/** @type {{ expected: number, step: number }} */ { expected, step }, less = "<") {
+  if (step && expected >= Math.max(0.01, step / 2)) return formatNumber(Number(expected.toPrecision(2))); // all digits that shuffles have
+  return step && expected < step / 2 ? `${less}${formatNumber(Math.max(0.01, Number(step.toPrecision(2))), 2)}` : formatExpected(expected);
 }
 
 /** How labels were shuffled, in words. */
-function shufflesOf(/** @type {Payload} */ { shuffled }) {
+export function shufflesOf(/** @type {Payload} */ { shuffled }) {
   const among = { samples: "", batches: " within batches", pairs: " within pairs", residuals: " given the covariates", subjects: " within subjects" };
   return shuffled ? `${formatCount(shuffled.n)} shuffles of the labels${among[shuffled.scheme] ?? ""}` : "";
 }
@@ -130,6 +130,8 @@ function updateResults(/** @type {Context} */ context, places, /** @type {View} 
   showResult(places, "expected_missed", solution.expectedMissed, formatExpected(solution.expectedMissed));
   const differs = !context.store.isStored();
   byId("differs").hidden = !differs;
+  byId("verdict-live").hidden = !differs;
+  byId("verdict-report").hidden = differs;
   for (const note of allOf("[data-moved]")) {
     note.hidden = !differs;
   }
@@ -155,7 +157,7 @@ function verdictOf(/** @type {Context} */ context, /** @type {View} */ view) {
   const n = formatCount(context.payload.n_features);
   if (!solution.size) {
     const odds = view.logOdds[0];
-    return `No feature is listed (${solution.words}). The most probable, ${shorten(shownName(context.details.names[0]), 40)}, has `
+    return `No feature is listed (${solution.words}${priorWordsOf(view)}). The most probable, ${shorten(shownName(context.details.names[0]), 40)}, has `
       + `probability ${formatProbability(expit(odds), odds)} (log-odds ${formatNumber(odds)}).`;
   }
   const found = falsePositivesOf(view);
@@ -165,8 +167,17 @@ function verdictOf(/** @type {Context} */ context, /** @type {View} */ view) {
   const number = formatUnderNull(solution.underNull, context.payload, "fewer than ");
   const atNull = solution.underNull === null ? "" : ` Under the global null: ${number}.${doubt}`;
   const tied = solution.tiedOut ? ` ${formatCount(solution.tiedOut)} more lie exactly at the cut and are left out.` : "";
-  return `${formatCount(solution.size)} of ${n} features ${solution.size === 1 ? "is" : "are"} listed (${solution.words}). False positives expected among them: `
+  return `${formatCount(solution.size)} of ${n} features ${solution.size === 1 ? "is" : "are"} listed (${solution.words}${priorWordsOf(view)}). False positives expected among them: `
     + `${formatFalse(found, "fewer than ")}, 90% interval ${low} to ${high}${source}.${atNull}${tied}`;
+}
+
+/** The prior, where it is another than that of the report. */
+function priorWordsOf(/** @type {View} */ { state, stored }) {
+  const told = [];
+  if (state.prior !== stored.prior) told.push(`prior probability ${formatNumber(state.prior ?? NaN, 4)}`);
+  if (state.odds_factor !== stored.odds_factor) told.push(`prior odds times ${formatNumber(state.odds_factor, 4)}`);
+  if (state.ratio !== stored.ratio) told.push(`prior ratio ${formatNumber(state.ratio ?? NaN, 4)}`);
+  return told.map((each) => `; ${each}`).join("");
 }
 
 /** Tell readers who listen of the new result, once things have come to rest. */

@@ -6,17 +6,23 @@ import { decodedOnce, formatCount, formatNumber, shorten, shownName } from "./nu
 import { contextOf, createPlot, drawLine, fitText, textWidth, wishHeight, writeText } from "./plot.js";
 import { openedPosition } from "./state.js";
 
-/** @import { Context, Heatmap, Payload, Plot, SampleColumn } from "./types.js" */
+/** @import { Context, Heatmap, Payload, Plot, SampleColumn, View } from "./types.js" */
 
 const HEAT_LIMIT = 2.5; // standard deviations at which a colour is full
 const TRACK_HEIGHT = 11;
 const ROW_HEIGHT = 13;
 
-/** Rows of the heatmap as rank positions, columns as numbers of samples, and values in standard deviations. */
-export function heatmapContent(/** @type {Payload} */ payload) {
-  const view = /** @type {NonNullable<Payload["sample_view"]>} */ (payload.sample_view);
+/**
+ * Rows of the heatmap as rank positions, columns as numbers of samples, and values in standard deviations; `wanted` is
+ * a number of features or "list", whose features come in the order of the largest heatmap.
+ */
+export function heatmapContent(/** @type {Payload} */ payload, wanted = "50", listed = 0) {
+  const { sizes } = /** @type {NonNullable<Payload["sample_view"]>} */ (payload.sample_view);
   const values = /** @type {NonNullable<Payload["values"]>} */ (payload.values);
-  const [rows, samples] = [decodedOnce(view.features), decodedOnce(view.samples)];
+  const largest = sizes.reduce((best, each) => (each.n > best.n ? each : best));
+  const chosen = wanted === "list" ? largest : sizes.find(({ n }) => n === Number(wanted)) ?? largest;
+  const [ordered, samples] = [decodedOnce(chosen.features), decodedOnce(chosen.samples)];
+  const rows = wanted === "list" && listed ? ordered.filter((position) => position < listed) : ordered;
   const data = decodedOnce(values.data);
   const scaled = new Float32Array(rows.length * samples.length);
   rows.forEach((position, r) => {
@@ -96,11 +102,20 @@ export function createHeatmap(element, /** @type {Context} */ context) {
   plot.canvas.setAttribute("aria-roledescription", "heatmap");
   plot.canvas.tabIndex = 0;
   const columns = sampleColumns(context.payload);
-  const map = /** @type {Heatmap} */ ({
-    plot, context, columns, cell: null, image: null, ...heatmapContent(context.payload),
-  });
+  const map = /** @type {Heatmap} */ ({ plot, context, columns, cell: null, image: null, shown: "" });
+  const choice = connectHeatmapSize(context);
   const tracks = columns.length * (TRACK_HEIGHT + 2) + 5;
   const fit = () => wishHeight(plot, plot.margin.top + tracks + map.rows.length * ROW_HEIGHT + plot.margin.bottom);
+  /** Take the rows that are asked for; true if they are others than before. */
+  const take = (/** @type {View | null} */ view) => {
+    const wanted = view?.state.heatmap ?? "50";
+    const listed = view?.solution.size ?? 0;
+    const key = wanted === "list" ? `list ${Math.min(listed, 100)}` : wanted;
+    if (map.shown === key) return false;
+    Object.assign(map, { shown: key, cell: null, image: null, ...heatmapContent(context.payload, wanted, listed) });
+    return true;
+  };
+  take(null);
   fit();
   map.tracks = tracks;
   connectHeatmap(map);
@@ -110,10 +125,37 @@ export function createHeatmap(element, /** @type {Context} */ context) {
       const same = map.view && openedPosition(map.view) === openedPosition(view) && plot.width > 0
         && map.view.solution.size === view.solution.size;
       map.view = view;
-      if (!same) paintHeatmap(map);
+      const other = take(view);
+      if (choice) choice.value = view.state.heatmap;
+      tellHeatmap(map);
+      if (other && fit()) plot.measure();
+      if (other || !same) paintHeatmap(map);
     },
     redraw: () => { fit(); plot.measure(); map.image = null; paintHeatmap(map); },
   };
+}
+
+/** Offer the numbers of features for which there are values. */
+function connectHeatmapSize(/** @type {Context} */ { payload, store }) {
+  const choice = /** @type {HTMLSelectElement | null} */ (document.getElementById("heatmap-size"));
+  const sizes = (payload.sample_view?.sizes ?? []).map(({ n }) => n).sort((a, b) => a - b);
+  if (!choice) return null;
+  const offered = ["20", "50", "100"].filter((size) => sizes.includes(Number(size)));
+  if (!offered.includes("50")) choice.append(new Option(`the ${formatCount(sizes[sizes.length - 1])} strongest`, "50"));
+  choice.append(...offered.map((size) => new Option(`the ${size} strongest`, size)), new Option("the present list", "list"));
+  choice.addEventListener("change", () => store.set({ heatmap: choice.value }));
+  return choice;
+}
+
+/** Say which features the heatmap shows. */
+function tellHeatmap(/** @type {Heatmap} */ { rows, view }) {
+  const place = document.getElementById("heatmap-shown");
+  if (!place) return;
+  const [n, size] = [rows.length, view.solution.size];
+  const within = Math.min(n, size);
+  const listed = size === 0 ? "none of them is in the list" : within === n ? "all of them are in the list" : `${formatCount(within)} of them in the list`;
+  const short = view.state.heatmap === "list" && size > n ? ` (the list is longer: ${formatCount(size)})` : "";
+  place.textContent = n === 1 ? "One feature is shown." : `${formatCount(n)} features are shown, ${listed}${short}.`;
 }
 
 /** Paint the tracks, the cells, the names and the key. */

@@ -3,6 +3,7 @@
 
 import { createFalsePositivePlot, createProbabilityPlot } from "./bars.js";
 import { createColumns, createFragility, decodeDetails } from "./columns.js";
+import { createBudget } from "./budget.js";
 import { createCompositionPlot } from "./composition.js";
 import { createControls } from "./controls.js";
 import { createDiscoveryPlot, createRocPlot } from "./curves.js";
@@ -10,6 +11,7 @@ import { createEffectMap } from "./effect_map.js";
 import { allOf, byId, oncePerFrame } from "./elements.js";
 import { createFeaturePanel } from "./feature_panel.js";
 import { createFeaturePlot } from "./feature_plot.js";
+import { connectGlossary } from "./glossary.js";
 import { createHeadline } from "./headline.js";
 import { createHeatmap } from "./heatmap.js";
 import { distributionOf } from "./distribution.js";
@@ -77,13 +79,16 @@ function runPage(/** @type {Payload} */ payload) {
     describe: (position) => describeFeature(page, position),
     announce: createAnnouncer(),
   });
-  context.storedCut = solve(evidence, store.stored).cut;
+  const ofTheReport = solve(evidence, store.stored);
+  context.storedCut = ofTheReport.cut;
+  context.storedSize = ofTheReport.size;
   context.isFragile = createFragility(payload, details, context.storedCut, () => page.view);
   context.columns = createColumns(payload, details, () => page.view, context.isFragile);
   Object.assign(page, {
     context, store, evidence,
     headline: createHeadline(context),
     controls: createControls(context),
+    budget: createBudget(context),
     panel: createFeaturePanel(context),
     sites: createSitesPanel(context),
     table: createTable(context),
@@ -95,6 +100,7 @@ function runPage(/** @type {Payload} */ payload) {
   connectWindow(page);
   connectSaving(page);
   connectSections();
+  connectGlossary();
   if (store.get().feature !== null) { // a shared link leads to its feature
     byId("feature").scrollIntoView({ block: "start", behavior: "instant" });
   }
@@ -151,6 +157,7 @@ function refreshPage(/** @type {Page} */ page) {
   const looked = before && ["axes", "picked"].some((key) => before.state[key] !== view.state[key]);
   page.controls.update(view);
   if (decided) {
+    page.budget.update(view);
     page.headline.update(view);
     updateDistributionSoon(page, view);
   }
@@ -161,6 +168,9 @@ function refreshPage(/** @type {Page} */ page) {
   }
   if (decided || opened) {
     charts.push("feature", "composition", "forest", "heatmap");
+  }
+  if (before && before.state.heatmap !== view.state.heatmap) {
+    charts.push("heatmap");
   }
   charts.forEach((name) => page.sight.update(name));
   if (opened && page.sites) {

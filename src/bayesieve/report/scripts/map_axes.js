@@ -28,6 +28,15 @@ export function axesOffered(/** @type {Context} */ context) {
       xTitle: difference ? named : effect.x_title, yTitle: "log-odds of being a marker", ranks: false,
     });
   }
+  for (const { key, title, minus_log10_p: places } of agreement ?? []) {
+    if (!places) continue;
+    const difference = columns.find((column) => column.key === "mean_difference" && !column.annotation);
+    found.push({
+      key: `${key}-p`, title: `volcano: p-value, ${title}`, x: () => (difference ? decodedOnce(difference.values) : x),
+      y: () => decodedOnce(places), xTitle: difference ? `mean difference, ${classes[1]} minus ${classes[0]}` : effect.x_title,
+      yTitle: `\u2212log10 p of ${title}`, ranks: false,
+    });
+  }
   const here = () => Float32Array.from(x, (_, i) => i + 1);
   for (const { key, title, rank } of agreement ?? []) {
     found.push({
@@ -43,6 +52,17 @@ export function axesOffered(/** @type {Context} */ context) {
     });
   }
   return found;
+}
+
+/** Put the name of the axes over the map, with its explanation. */
+export function titleMap(/** @type {MapAxes} */ { key, title }) {
+  const word = /** @type {HTMLElement | null} */ (document.querySelector("#map-title .term"));
+  if (!word) return;
+  const about = key === "auc" ? "auc" : key === "effect" || key === "volcano" ? "effect" : "p-value";
+  word.textContent = title.charAt(0).toUpperCase() + title.slice(1);
+  word.dataset.term = about;
+  word.setAttribute("href", `#term-${about}`);
+  word.setAttribute("aria-describedby", `term-${about}`);
 }
 
 /** Numbers of the strongest features; not-a-number for the others. */

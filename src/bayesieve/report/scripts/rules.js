@@ -89,6 +89,13 @@ function estimateOf(/** @type {Evidence} */ evidence, /** @type {State} */ state
   return estimateAt(shuffled, x, nullShareOf(evidence, state), size, limit);
 }
 
+/** False positives to expect among the strongest n features, whatever the rule. */
+export function falseAmong(/** @type {Evidence} */ evidence, /** @type {State} */ state, n) {
+  const { logOdds, cumulativeFalse } = weigh(evidence, state);
+  const found = estimateOf(evidence, state, { size: n, cut: n ? logOdds[n - 1] : Infinity, limit: 0 });
+  return found ?? { expected: cumulativeFalse[n], step: 0 };
+}
+
 /** Whether one prior probability, which may be 0 or 1, holds for all features. */
 export function sharesPrior(/** @type {Payload} */ payload) {
   return typeof payload.prior.probability === "number";

@@ -1,6 +1,7 @@
 // @ts-check
 // Samples: principal components of the list, and how many features hang on each sample.
 
+import { componentsOf, principalComponents, standardisedRows } from "./components.js";
 import { sampleColour, sampleColumns, sampleText } from "./heatmap.js";
 import { namesSamples } from "./feature_strip.js";
 import { decodedOnce, formatCount, shorten, shownName } from "./numbers.js";
@@ -10,6 +11,8 @@ import { finiteExtent, linearScale, niceTicks, percentText, tickTexts } from "./
 
 /** @import { ComponentsChart, Context, HangingChart, Payload, SampleColumn } from "./types.js" */
 
+const COMPONENTS_PAUSE = 150; // milliseconds of rest before components of another list are worked out
+const MOST_COMPONENT_VALUES = 1_000_000;
 const HANGING_STEP = 22; // pixels of a bar at least
 
 /** Samples by the first two principal components of the features of the list; a column of choice gives the colours. */
@@ -18,7 +21,7 @@ export function createComponentsPlot(element, /** @type {Context} */ context) {
   const found = context.payload.sample_view?.components ?? null;
   const chart = /** @type {ComponentsChart} */ (/** @type {unknown} */ ({
     plot, context, columns: sampleColumns(context.payload), column: 0, dots: [],
-    places: found && [decodedOnce(found.x), decodedOnce(found.y)], share: found?.share ?? [], n: found?.n ?? 0,
+    places: found && [decodedOnce(found.x), decodedOnce(found.y)], share: found?.share ?? [], n: found?.n ?? 0, timer: null,
   }));
   const choice = /** @type {HTMLSelectElement | null} */ (document.getElementById("components-colour"));
   if (choice) {
@@ -32,9 +35,41 @@ export function createComponentsPlot(element, /** @type {Context} */ context) {
       const known = chart.view && plot.width > 0;
       chart.view = view;
       if (!known) paintComponents(chart);
+      followList(chart);
     },
     redraw: () => { plot.measure(); paintComponents(chart); },
   };
+}
+
+/** Work out the components of the present list, once the controls have come to rest. */
+function followList(/** @type {ComponentsChart} */ chart) {
+  const { context, view } = chart;
+  const { values } = context.payload;
+  clearTimeout(chart.timer);
+  tellComponents(chart);
+  if (!values) return;
+  const width = decodedOnce(values.class).length;
+  const n = componentsOf(view.solution.size, values.n);
+  if (n === chart.n || n * width > MOST_COMPONENT_VALUES) return;
+  chart.timer = setTimeout(() => {
+    const own = context.payload.sample_view?.components;
+    const found = own && own.n === n
+      ? { x: decodedOnce(own.x), y: decodedOnce(own.y), share: own.share }
+      : principalComponents(standardisedRows(context.payload, n), n, width);
+    Object.assign(chart, { n, places: found && [found.x, found.y], share: found?.share ?? [] });
+    tellComponents(chart);
+    paintComponents(chart);
+  }, COMPONENTS_PAUSE);
+}
+
+/** Say which features the components are of. */
+function tellComponents(/** @type {ComponentsChart} */ { n, view }) {
+  const place = document.getElementById("components-shown");
+  const { size } = view.solution;
+  if (place && n) {
+    place.textContent = n === size ? `the ${formatCount(n)} features of the list`
+      : n < size ? `the ${formatCount(n)} strongest of ${formatCount(size)} listed features` : `the ${formatCount(n)} strongest features, listed or not,`;
+  }
 }
 
 /** Paint the samples. */
@@ -150,7 +185,9 @@ function paintHanging(/** @type {HangingChart} */ chart) {
     plot.describe("Features that hang on single samples: not worked out.");
     return;
   }
-  const found = hangingCounts(culprits, isFragile, view.solution.size);
+  const ofTheReport = !context.isFragile && view.solution.size !== context.storedSize; // known of its own list only
+  const size = ofTheReport ? context.storedSize : view.solution.size;
+  const found = hangingCounts(culprits, isFragile, size);
   const total = found.reduce((sum, { count }) => sum + count, 0);
   if (!found.length) {
     drawMessage(plot, "No feature of the list hangs on a single sample.");
@@ -164,7 +201,8 @@ function paintHanging(/** @type {HangingChart} */ chart) {
   const left = Math.max(...names.map((name) => textWidth(plot, name))) + 14;
   const wide = linearScale([0, found[0].count], [left, plot.box.right - 34]);
   const more = found.length > shown.length ? `; ${formatCount(found.length - shown.length)} more samples with fewer` : "";
-  const head = `${formatCount(total)} of ${formatCount(view.solution.size)} features hang on one sample${namesSamples(payload) ? "" : " (counted from 0)"}${more}`;
+  const whose = ofTheReport ? " of the report’s list" : "";
+  const head = `${formatCount(total)} of ${formatCount(size)} features${whose} hang on one sample${namesSamples(payload) ? "" : " (counted from 0)"}${more}`;
   writeText(plot, fitText(plot, head, plot.width - 8), 4, 13);
   const owner = decodedOnce(payload.values?.class);
   shown.forEach(({ sample, count }, k) => {
@@ -175,7 +213,7 @@ function paintHanging(/** @type {HangingChart} */ chart) {
     writeText(plot, names[k], left - 6, bar.y + step / 2, { align: "right", baseline: "middle" });
     writeText(plot, formatCount(count), bar.x + 5, bar.y + step / 2, { baseline: "middle", colour: plot.palette["ink-soft"] });
   });
-  plot.describe(`${formatCount(total)} of ${formatCount(view.solution.size)} features of the list would fall without one sample. `
+  plot.describe(`${formatCount(total)} of ${formatCount(size)} features of the ${ofTheReport ? "report’s " : ""}list would fall without one sample. `
     + `Most hang on ${found.slice(0, 3).map(({ sample, count }) => `${shownName(samples[sample])} (${formatCount(count)})`).join(", ")}.`);
 }
 

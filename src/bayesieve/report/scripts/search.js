@@ -6,12 +6,25 @@ export function listTerms(/** @type {string} */ text) {
   return [...new Set(text.split(/[,;\t\r\n]+/).map((term) => term.trim().toLowerCase()).filter(Boolean))];
 }
 
+/** Terms as they were written. */
+function asWritten(/** @type {string} */ text, /** @type {string[]} */ terms) {
+  const written = new Map(text.split(/[,;\t\r\n]+|\s+/).map((each) => [each.trim().toLowerCase(), each.trim()]));
+  for (const each of text.split(/[,;\t\r\n]+/)) written.set(each.trim().toLowerCase(), each.trim());
+  return terms.map((term) => written.get(term) ?? term);
+}
+
 /**
  * What a search finds: the rows (a condition on the rank position; null for all) and the terms that nothing matches.
  * Words between spaces must all be there. Of a list every term finds the features of that name, or with a text that
  * is just it, or else those that hold it. Words that are all names are a list, too.
  */
 export function searchFor(/** @type {string} */ text, /** @type {string[]} */ names, /** @type {() => string[]} */ haystack) {
+  const { keep, missing } = searchTerms(text, names, haystack);
+  return { keep, missing: asWritten(text, missing) };
+}
+
+/** The same, with terms in small letters. */
+function searchTerms(/** @type {string} */ text, /** @type {string[]} */ names, /** @type {() => string[]} */ haystack) {
   const terms = listTerms(text);
   if (!terms.length) return { keep: null, missing: /** @type {string[]} */ ([]) };
   const words = terms[0].split(/\s+/);

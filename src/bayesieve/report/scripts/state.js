@@ -7,6 +7,7 @@ import { RULE_NUMBERS, sharesPrior } from "./rules.js";
 
 const RULE_NAMES = /** @type {RuleName[]} */ (Object.keys(RULE_NUMBERS));
 const FILTERS = ["all", "selected", "degenerate", "fragile", "picked"];
+const HEATMAPS = ["20", "50", "100", "list"];
 const PICKED_FORM = /^(\d+(,\d+)*)?$/;
 const LONGEST_SEARCH = 20000; // a pasted list of names
 const LONGEST_PICKED = 2000; // in the address
@@ -39,6 +40,7 @@ function storedState(/** @type {Payload} */ payload) {
     filter: "all",
     axes: "effect",
     picked: "",
+    heatmap: "50",
     pinned: null,
   });
 }
@@ -77,6 +79,7 @@ function cleanSetting(key, value, bounds, nDetailed) {
   const isText = typeof value === "string";
   const kinds = {
     rule: () => RULE_NAMES.includes(value),
+    heatmap: () => HEATMAPS.includes(value),
     filter: () => FILTERS.includes(value),
     search: () => isText,
     sort_key: () => isText && value.length > 0 && value.length <= LONGEST_TEXT,
@@ -110,7 +113,7 @@ export function priorMoved(/** @type {View} */ { state, stored }) {
 /** The fragment that leads back to a state: what differs from the stored one; empty if nothing does. */
 function fragmentOf(/** @type {Payload} */ payload, /** @type {State} */ stored, /** @type {State} */ state) {
   const pairs = [];
-  const keys = [...decidingKeys(state), "feature", "pinned", "search", "sort_key", "sort_descending", "filter", "axes", "picked"];
+  const keys = [...decidingKeys(state), "feature", "pinned", "search", "sort_key", "sort_descending", "filter", "axes", "picked", "heatmap"];
   for (const key of keys.filter((each) => each !== "picked" || state.picked.length <= LONGEST_PICKED)) {
     if (state[key] !== stored[key]) {
       const named = key === "feature" || key === "pinned";
@@ -187,8 +190,8 @@ export function createStore(/** @type {Payload} */ payload) {
       take(next, true);
     },
     reset() {
-      const { feature, search, sort_key, sort_descending, filter, axes, picked, pinned } = state;
-      take({ ...stored, feature, search, sort_key, sort_descending, filter, axes, picked, pinned }, true);
+      const { feature, search, sort_key, sort_descending, filter, axes, picked, pinned, heatmap } = state;
+      take({ ...stored, feature, search, sort_key, sort_descending, filter, axes, picked, pinned, heatmap }, true);
     },
     isStored: () => decidingKeys(state).every((key) => state[key] === stored[key]),
     subscribe(follow) {

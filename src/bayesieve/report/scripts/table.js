@@ -152,6 +152,11 @@ function layOutColumns(/** @type {Table} */ table) {
   }
 }
 
+const COLUMN_TERMS = {
+  log_odds: "log-odds", probability: "probability", log_bayes_factor: "bayes-factor", least_prior: "least-prior",
+  holds_without_one_sample: "fragile",
+};
+
 /** Heading of one column, with its button. */
 function headCell(/** @type {Table} */ table, /** @type {Column} */ column, place) {
   const cell = document.createElement("div");
@@ -162,7 +167,11 @@ function headCell(/** @type {Table} */ table, /** @type {Column} */ column, plac
   button.type = "button";
   button.dataset.sort = column.key;
   button.textContent = column.kind === "mark" ? "●" : shownName(column.title);
-  button.title = shownName(column.ofPrior ? `${column.title}: holds for the prior of the report` : column.title);
+  const term = COLUMN_TERMS[column.key];
+  if (term && !column.annotation && document.getElementById(`term-${term}`)) {
+    button.dataset.term = term;
+    button.setAttribute("aria-describedby", `term-${term}`);
+  } else button.title = shownName(column.ofPrior ? `${column.title}: holds for the prior of the report` : column.title);
   if (column.kind === "mark") {
     button.setAttribute("aria-label", column.title);
   }

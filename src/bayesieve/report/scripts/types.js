@@ -54,11 +54,11 @@
  *     | { kind: "terms", names: string[], first: any } | null,
  *   sites: Sites | null,
  *   sample_view: {
- *     n: number, samples: any, features: any, columns: PayloadColumn[],
+ *     sizes: { n: number, samples: any, features: any }[], columns: PayloadColumn[],
  *     components: { n: number, x: any, y: any, share: number[] } | null,
  *   } | null,
  *   surface: Surface | null,
- *   agreement: { key: string, title: string, rank: any }[],
+ *   agreement: { key: string, title: string, rank: any, minus_log10_p: any }[],
  *   list?: {
  *     size: number, cut: number | string | null, tied_out: number, claim: Claim | null, was_cut: boolean,
  *     judgement: string[],
@@ -78,7 +78,7 @@
  * @typedef {{
  *   rule: RuleName, threshold: number, n_selected: number, expected_false_positives: number, proportion: number,
  *   confidence: number, prior: number | null, odds_factor: number, ratio: number | null, feature: number | null,
- *   search: string, sort_key: string, sort_descending: boolean, filter: string, axes: string, picked: string,
+ *   search: string, sort_key: string, sort_descending: boolean, filter: string, axes: string, picked: string, heatmap: string,
  *   pinned: number | null,
  * }} State
  *
@@ -153,7 +153,7 @@
  *
  * What all parts of the page share.
  * @typedef {{
- *   payload: Payload, details: Details, evidence: Evidence, store: Store, columns: Column[], storedCut: number,
+ *   payload: Payload, details: Details, evidence: Evidence, store: Store, columns: Column[], storedCut: number, storedSize: number,
  *   isFragile: ((i: number) => boolean) | null, open: (position: number) => void,
  *   describe: (position: number) => string[], announce: (text: string) => void,
  * }} Context
@@ -222,12 +222,12 @@
  * @typedef {{
  *   plot: Plot, context: Context, view: View, columns: SampleColumn[], cell: [number, number] | null,
  *   image: HTMLCanvasElement | null, rows: Numbers, samples: Numbers, scaled: Float32Array, owner: Numbers,
- *   data: Numbers, tracks: number, top: number, wide: number, tall: number,
+ *   data: Numbers, tracks: number, top: number, wide: number, tall: number, shown: string,
  * }} Heatmap
  *
  * @typedef {{
  *   plot: Plot, context: Context, view: View, columns: SampleColumn[], column: number, n: number, share: number[],
- *   dots: { x: number, y: number, sample: number }[], places: any[] | null,
+ *   dots: { x: number, y: number, sample: number }[], places: any[] | null, timer: any,
  * }} ComponentsChart
  * @typedef {{
  *   plot: Plot, context: Context, view: View, culprits: Int32Array | null,
@@ -293,7 +293,7 @@
  *   payload: Payload, context: Context, store: Store, evidence: Evidence, view: View, distributionCost: number,
  *   distributionTimer: number | null, charts: Record<string, { element: HTMLElement } & Drawing>, table: Drawing,
  *   headline: { update: (view: View) => void, updateDistribution: (view: View) => void, wait: () => void },
- *   controls: { update: (view: View) => void }, sites: { update: (view: View) => void } | null,
+ *   controls: { update: (view: View) => void }, budget: { update: (view: View) => void }, sites: { update: (view: View) => void } | null,
  *   panel: { update: (view: View) => void, open: (position: number) => void },
  *   sight: { flush: () => void, update: (name: string) => void },
  * }} Page

@@ -41,7 +41,8 @@ def check_chance(view: ListView) -> Check:
         if selection.was_cut:
             state = "attention" if passing >= MANY_CUT else "good"
             why = (
-                f"{passing:,} features pass the cut, but shuffled labels give as many too often "
+                f"{plural(passing, 'feature')} {'passes' if passing == 1 else 'pass'} the cut, but shuffled "
+                "labels give as many too often "
                 f"({int(test.n_as_long[0]) if test else 0:,} of {shuffled.n_shuffles:,}), and nothing is listed."
             )
         return make(NAME, TITLE, LINK, state, 0.0, "0", why, **numbers)

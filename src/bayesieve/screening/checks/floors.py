@@ -30,7 +30,8 @@ def check_floors(view: ListView) -> Check:
     state = "alarm" if share >= ALARM else "attention" if share >= ATTENTION or top else "good"
     if not number:
         text = "No listed feature has a class that is mostly one value." if n else "Nothing is listed."
-        return make(NAME, TITLE, LINK, "good", 0, f"0 of {n:,}", text, n_listed=n, n_tied=0, n_tied_of_top=0)
+        shown = f"0 of {n:,}" if n else "none listed"
+        return make(NAME, TITLE, LINK, "good", 0, shown, text, n_listed=n, n_tied=0, n_tied_of_top=0)
     best = f"; {top:,} of the first {ranked.size}" if top else ""
     have = "has" if number == 1 else "have"
     return make(

@@ -27,7 +27,7 @@ def check_one_sample(view: ListView) -> tuple[Check, Fragility | None, IntArray 
     if not listed.size:
         nothing = "Nothing is listed, so that nothing hangs on one sample."
         numbers = {"n_listed": 0, "n_looked_at": 0, "n_fallen": 0}
-        return make(NAME, TITLE, LINK, "good", 0, "0 of 0", nothing, **numbers), None, None
+        return make(NAME, TITLE, LINK, "good", 0, "none listed", nothing, **numbers), None, None
     looked = _sample(view)
     known = next((each for each in view.posterior.findings if isinstance(each, Fragility)), None)
     if known is not None and known.cut == selection.cut and not known.discreet and view.posterior.calibrated:

@@ -20,6 +20,7 @@ SKEW, TAILS = 0.5, 0.5  # of a typical feature
 CHANGED, LEAST_CHANGE = 2.0, 10  # times as long, and features
 _LEAST_CLASS, _LEAST_FEATURES = 5, 20
 _MOST_RANKED, _MOST = 20_000_000, 100_000_000  # values put on another scale: though nothing is the matter, at all
+_BY_CHANCE = 0.1  # share of the list, below which shuffled labels do not explain it
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +106,21 @@ def check_shape(view: ListView) -> Check:
     sizes = f"typical skewness {_signed(skew)}, excess kurtosis {_signed(tails)}"
     told = f"within classes values {far} Gaussian ({sizes}{law})"
     told = f"{_implausible(view)}; {told}" if long else f"{told[0].upper()}{told[1:]}"
-    would = " and ".join(f"{words} would list {length:,}" for words, length in lengths.items())
-    pieces = (told, f"; {would} instead of {n:,}" if lengths else "", ".")
+    pieces = (told, _would(n, lengths), ".")
     return make(
         NAME, TITLE, LINK, state, n / of if long else beyond, f"{percent(n / of)} selected" if long else shown,
         *pieces, hint=_hint(view, state, lengths), skewness=skew, excess_kurtosis=tails, share_beyond=beyond,
         n_listed=n, share_selected=n / of, implausibly_many=long,
         **{f"n_listed_{words.split()[0]}": length for words, length in lengths.items()},
     )  # fmt: skip
+
+
+def _would(n: int, lengths: dict[str, int]) -> str:
+    """What other scales would list."""
+    if all(length == n for length in lengths.values()):
+        return f"; {' and '.join(lengths)} would list {'as many' if n else 'nothing, either'}" if lengths else ""
+    would = " and ".join(f"{words} would list {length:,}" for words, length in lengths.items())
+    return f"; {would} instead of {n:,}"
 
 
 def _signed(x: float) -> str:
@@ -151,7 +159,10 @@ def _implausible(view: ListView) -> str:
     n, of = view.selection.n_selected, view.posterior.n_features
     believed = 1.0 - view.posterior.null_share
     share = f"{percent(n / of)} of all features are selected"
-    return f"{share} where {100 * believed:.2g}% were believed, an implausible share"
+    estimate, shuffled = view.selection.false_positive_estimate, view.posterior.shuffled
+    real = shuffled is not None and estimate.expected <= _BY_CHANCE * n
+    unless = " unless the classes differ in much else, too (batch, tissue, quality)" if real else ""
+    return f"{share} where {100 * believed:.2g}% were believed, an implausible share{unless}"
 
 
 def _is_change(n: int, length: int) -> bool:

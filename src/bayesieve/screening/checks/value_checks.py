@@ -37,6 +37,12 @@ def with_checks(selection: Selection) -> Selection:
     return replace(selection, posterior=selection.posterior.with_finding(HoldsWithoutOne(holds)))
 
 
+def sample_columns_of(posterior: FeaturePosterior) -> Mapping[str, Any]:
+    """Return what else is known of the samples of a screen, by name; nothing where their values are gone."""
+    checker = posterior.checker
+    return checker.columns() if isinstance(checker, ValueChecks) else {}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueChecks:
     """Looks at the values of a screen again, held by reference: arrays as they were given, or the table of a file.
