@@ -1,0 +1,163 @@
+"""Many futures of several designs, chain by chain in threads; the same whatever the number of threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesieve.planning.future import Design, Evidence, Future, Listed
+from bayesieve.planning.pilot import Pilot
+from bayesieve.planning.truth import PilotTruths, StatedEffects
+from bayesieve.utils import FloatArray, IntArray, for_each, n_threads_for
+
+Progress = Callable[[int, int], None]
+CHAINS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Futures:
+    """Futures of several designs; the same truths for all of them.
+
+    Parameters
+    ----------
+    designs
+        The designs.
+    listed
+        For each design, what was found in every future.
+    interim
+        The same after half of the samples; empty if not asked for.
+    markers
+        Number of markers of every future.
+    sizes
+        Number of markers of every future whose means differ by at least half a standard deviation.
+    chain
+        Which chain a future comes from.
+    n_features
+        Number of features.
+    """
+
+    designs: tuple[Design, ...]
+    listed: tuple[tuple[Listed, ...], ...]
+    interim: tuple[tuple[Listed, ...], ...]
+    markers: IntArray
+    sizes: IntArray
+    chain: IntArray
+    n_features: int
+
+
+def draw_futures(
+    source: Pilot | StatedEffects, designs: Sequence[Design], *, n_futures: int, share: float, seed: int,
+    most: int = 0, combined: bool = False, interim: bool = False, n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Futures:  # fmt: skip
+    """Draw truths, studies of them, and the evidence in these.
+
+    Parameters
+    ----------
+    source
+        The pilot, or effects that are stated.
+    designs
+        Sizes of the study.
+    n_futures
+        How many futures.
+    share
+        Share of markers believed in beforehand.
+    seed
+        Same seed, same futures.
+    most
+        Features to keep of each future at least.
+    combined
+        Whether the pilot's samples are added to those of the study.
+    interim
+        Whether to look after half of the samples, too.
+    n_threads, progress
+        Threads, and what is called with the number of futures done and their total.
+    """
+    n_chains = min(CHAINS, n_futures)
+    parts = [chunk.size for chunk in np.array_split(np.arange(n_futures), n_chains)]
+    seeds = np.random.SeedSequence(seed).spawn(n_chains)
+    added = _pilot_sizes(source) if combined and isinstance(source, Pilot) else (0, 0)
+    prior_dof, kurtosis = (
+        (source.prior_dof, source.kurtosis) if isinstance(source, Pilot) else (source.variance_dof, source.kurtosis)
+    )
+    tables = [_table(design, added, prior_dof, kurtosis, seed) for design in designs]
+    halves = [_table(design.half(), added, prior_dof, kurtosis, seed) for design in designs] if interim else []
+    found: list[_Chain] = [_Chain([], [], [], []) for _ in range(n_chains)]
+    done, lock = [0], threading.Lock()
+
+    def work(k: int) -> None:
+        rng = np.random.default_rng(seeds[k])
+        truths = None if isinstance(source, StatedEffects) else _truths(source, k, n_chains, share, rng)
+        for _ in range(parts[k]):
+            truth = source.draw(rng) if isinstance(source, StatedEffects) else truths.draw()  # type: ignore[union-attr]
+            width = _future_width(source, rng)
+            listed, early = [], []
+            for i, design in enumerate(designs):
+                future = Future(truth, width, kurtosis, rng)
+                before = future.pilot_state(source) if added[0] and isinstance(source, Pilot) else None
+                if interim:
+                    half, spread = future.study(design.half(), before)
+                    early.append(future.listed(half, spread, halves[i], most))
+                    before = half
+                    state, spread = future.study(design.rest(), before)
+                else:
+                    state, spread = future.study(design, before)
+                listed.append(future.listed(state, spread, tables[i], most))
+            found[k].add(listed, early, truth)
+            if progress is not None:
+                with lock:
+                    done[0] += 1
+                    progress(done[0], n_futures)
+
+    n_values = n_futures * source.n_features * len(designs)
+    for_each(work, range(n_chains), n_threads_for(n_threads, n_values))
+    return Futures(
+        tuple(designs),
+        tuple(tuple(each[i] for chain in found for each in chain.listed) for i in range(len(designs))),
+        tuple(tuple(each[i] for chain in found for each in chain.interim) for i in range(len(designs) * interim)),
+        np.array([n for chain in found for n in chain.markers], dtype=np.int64),
+        np.array([n for chain in found for n in chain.sizes], dtype=np.int64),
+        np.repeat(np.arange(n_chains), parts),
+        source.n_features,
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Chain:
+    listed: list[list[Listed]]
+    interim: list[list[Listed]]
+    markers: list[int]
+    sizes: list[int]
+
+    def add(self, listed: list[Listed], interim: list[Listed], truth: object) -> None:
+        self.listed.append(listed)
+        self.interim.append(interim)
+        self.markers.append(int(truth.places.size))  # type: ignore[attr-defined]
+        self.sizes.append(int((np.abs(truth.difference) >= 0.5).sum()))  # type: ignore[attr-defined]
+
+
+def _pilot_sizes(pilot: Pilot) -> tuple[int, int]:
+    n0, n1 = (int(round(float(np.median(each)))) for each in pilot.counts)
+    return n0, n1
+
+
+def _table(design: Design, added: tuple[int, int], prior_dof: float, kurtosis: float, seed: int) -> Evidence:
+    return Evidence(design.n0 + added[0], design.n1 + added[1], design.batches, prior_dof, kurtosis, seed)
+
+
+def _truths(pilot: Pilot, chain: int, n_chains: int, share: float, rng: np.random.Generator) -> PilotTruths:
+    """Start a chain; what shuffled labels do to the bulk of the features, the true ones may have done as well."""
+    width = 1.0
+    if pilot.widths.size:
+        widths: FloatArray = np.quantile(pilot.widths, (np.arange(n_chains) + 0.5) / n_chains)
+        width = max(1.0, min(pilot.own_width, float(widths[chain])))
+    return PilotTruths(pilot, width, share, rng)
+
+
+def _future_width(source: Pilot | StatedEffects, rng: np.random.Generator) -> float:
+    if isinstance(source, Pilot) and source.widths.size:
+        return float(rng.choice(source.widths))
+    return 1.0

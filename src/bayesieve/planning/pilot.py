@@ -1,0 +1,199 @@
+"""Pilot: the numbers of a first study from which the next one is planned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bayesieve.models import CalibratedModel, tempering, two_group_evidence
+from bayesieve.posterior import FeaturePosterior
+from bayesieve.screening import screen_input
+from bayesieve.stats import Moments
+from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, option, plural
+
+Progress = Callable[[int, int], None]
+SHUFFLES = 40
+_MOST_PRIOR_DOF = 3.99  # times the samples: more is as good as equal variances
+_LEVELS = (0.5, 0.8, 0.9)  # of the quantiles by which a null is measured
+_MANY = 200  # features that show how wide a null is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pilot:
+    """What a pilot says about every feature, free of location and scale.
+
+    Parameters
+    ----------
+    t, size, dof
+        Moderated t of the difference of means (without its sign), N of the two classes, and degrees of freedom.
+    squares
+        Centred squares of the two classes, in units of the moderated variance.
+    counts
+        Values of the two classes.
+    share
+        Share of the evidence from variances that heavy tails leave.
+    expected_over_estimated
+        Variance that all features together suggest, over the moderated one; 0 if they suggest none.
+    prior_dof
+        How many degrees of freedom that is worth, infinite if all features have one variance.
+    kurtosis
+        Excess kurtosis of the median feature.
+    own_width, widths
+        How wide the bulk of the moderated t is, over what it is in theory; with shuffled labels.
+    class_counts
+        Number of samples of the classes, by name.
+    """
+
+    t: FloatArray
+    size: FloatArray
+    dof: FloatArray
+    squares: FloatArray
+    counts: FloatArray
+    share: FloatArray
+    expected_over_estimated: FloatArray
+    prior_dof: float
+    kurtosis: float
+    class_counts: dict[str, int]
+    own_width: float = 1.0
+    widths: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def of(cls, moments: Moments, model: CalibratedModel | None = None) -> Pilot:
+        """Take from the moments of two classes what matters."""
+        _check_classes(moments)
+        model = (model or CalibratedModel()).quick().estimate([moments])
+        counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
+        usable = (counts.sum(axis=0) > 2) & (counts > 0).all(axis=0)
+        within, prior_dof = moments.centred_squares.sum(axis=0), model.variance_dof or 0.0
+        scale = model.variance_scale or 0.0
+        dof = counts.sum(axis=0) - 2.0 + prior_dof
+        variance = (within + prior_dof * scale) / np.maximum(dof, 1.0)
+        usable &= (variance > 0) & np.isfinite(variance) & (moments.pool().centred_squares[0] > 0)
+        if not usable.any():
+            raise DataError("No feature of the pilot varies within the classes: nothing follows from it.")
+        counts, moments = counts[:, usable], moments.take(np.flatnonzero(usable))
+        dof, variance = dof[usable], variance[usable]
+        size = counts.prod(axis=0) / counts.sum(axis=0)
+        t = np.abs(moments.mean_difference) * np.sqrt(size / variance)
+        n = float(counts.max(axis=1).sum())
+        share = tempering(moments, model.kurtosis or 0.0) if model.grids(moments)[1].size else np.zeros(t.size)
+        named = {str(label): int(k) for label, k in zip(moments.classes, counts.max(axis=1), strict=True)}
+        return cls(
+            t, size, dof, moments.centred_squares / variance, counts, share, scale / variance,
+            math.inf if prior_dof >= _MOST_PRIOR_DOF * n else prior_dof, model.kurtosis or 0.0, named,
+            _width(t, dof),
+        )  # fmt: skip
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that can be used."""
+        return int(self.t.size)
+
+    @property
+    def compares_variances(self) -> bool:
+        """Whether variances can be told apart at all."""
+        return bool((self.share > 0).any())
+
+    def log_ratio_factors(self, sizes: Sequence[float]) -> FloatArray:
+        """Log Bayes factors of log variance ratios of these sizes, a column for each."""
+        nothing = np.zeros(self.n_features)
+        variance = (*self.squares, *np.maximum(self.counts - 1.0, 0.0), self.share)
+        columns = [
+            two_group_evidence((nothing, 1.0, 1.0, 1.0, 0.0), variance, (np.ones(1), np.array([size])), (0.7, 8))[1]
+            for size in sizes
+        ]
+        return np.stack(columns, axis=1)
+
+    def draw_log_ratio(self, places: IntArray, sizes: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Draw log variance ratios of features, given the sizes that they are believed to have."""
+        dof, squares = self.counts[:, places] - 1.0, self.squares[:, places]
+        seen = np.log(squares[1] / dof[1]) - np.log(squares[0] / dof[0])
+        known = self.share[places] / (2.0 / dof).sum(axis=0)
+        precision = 1.0 / sizes**2 + known
+        return np.asarray(seen * known / precision + rng.standard_normal(places.size) / np.sqrt(precision))
+
+
+def read_pilot(
+    data: Any, y: Any = None, *, classes: Any = None, missing: str = "raise", shuffles: int = SHUFFLES,
+    seed: int = 0, n_threads: int | None = None, progress: Progress | None = None,
+) -> Pilot:  # fmt: skip
+    """Take the pilot from a table, statistics or a screen; shuffle its labels if there are any."""
+    if isinstance(data, FeaturePosterior):
+        return _of_posterior(data)
+    model = CalibratedModel()
+    found = screen_input(data, y, model, classes, None, missing, n_threads)
+    if found.n_pairs or found.blocked:
+        raise OptionError(
+            "A plan is made from two independent classes; this pilot has pairs or batches.",
+            hint=("Leave ", option("pairs"), " and ", option("blocks"), " out; ", option("batches", 3),
+                  " states how many batches the next study will have."),
+        )  # fmt: skip
+    pilot = Pilot.of(_moments(found.statistics))
+    samples = found.shufflable
+    if samples is None or pilot.n_features < _MANY or not shuffles:
+        return pilot
+    labellings, _ = samples.draw(shuffles, seed)
+    widths = []
+    for done, codes in enumerate(labellings):
+        moved = samples.relabelled(codes, model).statistics
+        widths.append(Pilot.of(_moments(moved)).own_width)
+        if progress is not None:
+            progress(done + 1, len(labellings))
+    return replace(pilot, widths=np.array(widths))
+
+
+def _of_posterior(posterior: FeaturePosterior) -> Pilot:
+    """Take the pilot from a screen: its moments; without samples there is nothing to shuffle."""
+    model: Any = posterior.model
+    if not posterior.has_moments:
+        raise DataError(
+            f"A plan needs the means and variances of the classes, and this screen holds {model.family or 'other'} "
+            "statistics. Counts and categories cannot be planned for: log-transform counts and screen them as "
+            "measurements (transform log1p).",
+            kind="capability",
+        )
+    if len(posterior.classes) == 1 or posterior.block_evidence is not None:
+        raise OptionError("A plan is made from two independent classes; this screen has pairs or batches.")
+    return Pilot.of(posterior.moments)
+
+
+def _moments(statistics: Any) -> Moments:
+    if not isinstance(statistics, Moments):
+        raise DataError(
+            f"A plan needs the means and variances of two classes, not {type(statistics).__name__}. Counts and "
+            "categories cannot be planned for: log-transform counts and screen them as measurements.",
+            kind="capability",
+        )
+    return statistics
+
+
+def _check_classes(moments: Moments) -> None:
+    k = len(moments.classes)
+    if k != 2:
+        raise LabelError(
+            f"A plan is made for two classes; the pilot has {plural(k, 'class', 'classes')}. Pick or merge some with ",
+            option("classes"), ".",
+        )  # fmt: skip
+    counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
+    few = [f"{label!r} ({n})" for label, n in zip(moments.classes, counts.tolist(), strict=True) if n < 2]
+    if few:
+        raise DataError(
+            f"Every class of a pilot needs at least two samples to show how far values spread: {', '.join(few)}. "
+            "Add samples, or state the effects that you expect: ",
+            option("no_pilot"), ".",
+        )  # fmt: skip
+
+
+def _width(t: FloatArray, dof: FloatArray) -> float:
+    """How wide the bulk of moderated t statistics is over what it would be without any difference."""
+    if t.size < _MANY:
+        return 1.0
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    found = np.quantile(t, _LEVELS)
+    return float(np.mean(found / stdtrit(float(np.median(dof)), 0.5 * (1.0 + np.array(_LEVELS)))))
+

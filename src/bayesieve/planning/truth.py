@@ -1,0 +1,295 @@
+r"""What a pilot tells about the features: a two-group mixture, and draws of the truth from its posterior.
+
+A feature is null, or differs in mean by :math:`\delta` standard deviations, in log variance by :math:`t`, or in both.
+Sizes :math:`\delta` are a mixture of narrow parts at ``MEANS`` of either sign, so that many equal effects and few
+large ones can both be told; :math:`t` is normal with one of ``RATIOS`` as standard deviation. The share of markers,
+of each kind and of each size are unknown: they have Dirichlet priors and are drawn along with the features by a
+Gibbs sampler, so that everything the pilot leaves open differs from one draw to the next.
+
+With the moderated t of the pilot, :math:`N = n_0 n_1 / n` and :math:`m` degrees of freedom, the likelihood of a part
+:math:`N(c, s^2)` depends on the unknown ratio :math:`r` of estimated and true standard deviation:
+
+.. math::
+
+    \int r^m \exp\left\{-\tfrac{m r^2}{2} - \tfrac{(t r - \sqrt N c)^2}{2 V}\right\} dr / \sqrt V, \quad V = 1 + N s^2
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesieve.planning.pilot import Pilot
+from bayesieve.utils import FloatArray, IntArray, compiled
+
+MEANS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
+"""Standardised mean differences at which the parts of the mixture lie."""
+RATIOS = (0.35, 0.7, 1.4)
+"""Standard deviations of log variance ratios."""
+NARROW = 0.2  # standard deviation of a part, as a share of its size
+_KIND_PRIOR = (4.0, 0.5, 0.5)  # pseudo-markers that differ in mean, in variance, in both
+_SIZE_PRIOR = 0.5  # pseudo-markers of each size
+_WARM_UP = 40  # sweeps before the first draw
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """One draw of what is true.
+
+    Parameters
+    ----------
+    places
+        Features that are markers.
+    difference, log_ratio
+        Of the markers: mean difference in standard deviations, and log of the ratio of variances.
+    expected_over_own
+        Of every feature: the variance that all features together suggest, over its own.
+    ratio_of_scales
+        Of every feature: estimated over true standard deviation in the pilot; empty without a pilot.
+    """
+
+    places: IntArray
+    difference: FloatArray
+    log_ratio: FloatArray
+    expected_over_own: FloatArray
+    ratio_of_scales: FloatArray
+
+
+class PilotTruths:
+    """Draws of the truth given a pilot, one after the other.
+
+    Parameters
+    ----------
+    pilot
+        What is known.
+    width
+        How much wider than in theory the pilot's null is believed to be: what features have in common.
+    share
+        Share of markers believed in beforehand, worth one marker.
+    rng
+        Source of random numbers.
+    """
+
+    def __init__(self, pilot: Pilot, width: float, share: float, rng: np.random.Generator) -> None:
+        self._pilot, self._rng = pilot, rng
+        self._t = pilot.t / width
+        sizes = np.array(MEANS)
+        factors = np.empty((pilot.n_features, sizes.size))
+        _mean_factors(self._t, pilot.size, pilot.dof, sizes, NARROW * sizes, factors)
+        ratios = pilot.log_ratio_factors(RATIOS)
+        self._top = np.stack([factors.max(axis=1), ratios.max(axis=1)])
+        self._means, self._ratios = np.exp(factors - self._top[:1].T), np.exp(ratios - self._top[1:].T)
+        self._compares = pilot.compares_variances
+        self._prior = np.array([1.0, max(1.0 / share - 1.0, 1.0)])
+        self._markers, self._kinds = share, np.array(_KIND_PRIOR) / sum(_KIND_PRIOR)
+        self._of_mean, self._of_ratio = np.full(sizes.size, 1.0 / sizes.size), np.full(len(RATIOS), 1 / len(RATIOS))
+        for _ in range(_WARM_UP):
+            self._sweep()
+
+    def _sweep(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Draw kinds and sizes given all shares, then shares given these."""
+        rng, p = self._rng, self._pilot.n_features
+        kinds = self._kinds if self._compares else np.array([1.0, 0.0, 0.0])
+        chances = np.concatenate([[1.0 - self._markers], self._markers * kinds])
+        found = np.zeros((3, p), np.int64)
+        _draw_parts(self._means, self._ratios, self._top, chances, self._of_mean, self._of_ratio,
+                    rng.random((3, p)), found)  # fmt: skip
+        kind, mean, ratio = found
+        counts = np.bincount(kind, minlength=4)
+        self._markers = float(rng.beta(self._prior[0] + counts[1:].sum(), self._prior[1] + counts[0]))
+        if self._compares:
+            self._kinds = rng.dirichlet(np.array(_KIND_PRIOR) + counts[1:])
+        of_mean = np.bincount(mean[(kind == 1) | (kind == 3)], minlength=len(MEANS))
+        of_ratio = np.bincount(ratio[kind >= 2], minlength=len(RATIOS))
+        self._of_mean = rng.dirichlet(_SIZE_PRIOR + of_mean)
+        self._of_ratio = rng.dirichlet(_SIZE_PRIOR + of_ratio)
+        return kind, mean, ratio
+
+    def draw(self) -> Truth:
+        """Draw the truth about all features."""
+        pilot, rng = self._pilot, self._rng
+        kind, mean, ratio = self._sweep()
+        scales = np.sqrt(2.0 * rng.standard_gamma(0.5 * (pilot.dof + 1.0)) / (pilot.dof + self._t**2))
+        places = np.flatnonzero(kind)
+        with_mean = kind[places] != 2
+        size = np.where(with_mean, np.array(MEANS)[mean[places]], 0.0)
+        difference = np.zeros(places.size)
+        own = scales[places]
+        _draw_differences(self._t[places], pilot.size[places], pilot.dof[places], size, NARROW,
+                          rng.random((3, places.size)), rng.standard_normal(places.size), difference, own)  # fmt: skip
+        scales[places] = own
+        log_ratio = np.zeros(places.size)
+        differs = kind[places] >= 2
+        log_ratio[differs] = pilot.draw_log_ratio(places[differs], np.array(RATIOS)[ratio[places[differs]]], rng)
+        return Truth(places, difference, log_ratio, pilot.expected_over_estimated * scales**2, scales)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedEffects:
+    """Effects that are stated in the place of a pilot.
+
+    Parameters
+    ----------
+    n_features, n_markers
+        Number of features, and of markers among them.
+    differences
+        Standardised mean differences of the markers, equally frequent; a fifth more or less is allowed.
+    variance_ratios
+        Ratios of variances, equally frequent among markers that differ in variance.
+    variance_share
+        Share of markers that differ in variance, and not in mean.
+    variance_dof
+        How alike the variances of features are: limma's prior degrees of freedom.
+    kurtosis
+        Excess kurtosis of the values within classes.
+
+    Examples
+    --------
+    >>> import bayesieve as bs
+    >>> bs.StatedEffects(n_features=5000, n_markers=50, differences=(0.8,)).n_markers
+    50
+    """
+
+    n_features: int = 20_000
+    n_markers: int = 100
+    differences: tuple[float, ...] = (0.5, 0.8, 1.2)
+    variance_ratios: tuple[float, ...] = (2.0, 4.0)
+    variance_share: float = 0.0
+    variance_dof: float = 4.0
+    kurtosis: float = 0.0
+
+    def __post_init__(self) -> None:
+        from bayesieve.planning.words import check_effects  # noqa: PLC0415 - words stand above
+
+        check_effects(self)
+
+    def draw(self, rng: np.random.Generator) -> Truth:
+        """Draw the truth about all features.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesieve as bs
+        >>> bs.StatedEffects(n_markers=7).draw(np.random.default_rng(0)).places.tolist()
+        [0, 1, 2, 3, 4, 5, 6]
+        """
+        n = self.n_markers
+        difference = rng.choice(self.differences, n) * (1.0 + NARROW * rng.standard_normal(n))
+        log_ratio = np.zeros(n)
+        if self.variance_share:
+            differs = rng.random(n) < self.variance_share
+            drawn = np.log(rng.choice(self.variance_ratios, n)) * rng.choice((-1.0, 1.0), n)
+            difference, log_ratio = np.where(differs, 0.0, difference), np.where(differs, drawn, 0.0)
+        own = rng.chisquare(self.variance_dof, self.n_features) / self.variance_dof
+        return Truth(np.arange(n), difference, log_ratio, own, np.empty(0))
+
+
+@compiled()
+def _mean_factors(t: Any, size: Any, dof: Any, centres: Any, widths: Any, found: Any) -> None:
+    """Log Bayes factor of every part against no difference; either sign."""
+    for f in range(t.shape[0]):
+        m, n = dof[f], size[f]
+        null = math.lgamma(0.5 * (m + 1.0)) + 0.5 * (m + 1.0) * math.log(2.0 / (m + t[f] * t[f])) - math.log(2.0)
+        for k in range(centres.shape[0]):
+            plus = _log_integral(t[f], n, m, centres[k], widths[k])
+            minus = _log_integral(-t[f], n, m, centres[k], widths[k])
+            high = max(plus, minus)
+            found[f, k] = high + math.log(0.5 * (math.exp(plus - high) + math.exp(minus - high))) - null
+
+
+@compiled()
+def _mode(a: float, b: float, m: float) -> tuple[float, float]:
+    """Log of the ratio r at which the integrand over log r is largest, and its curvature there."""
+    root = math.sqrt(b * b + 4.0 * a * (m + 1.0))
+    r = (b + root) / (2.0 * a) if b > 0.0 else 2.0 * (m + 1.0) / (root - b)
+    return math.log(r), 2.0 * a * r * r - b * r
+
+
+@compiled()
+def _log_integral(t: float, n: float, m: float, centre: float, width: float) -> float:
+    """Log of the integral over r, by the trapezoidal rule in log r around the mode."""
+    v = 1.0 + n * width * width
+    a, b = m + t * t / v, t * math.sqrt(n) * centre / v
+    mode, curvature = _mode(a, b, m)
+    step = 0.5 / math.sqrt(curvature)
+    r = math.exp(mode)
+    top = (m + 1.0) * mode - 0.5 * a * r * r + b * r
+    area, growth, r = 0.0, math.exp(step), math.exp(mode - 16.0 * step)
+    for i in range(-16, 17):
+        area += math.exp((m + 1.0) * (mode + i * step) - 0.5 * a * r * r + b * r - top)
+        r *= growth
+    return top + math.log(area * step) - 0.5 * n * centre * centre / v - 0.5 * math.log(v)
+
+
+@compiled()
+def _draw_parts(
+    means: Any, ratios: Any, top: Any, chances: Any, of_mean: Any, of_ratio: Any, uniform: Any, found: Any
+) -> None:
+    """Draw the kind of every feature (0 for none), and the part of its mean and of its ratio."""
+    for f in range(means.shape[0]):
+        by_mean, by_ratio = 0.0, 0.0
+        for k in range(of_mean.shape[0]):
+            by_mean += of_mean[k] * means[f, k]
+        for k in range(of_ratio.shape[0]):
+            by_ratio += of_ratio[k] * ratios[f, k]
+        lm, lv = math.log(by_mean) + top[0, f], math.log(by_ratio) + top[1, f]
+        high = max(0.0, lm, lv, lm + lv)
+        none = chances[0] * math.exp(-high)
+        mean, ratio = chances[1] * math.exp(lm - high), chances[2] * math.exp(lv - high)
+        both = chances[3] * math.exp(lm + lv - high)
+        u = uniform[0, f] * (none + mean + ratio + both)
+        if u < none:
+            continue
+        kind = 1 if u < none + mean else 2 if u < none + mean + ratio else 3
+        found[0, f] = kind
+        if kind != 2:
+            found[1, f] = _pick(means[f], of_mean, uniform[1, f] * by_mean)
+        if kind != 1:
+            found[2, f] = _pick(ratios[f], of_ratio, uniform[2, f] * by_ratio)
+
+
+@compiled()
+def _pick(factors: Any, weights: Any, u: float) -> int:
+    for k in range(weights.shape[0] - 1):
+        u -= factors[k] * weights[k]
+        if u < 0.0:
+            return k
+    return int(weights.shape[0] - 1)
+
+
+@compiled()
+def _draw_differences(
+    t: Any, size: Any, dof: Any, centres: Any, narrow: float, uniform: Any, normal: Any, found: Any, scales: Any
+) -> None:
+    """Draw sign, ratio of scales and difference of markers whose means differ, given their part."""
+    masses = np.empty(33)
+    for f in range(t.shape[0]):
+        if centres[f] == 0.0:
+            continue
+        n, m, width = size[f], dof[f], narrow * centres[f]
+        plus = _log_integral(t[f], n, m, centres[f], width)
+        minus = _log_integral(-t[f], n, m, centres[f], width)
+        sign = 1.0 if uniform[0, f] * (1.0 + math.exp(min(minus - plus, 700.0))) < 1.0 else -1.0
+        v = 1.0 + n * width * width
+        a, b = m + t[f] * t[f] / v, sign * t[f] * math.sqrt(n) * centres[f] / v
+        mode, curvature = _mode(a, b, m)
+        step, r0 = 0.5 / math.sqrt(curvature), math.exp(mode)
+        top = (m + 1.0) * mode - 0.5 * a * r0 * r0 + b * r0
+        total = 0.0
+        for i in range(33):
+            u = mode + (i - 16) * step
+            r = math.exp(u)
+            masses[i] = math.exp((m + 1.0) * u - 0.5 * a * r * r + b * r - top)
+            total += masses[i]
+        left, i = uniform[1, f] * total, 0
+        while i < 32 and left > masses[i]:
+            left -= masses[i]
+            i += 1
+        r = math.exp(mode + (i - 16 + uniform[2, f] - 0.5) * step)
+        precision = n + 1.0 / (width * width)
+        centre = (math.sqrt(n) * t[f] * r + sign * centres[f] / (width * width)) / precision
+        found[f] = centre + normal[f] / math.sqrt(precision)
+        scales[f] = r

@@ -1,0 +1,1 @@
+def check_effects(x): pass
