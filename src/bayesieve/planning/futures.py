@@ -10,11 +10,12 @@ import numpy as np
 
 from bayesieve.planning.future import Design, Evidence, Future, Listed
 from bayesieve.planning.pilot import Pilot
-from bayesieve.planning.truth import PilotTruths, StatedEffects
+from bayesieve.planning.truth import PilotPosterior, PilotTruths, StatedEffects
 from bayesieve.utils import FloatArray, IntArray, for_each, n_threads_for
 
 Progress = Callable[[int, int], None]
 CHAINS = 20
+_WIDTHS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +50,7 @@ class Futures:
 
 
 def draw_futures(
-    source: Pilot | StatedEffects, designs: Sequence[Design], *, n_futures: int, share: float, seed: int,
+    source: Pilot | StatedEffects, designs: Sequence[Design], *, n_futures: int, seed: int,
     most: int = 0, combined: bool = False, interim: bool = False, n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Futures:  # fmt: skip
@@ -63,8 +64,6 @@ def draw_futures(
         Sizes of the study.
     n_futures
         How many futures.
-    share
-        Share of markers believed in beforehand.
     seed
         Same seed, same futures.
     most
@@ -85,12 +84,14 @@ def draw_futures(
     )
     tables = [_table(design, added, prior_dof, kurtosis, seed) for design in designs]
     halves = [_table(design.half(), added, prior_dof, kurtosis, seed) for design in designs] if interim else []
+    threads = n_threads_for(n_threads, n_futures * source.n_features * len(designs))
+    posteriors = _posteriors(source, threads) if isinstance(source, Pilot) else ()
     found: list[_Chain] = [_Chain([], [], [], []) for _ in range(n_chains)]
     done, lock = [0], threading.Lock()
 
     def work(k: int) -> None:
         rng = np.random.default_rng(seeds[k])
-        truths = None if isinstance(source, StatedEffects) else _truths(source, k, n_chains, share, rng)
+        truths = PilotTruths(posteriors[k % len(posteriors)], rng) if posteriors else None
         for _ in range(parts[k]):
             truth = source.draw(rng) if isinstance(source, StatedEffects) else truths.draw()  # type: ignore[union-attr]
             width = _future_width(source, rng)
@@ -112,8 +113,7 @@ def draw_futures(
                     done[0] += 1
                     progress(done[0], n_futures)
 
-    n_values = n_futures * source.n_features * len(designs)
-    for_each(work, range(n_chains), n_threads_for(n_threads, n_values))
+    for_each(work, range(n_chains), threads)
     return Futures(
         tuple(designs),
         tuple(tuple(each[i] for chain in found for each in chain.listed) for i in range(len(designs))),
@@ -148,13 +148,24 @@ def _table(design: Design, added: tuple[int, int], prior_dof: float, kurtosis: f
     return Evidence(design.n0 + added[0], design.n1 + added[1], design.batches, prior_dof, kurtosis, seed)
 
 
-def _truths(pilot: Pilot, chain: int, n_chains: int, share: float, rng: np.random.Generator) -> PilotTruths:
-    """Start a chain; what shuffled labels do to the bulk of the features, the true ones may have done as well."""
-    width = 1.0
+def _posteriors(pilot: Pilot, n_threads: int) -> tuple[PilotPosterior, ...]:
+    """What the pilot says, for every width of its null that is believed possible.
+
+    What shuffled labels do to the bulk of the features, the true ones may have done as well.
+    """
+    widths: FloatArray = np.ones(1)
     if pilot.widths.size:
-        widths: FloatArray = np.quantile(pilot.widths, (np.arange(n_chains) + 0.5) / n_chains)
-        width = max(1.0, min(pilot.own_width, float(widths[chain])))
-    return PilotTruths(pilot, width, share, rng)
+        levels = np.quantile(pilot.widths, (np.arange(_WIDTHS) + 0.5) / _WIDTHS)
+        widths = np.maximum(1.0, np.minimum(pilot.own_width, levels))
+    apart = {round(float(width), 2): float(width) for width in widths}
+    keys = [round(float(width), 2) for width in widths]
+    made: dict[float, PilotPosterior] = {}
+
+    def work(key: float) -> None:
+        made[key] = PilotPosterior(pilot, apart[key])
+
+    for_each(work, list(apart), n_threads)
+    return tuple(made[key] for key in keys)
 
 
 def _future_width(source: Pilot | StatedEffects, rng: np.random.Generator) -> float:

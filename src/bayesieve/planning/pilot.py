@@ -143,7 +143,7 @@ def read_pilot(
         widths.append(Pilot.of(_moments(moved)).own_width)
         if progress is not None:
             progress(done + 1, len(labellings))
-    return replace(pilot, widths=np.array(widths))
+    return replace(pilot, widths=_beyond_noise(np.array(widths), pilot.n_features))
 
 
 def _of_posterior(posterior: FeaturePosterior) -> Pilot:
@@ -197,3 +197,17 @@ def _width(t: FloatArray, dof: FloatArray) -> float:
     found = np.quantile(t, _LEVELS)
     return float(np.mean(found / stdtrit(float(np.median(dof)), 0.5 * (1.0 + np.array(_LEVELS)))))
 
+
+
+def _beyond_noise(widths: FloatArray, n_features: int) -> FloatArray:
+    """Draw widths together by what independent features would vary, whose quantiles are uncertain as well."""
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+
+    levels = np.array(_LEVELS)
+    places = ndtri(0.5 * (1.0 + levels))
+    density = 2.0 * np.exp(-0.5 * places**2) / math.sqrt(2.0 * math.pi) * places
+    shared = np.minimum.outer(levels, levels) - np.outer(levels, levels)
+    noise = float((shared / np.outer(density, density)).mean()) / n_features
+    spread = float(widths.var())
+    left = math.sqrt(max(0.0, 1.0 - noise / spread)) if spread > 0.0 else 0.0
+    return np.asarray(widths.mean() + left * (widths - widths.mean()))

@@ -23,16 +23,24 @@ from typing import Any
 import numpy as np
 
 from bayesieve.planning.pilot import Pilot
-from bayesieve.utils import FloatArray, IntArray, compiled
+from bayesieve.utils import FloatArray, IntArray, OptionError, check_between, check_whole, compiled, option
 
 MEANS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 """Standardised mean differences at which the parts of the mixture lie."""
+_MOST_EFFECT = 100.0
+_TYPICAL = {
+    "differences": "0.5 (weak), 0.8 (medium) and 1.2 (strong) standard deviations",
+    "variance_ratios": "1.5 (weak), 2 (medium) and 4 (strong)",
+}
 RATIOS = (0.35, 0.7, 1.4)
 """Standard deviations of log variance ratios."""
 NARROW = 0.2  # standard deviation of a part, as a share of its size
 _KIND_PRIOR = (4.0, 0.5, 0.5)  # pseudo-markers that differ in mean, in variance, in both
-_SIZE_PRIOR = 0.5  # pseudo-markers of each size
-_WARM_UP = 40  # sweeps before the first draw
+_SIZE_PRIOR = 0.5  # pseudo-markers of each size of log ratios
+_CENTRES, _SPREADS = np.linspace(math.log(0.25), math.log(4.0), 17), np.array([0.15, 0.35, 0.6, 1.0])
+_EM_STEPS, _WARM_UP = 60, 5  # before the first draw
+_SHARE_PRIOR = (0.5, 1.0)  # of the beta distribution of the share of markers
+_MARKERS = 1.0 / (1.0 + np.exp(-np.linspace(-9.5, 2.0, 36)))  # shares of markers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +66,8 @@ class Truth:
     ratio_of_scales: FloatArray
 
 
-class PilotTruths:
-    """Draws of the truth given a pilot, one after the other.
+class PilotPosterior:
+    """What the pilot says about the share of markers and the sizes of their differences, on a grid.
 
     Parameters
     ----------
@@ -67,64 +75,107 @@ class PilotTruths:
         What is known.
     width
         How much wider than in theory the pilot's null is believed to be: what features have in common.
-    share
-        Share of markers believed in beforehand, worth one marker.
+    """
+
+    def __init__(self, pilot: Pilot, width: float) -> None:
+        self.pilot, self.t = pilot, pilot.t / width
+        sizes = np.array(MEANS)
+        factors = np.empty((pilot.n_features, sizes.size))
+        _mean_factors(self.t, pilot.size, pilot.dof, sizes, NARROW * sizes, factors)
+        ratios = pilot.log_ratio_factors(RATIOS)
+        self.top = np.stack([factors.max(axis=1), ratios.max(axis=1)])
+        self.means, self.ratios = np.exp(factors - self.top[:1].T), np.exp(ratios - self.top[1:].T)
+        kinds, of_ratio = self._most_probable()
+        self.kinds, self.of_ratio = kinds, of_ratio
+        fit = np.empty((len(_FAMILIES), _MARKERS.size))
+        _grid(self.means, self.ratios, self.top, kinds, of_ratio, _FAMILIES, _MARKERS, fit)
+        fit += _SHARE_PRIOR[0] * np.log(_MARKERS) + _SHARE_PRIOR[1] * np.log1p(-_MARKERS)  # even in log-odds
+        chances = np.exp(fit - fit.max()).ravel()
+        self._cumulative = np.cumsum(chances) / chances.sum()
+
+    def _most_probable(self) -> tuple[FloatArray, FloatArray]:
+        """Shares of the kinds of difference and of the sizes of log ratios, by the EM algorithm."""
+        pilot = self.pilot
+        kinds = np.array(_KIND_PRIOR) / sum(_KIND_PRIOR)
+        of_mean, of_ratio = np.full(len(MEANS), 1.0 / len(MEANS)), np.full(len(RATIOS), 1.0 / len(RATIOS))
+        markers = 0.05
+        if not pilot.compares_variances:
+            return np.array([1.0, 0.0, 0.0]), of_ratio
+        for _ in range(_EM_STEPS):
+            counts = np.zeros(4 + len(MEANS) + len(RATIOS))
+            _expect(self.means, self.ratios, self.top, np.concatenate([[1.0 - markers], markers * kinds]), of_mean,
+                    of_ratio, counts)  # fmt: skip
+            markers = counts[1:4].sum() / (pilot.n_features + 1.0)
+            kinds = (counts[1:4] + _KIND_PRIOR) / (counts[1:4].sum() + sum(_KIND_PRIOR))
+            of_mean = (counts[4 : 4 + len(MEANS)] + _SIZE_PRIOR) / (counts[4 : 4 + len(MEANS)] + _SIZE_PRIOR).sum()
+            of_ratio = (counts[4 + len(MEANS) :] + _SIZE_PRIOR) / (counts[4 + len(MEANS) :] + _SIZE_PRIOR).sum()
+        return kinds, of_ratio
+
+    def draw_shares(self, rng: np.random.Generator) -> tuple[FloatArray, float]:
+        """Draw the shares of sizes and the share of markers."""
+        place = min(int(np.searchsorted(self._cumulative, rng.random())), self._cumulative.size - 1)
+        family, markers = divmod(place, _MARKERS.size)
+        return _FAMILIES[family], float(_MARKERS[markers])
+
+
+class PilotTruths:
+    """Draws of the truth given a pilot, one after the other.
+
+    Parameters
+    ----------
+    posterior
+        What the pilot says.
     rng
         Source of random numbers.
     """
 
-    def __init__(self, pilot: Pilot, width: float, share: float, rng: np.random.Generator) -> None:
-        self._pilot, self._rng = pilot, rng
-        self._t = pilot.t / width
-        sizes = np.array(MEANS)
-        factors = np.empty((pilot.n_features, sizes.size))
-        _mean_factors(self._t, pilot.size, pilot.dof, sizes, NARROW * sizes, factors)
-        ratios = pilot.log_ratio_factors(RATIOS)
-        self._top = np.stack([factors.max(axis=1), ratios.max(axis=1)])
-        self._means, self._ratios = np.exp(factors - self._top[:1].T), np.exp(ratios - self._top[1:].T)
-        self._compares = pilot.compares_variances
-        self._prior = np.array([1.0, max(1.0 / share - 1.0, 1.0)])
-        self._markers, self._kinds = share, np.array(_KIND_PRIOR) / sum(_KIND_PRIOR)
-        self._of_mean, self._of_ratio = np.full(sizes.size, 1.0 / sizes.size), np.full(len(RATIOS), 1 / len(RATIOS))
+    def __init__(self, posterior: PilotPosterior, rng: np.random.Generator) -> None:
+        self._posterior, self._pilot, self._rng = posterior, posterior.pilot, rng
+        self._kinds, self._of_ratio = posterior.kinds, posterior.of_ratio
         for _ in range(_WARM_UP):
             self._sweep()
 
     def _sweep(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Draw kinds and sizes given all shares, then shares given these."""
-        rng, p = self._rng, self._pilot.n_features
-        kinds = self._kinds if self._compares else np.array([1.0, 0.0, 0.0])
-        chances = np.concatenate([[1.0 - self._markers], self._markers * kinds])
-        found = np.zeros((3, p), np.int64)
-        _draw_parts(self._means, self._ratios, self._top, chances, self._of_mean, self._of_ratio,
-                    rng.random((3, p)), found)  # fmt: skip
+        """Draw shares, kinds and sizes given the shares of kinds, then these given kinds."""
+        rng, known = self._rng, self._posterior
+        of_mean, markers = known.draw_shares(rng)
+        found = np.zeros((3, self._pilot.n_features), np.int64)
+        _draw_parts(known.means, known.ratios, known.top, np.concatenate([[1.0 - markers], markers * self._kinds]),
+                    of_mean, self._of_ratio, rng.random((3, self._pilot.n_features)), found)  # fmt: skip
         kind, mean, ratio = found
-        counts = np.bincount(kind, minlength=4)
-        self._markers = float(rng.beta(self._prior[0] + counts[1:].sum(), self._prior[1] + counts[0]))
-        if self._compares:
-            self._kinds = rng.dirichlet(np.array(_KIND_PRIOR) + counts[1:])
-        of_mean = np.bincount(mean[(kind == 1) | (kind == 3)], minlength=len(MEANS))
-        of_ratio = np.bincount(ratio[kind >= 2], minlength=len(RATIOS))
-        self._of_mean = rng.dirichlet(_SIZE_PRIOR + of_mean)
-        self._of_ratio = rng.dirichlet(_SIZE_PRIOR + of_ratio)
+        if self._pilot.compares_variances:
+            self._kinds = rng.dirichlet(np.array(_KIND_PRIOR) + np.bincount(kind, minlength=4)[1:])
+            of_ratio = np.bincount(ratio[kind >= 2], minlength=len(RATIOS))
+            self._of_ratio = rng.dirichlet(_SIZE_PRIOR + of_ratio)
         return kind, mean, ratio
 
     def draw(self) -> Truth:
         """Draw the truth about all features."""
         pilot, rng = self._pilot, self._rng
         kind, mean, ratio = self._sweep()
-        scales = np.sqrt(2.0 * rng.standard_gamma(0.5 * (pilot.dof + 1.0)) / (pilot.dof + self._t**2))
+        scales = np.sqrt(2.0 * rng.standard_gamma(0.5 * (pilot.dof + 1.0)) / (pilot.dof + self._posterior.t**2))
         places = np.flatnonzero(kind)
         with_mean = kind[places] != 2
         size = np.where(with_mean, np.array(MEANS)[mean[places]], 0.0)
         difference = np.zeros(places.size)
         own = scales[places]
-        _draw_differences(self._t[places], pilot.size[places], pilot.dof[places], size, NARROW,
+        _draw_differences(self._posterior.t[places], pilot.size[places], pilot.dof[places], size, NARROW,
                           rng.random((3, places.size)), rng.standard_normal(places.size), difference, own)  # fmt: skip
         scales[places] = own
         log_ratio = np.zeros(places.size)
         differs = kind[places] >= 2
         log_ratio[differs] = pilot.draw_log_ratio(places[differs], np.array(RATIOS)[ratio[places[differs]]], rng)
         return Truth(places, difference, log_ratio, pilot.expected_over_estimated * scales**2, scales)
+
+
+def _families() -> FloatArray:
+    """Shares of the sizes in every family: log-normal, of some centre and spread."""
+    logs = np.log(MEANS)
+    density = np.exp(-0.5 * ((logs - _CENTRES[:, None, None]) / _SPREADS[:, None]) ** 2).reshape(-1, logs.size)
+    return np.asarray(density / density.sum(axis=1, keepdims=True)) * (1.0 - 1e-3) + 1e-3 / logs.size
+
+
+_FAMILIES = _families()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +213,24 @@ class StatedEffects:
     kurtosis: float = 0.0
 
     def __post_init__(self) -> None:
-        from bayesieve.planning.words import check_effects  # noqa: PLC0415 - words stand above
-
-        check_effects(self)
+        check_whole("n_features", self.n_features, 1)
+        check_whole("n_markers", self.n_markers, 1)
+        if self.n_markers >= self.n_features:
+            raise OptionError(
+                f"{self.n_markers:,} markers are expected among {self.n_features:,} features. Expect fewer, or give "
+                "the number of all features."
+            )
+        for name, least in (("differences", 0.0), ("variance_ratios", 1.0)):
+            sizes = tuple(float(each) for each in np.atleast_1d(getattr(self, name)))
+            object.__setattr__(self, name, sizes)
+            if not sizes or not all(least < each < _MOST_EFFECT for each in sizes):
+                raise OptionError(
+                    option(name), f" takes numbers over {least:g} and under {_MOST_EFFECT:g}, typically "
+                    f"{_TYPICAL[name]}; these are {', '.join(f'{each:g}' for each in sizes) or 'none'}.",
+                )  # fmt: skip
+        check_between("variance_share", self.variance_share)
+        check_between("variance_dof", self.variance_dof, 0.1, math.inf)
+        check_between("kurtosis", self.kurtosis, 0.0, 1000.0)
 
     def draw(self, rng: np.random.Generator) -> Truth:
         """Draw the truth about all features.
@@ -222,6 +288,68 @@ def _log_integral(t: float, n: float, m: float, centre: float, width: float) -> 
         area += math.exp((m + 1.0) * (mode + i * step) - 0.5 * a * r * r + b * r - top)
         r *= growth
     return top + math.log(area * step) - 0.5 * n * centre * centre / v - 0.5 * math.log(v)
+
+
+@compiled()
+def _expect(
+    means: Any, ratios: Any, top: Any, chances: Any, of_mean: Any, of_ratio: Any, counts: Any
+) -> None:
+    """Add up the probabilities of kinds, then of sizes of means and of ratios, over all features."""
+    n_means, n_ratios = of_mean.shape[0], of_ratio.shape[0]
+    for f in range(means.shape[0]):
+        by_mean, by_ratio = 0.0, 0.0
+        for k in range(n_means):
+            by_mean += of_mean[k] * means[f, k]
+        for k in range(n_ratios):
+            by_ratio += of_ratio[k] * ratios[f, k]
+        lm, lv = math.log(by_mean) + top[0, f], math.log(by_ratio) + top[1, f]
+        high = max(0.0, lm, lv, lm + lv)
+        none = chances[0] * math.exp(-high)
+        mean, ratio = chances[1] * math.exp(lm - high), chances[2] * math.exp(lv - high)
+        both = chances[3] * math.exp(lm + lv - high)
+        total = none + mean + ratio + both
+        counts[0] += none / total
+        counts[1] += mean / total
+        counts[2] += ratio / total
+        counts[3] += both / total
+        for k in range(n_means):
+            counts[4 + k] += of_mean[k] * means[f, k] / by_mean * (mean + both) / total
+        for k in range(n_ratios):
+            counts[4 + n_means + k] += of_ratio[k] * ratios[f, k] / by_ratio * (ratio + both) / total
+
+
+@compiled()
+def _grid(
+    means: Any, ratios: Any, top: Any, kinds: Any, of_ratio: Any, families: Any, markers: Any, fit: Any
+) -> None:
+    """Log likelihood of the pilot for every family of sizes and every share of markers."""
+    fit[:] = 0.0
+    products = np.empty(markers.shape[0])
+    for g in range(families.shape[0]):
+        products[:] = 1.0
+        for f in range(means.shape[0]):
+            by_mean, by_ratio = 0.0, 0.0
+            for k in range(families.shape[1]):
+                by_mean += families[g, k] * means[f, k]
+            for k in range(of_ratio.shape[0]):
+                by_ratio += of_ratio[k] * ratios[f, k]
+            lm, lv = math.log(by_mean) + top[0, f], math.log(by_ratio) + top[1, f]
+            high = max(0.0, lm, lv, lm + lv)
+            none = math.exp(-high)
+            marker = kinds[0] * math.exp(lm - high) + kinds[1] * math.exp(lv - high)
+            gain = (marker + kinds[2] * math.exp(lm + lv - high)) / none - 1.0
+            if gain > 1e12:  # certain, whatever the share
+                for i in range(markers.shape[0]):
+                    fit[g, i] += math.log(markers[i])
+                continue
+            for i in range(markers.shape[0]):
+                products[i] *= 1.0 + markers[i] * gain
+            if f % 16 == 15:
+                for i in range(markers.shape[0]):
+                    fit[g, i] += math.log(products[i])
+                    products[i] = 1.0
+        for i in range(markers.shape[0]):
+            fit[g, i] += math.log(products[i])
 
 
 @compiled()
