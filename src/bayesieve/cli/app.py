@@ -98,6 +98,18 @@ def check(options: dict[str, Any]) -> None:
 
 
 @app.command(cls=Command)
+@with_options(o.PILOT, *o.SOURCE, *o.PLAN, o.CONFIG_OUT, *TALKING)
+def plan(options: dict[str, Any]) -> None:
+    """Plan a study: how many samples find how many markers, from a pilot TABLE or from stated effects.
+
+    bayesieve plan pilot.csv --labels stage --per-class 20,40,80 --goal "50 markers at 90% right" --report plan.html
+    """
+    from bayesieve.cli.plan import run_plan  # noqa: PLC0415 - imports numba and more
+
+    run_plan(options)
+
+
+@app.command(cls=Command)
 @with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, *o.SITE, o.CONFIG_OUT, *TALKING)
 def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
