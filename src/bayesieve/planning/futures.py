@@ -15,7 +15,7 @@ from bayesieve.utils import FloatArray, IntArray, for_each, n_threads_for
 
 Progress = Callable[[int, int], None]
 CHAINS = 20
-_WIDTHS = 5
+_WIDTHS, _ANOTHER_ORDER = 5, [2, 4, 1, 3, 0]  # widths of means and of variances need not go together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,13 +91,14 @@ def draw_futures(
 
     def work(k: int) -> None:
         rng = np.random.default_rng(seeds[k])
+        own = [np.random.default_rng((seed, k, design.n0, design.n1)) for design in designs]
         truths = PilotTruths(posteriors[k % len(posteriors)], rng) if posteriors else None
         for _ in range(parts[k]):
             truth = source.draw(rng) if isinstance(source, StatedEffects) else truths.draw()  # type: ignore[union-attr]
             width = _future_width(source, rng)
             listed, early = [], []
             for i, design in enumerate(designs):
-                future = Future(truth, width, kurtosis, rng)
+                future = Future(truth, width, kurtosis, own[i])
                 before = future.pilot_state(source) if added[0] and isinstance(source, Pilot) else None
                 if interim:
                     half, spread = future.study(design.half(), before)
@@ -153,18 +154,21 @@ def _posteriors(pilot: Pilot, n_threads: int) -> tuple[PilotPosterior, ...]:
 
     What shuffled labels do to the bulk of the features, the true ones may have done as well.
     """
-    widths: FloatArray = np.ones(1)
+    widths: FloatArray = np.ones((1, 2))
     if pilot.widths.size:
-        levels = np.quantile(pilot.widths, (np.arange(_WIDTHS) + 0.5) / _WIDTHS)
-        widths = np.maximum(1.0, np.minimum(pilot.own_width, levels))
-    apart = {round(float(width), 2): float(width) for width in widths}
-    keys = [round(float(width), 2) for width in widths]
-    made: dict[float, PilotPosterior] = {}
+        levels = (np.arange(_WIDTHS) + 0.5) / _WIDTHS
+        usual = max(1.0, float(np.median(pilot.ratio_widths)))  # heavy tails, known as kurtosis
+        means = np.minimum(pilot.own_width, np.quantile(pilot.widths, levels))
+        ratios = np.minimum(pilot.own_ratio_width, np.quantile(pilot.ratio_widths, levels)) / usual
+        widths = np.maximum(1.0, np.stack([means, ratios[_ANOTHER_ORDER]], axis=1))
+    keys = [(round(float(a), 2), round(float(b), 2)) for a, b in widths]
+    apart = list(dict.fromkeys(keys))
+    made: dict[tuple[float, float], PilotPosterior] = {}
 
-    def work(key: float) -> None:
-        made[key] = PilotPosterior(pilot, apart[key])
+    def work(key: tuple[float, float]) -> None:
+        made[key] = PilotPosterior(pilot, *key)
 
-    for_each(work, list(apart), n_threads)
+    for_each(work, apart, n_threads)
     return tuple(made[key] for key in keys)
 
 

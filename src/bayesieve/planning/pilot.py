@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri, polygamma, stdtrit
 
 from bayesieve.models import CalibratedModel, tempering, two_group_evidence
 from bayesieve.posterior import FeaturePosterior
@@ -19,6 +20,7 @@ Progress = Callable[[int, int], None]
 SHUFFLES = 40
 _MOST_PRIOR_DOF = 3.99  # times the samples: more is as good as equal variances
 _LEVELS = (0.5, 0.8, 0.9)  # of the quantiles by which a null is measured
+_PLACES = 0.5 * (1.0 + np.array(_LEVELS))
 _MANY = 200  # features that show how wide a null is
 
 
@@ -31,7 +33,8 @@ class Pilot:
     t, size, dof
         Moderated t of the difference of means (without its sign), N of the two classes, and degrees of freedom.
     squares
-        Centred squares of the two classes, in units of the moderated variance.
+        Centred squares of the two classes, in units of the moderated variance, by a common factor such that neither
+        class has the larger ones on the whole: one noisy sample would otherwise make markers of all features.
     counts
         Values of the two classes.
     share
@@ -44,6 +47,8 @@ class Pilot:
         Excess kurtosis of the median feature.
     own_width, widths
         How wide the bulk of the moderated t is, over what it is in theory; with shuffled labels.
+    own_ratio_width, ratio_widths
+        The same of log variance ratios, in theory those of Gaussian values.
     class_counts
         Number of samples of the classes, by name.
     """
@@ -60,12 +65,14 @@ class Pilot:
     class_counts: dict[str, int]
     own_width: float = 1.0
     widths: FloatArray = field(default_factory=lambda: np.empty(0))
+    own_ratio_width: float = 1.0
+    ratio_widths: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
-    def of(cls, moments: Moments, model: CalibratedModel | None = None) -> Pilot:
-        """Take from the moments of two classes what matters."""
+    def of(cls, moments: Moments, kurtosis: float | None = None) -> Pilot:
+        """Take from the moments of two classes what matters; values have at least that excess kurtosis."""
         _check_classes(moments)
-        model = (model or CalibratedModel()).quick().estimate([moments])
+        model = CalibratedModel(variance_weight=0.1, both_share=0.1, kurtosis=kurtosis).quick().estimate([moments])
         counts = np.broadcast_to(moments.counts, moments.mean.shape).astype(np.float64)
         usable = (counts.sum(axis=0) > 2) & (counts > 0).all(axis=0)
         within, prior_dof = moments.centred_squares.sum(axis=0), model.variance_dof or 0.0
@@ -82,11 +89,21 @@ class Pilot:
         n = float(counts.max(axis=1).sum())
         share = tempering(moments, model.kurtosis or 0.0) if model.grids(moments)[1].size else np.zeros(t.size)
         named = {str(label): int(k) for label, k in zip(moments.classes, counts.max(axis=1), strict=True)}
-        return cls(
-            t, size, dof, moments.centred_squares / variance, counts, share, scale / variance,
+        made = cls(
+            t, size, dof, _levelled(moments.centred_squares / variance), counts, share, scale / variance,
             math.inf if prior_dof >= _MOST_PRIOR_DOF * n else prior_dof, model.kurtosis or 0.0, named,
-            _width(t, dof),
+            _width(t, stdtrit(float(np.median(dof)), _PLACES)),
         )  # fmt: skip
+        return replace(made, own_ratio_width=made._ratio_width())
+
+    def _ratio_width(self) -> float:
+        if not self.compares_variances:
+            return 1.0
+        dof, known = self.counts - 1.0, (self.share > 0) & (self.squares > 0).all(axis=0)
+        theory = np.sqrt(polygamma(1, 0.5 * dof).sum(axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            seen = np.log(self.squares[1] / dof[1]) - np.log(self.squares[0] / dof[0])
+        return _width(np.abs(seen / theory)[known], ndtri(_PLACES))
 
     @property
     def n_features(self) -> int:
@@ -98,10 +115,19 @@ class Pilot:
         """Whether variances can be told apart at all."""
         return bool((self.share > 0).any())
 
-    def log_ratio_factors(self, sizes: Sequence[float]) -> FloatArray:
-        """Log Bayes factors of log variance ratios of these sizes, a column for each."""
+    def tails(self, width: float) -> float:
+        """Return the excess kurtosis that makes log variance ratios so many times as wide as Gaussian values do.
+
+        The kurtosis of few values is too small; how far their variances spread is not.
+        """
+        counts = np.median(self.counts, axis=1)
+        ideal, weight = float((2.0 / (counts - 1.0)).sum()), float((1.0 / counts).sum())
+        return max(width * width - 1.0, 0.0) * ideal / weight
+
+    def log_ratio_factors(self, sizes: Sequence[float], width: float = 1.0) -> FloatArray:
+        """Log Bayes factors of log variance ratios of these sizes, a column for each, the null being wider."""
         nothing = np.zeros(self.n_features)
-        variance = (*self.squares, *np.maximum(self.counts - 1.0, 0.0), self.share)
+        variance = (*self.squares, *np.maximum(self.counts - 1.0, 0.0), self.share / width**2)
         columns = [
             two_group_evidence((nothing, 1.0, 1.0, 1.0, 0.0), variance, (np.ones(1), np.array([size])), (0.7, 8))[1]
             for size in sizes
@@ -139,11 +165,15 @@ def read_pilot(
     labellings, _ = samples.draw(shuffles, seed)
     widths = []
     for done, codes in enumerate(labellings):
-        moved = samples.relabelled(codes, model).statistics
-        widths.append(Pilot.of(_moments(moved)).own_width)
+        moved = Pilot.of(_moments(samples.relabelled(codes, model).statistics))
+        widths.append((moved.own_width, moved.own_ratio_width))
         if progress is not None:
             progress(done + 1, len(labellings))
-    return replace(pilot, widths=_beyond_noise(np.array(widths), pilot.n_features))
+    means, ratios = (_beyond_noise(each, pilot.n_features) for each in np.array(widths).T)
+    tails = pilot.tails(float(np.median(ratios)))
+    if tails > pilot.kurtosis:
+        pilot = Pilot.of(_moments(found.statistics), tails)
+    return replace(pilot, widths=means, ratio_widths=ratios)
 
 
 def _of_posterior(posterior: FeaturePosterior) -> Pilot:
@@ -188,23 +218,23 @@ def _check_classes(moments: Moments) -> None:
         )  # fmt: skip
 
 
-def _width(t: FloatArray, dof: FloatArray) -> float:
-    """How wide the bulk of moderated t statistics is over what it would be without any difference."""
-    if t.size < _MANY:
-        return 1.0
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+def _levelled(squares: FloatArray) -> FloatArray:
+    """Divide the squares of the classes by what their ratio is for the median feature."""
+    known = (squares > 0).all(axis=0)
+    if known.sum() < _MANY:
+        return squares
+    half = 0.5 * float(np.median(np.log(squares[1, known] / squares[0, known])))
+    return squares * np.array([[math.exp(half)], [math.exp(-half)]])
 
-    found = np.quantile(t, _LEVELS)
-    return float(np.mean(found / stdtrit(float(np.median(dof)), 0.5 * (1.0 + np.array(_LEVELS)))))
 
+def _width(found: FloatArray, theory: FloatArray) -> float:
+    """How wide the bulk of some statistics is (their sizes at :data:`_LEVELS`) over what it is in theory."""
+    return float(np.mean(np.quantile(found, _LEVELS) / theory)) if found.size >= _MANY else 1.0
 
 
 def _beyond_noise(widths: FloatArray, n_features: int) -> FloatArray:
     """Draw widths together by what independent features would vary, whose quantiles are uncertain as well."""
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-
-    levels = np.array(_LEVELS)
-    places = ndtri(0.5 * (1.0 + levels))
+    levels, places = np.array(_LEVELS), ndtri(_PLACES)
     density = 2.0 * np.exp(-0.5 * places**2) / math.sqrt(2.0 * math.pi) * places
     shared = np.minimum.outer(levels, levels) - np.outer(levels, levels)
     noise = float((shared / np.outer(density, density)).mean()) / n_features

@@ -508,7 +508,7 @@ def plan(  # noqa: PLR0913 - all that can be said about a study
                  (cost_per_sample, cost_per_follow_up))  # fmt: skip
     answer, reached = None, None
     if wanted is not None:
-        found, reached = work.smallest(parse_ratio(ratio), batches, progress)
+        found, reached = work.smallest(parse_ratio(ratio), batches, min(futures, _SEARCH), progress)
         if found is not None:
             designs = tuple(sorted({*designs, found}))
     drawn = work.draw(designs, futures, progress)
@@ -585,7 +585,7 @@ class _Work:
         return float(each.reaches(self.goal.right, self.goal.markers).mean())
 
     def smallest(
-        self, ratio: tuple[float, float], batches: int, progress: Progress | None
+        self, ratio: tuple[float, float], batches: int, n_futures: int, progress: Progress | None
     ) -> tuple[Design | None, Design]:
         """Search the smallest study by which any rule reaches the goal, and the largest that was tried."""
         assert self.goal is not None
@@ -593,7 +593,7 @@ class _Work:
 
         def good(n: int) -> bool:
             if n not in tried:
-                drawn = self.draw([sized(n, ratio, batches)], _SEARCH, progress, looks=False)
+                drawn = self.draw([sized(n, ratio, batches)], n_futures, progress, looks=False)
                 tried[n] = max(map(self._reached, self.expect(drawn))) >= self.goal.assurance  # type: ignore[union-attr]
             return tried[n]
 

@@ -73,16 +73,17 @@ class PilotPosterior:
     ----------
     pilot
         What is known.
-    width
-        How much wider than in theory the pilot's null is believed to be: what features have in common.
+    width, ratio_width
+        How much wider than in theory the pilot's null is believed to be, of means and of log variance ratios: what
+        features have in common.
     """
 
-    def __init__(self, pilot: Pilot, width: float) -> None:
+    def __init__(self, pilot: Pilot, width: float = 1.0, ratio_width: float = 1.0) -> None:
         self.pilot, self.t = pilot, pilot.t / width
         sizes = np.array(MEANS)
         factors = np.empty((pilot.n_features, sizes.size))
         _mean_factors(self.t, pilot.size, pilot.dof, sizes, NARROW * sizes, factors)
-        ratios = pilot.log_ratio_factors(RATIOS)
+        ratios = pilot.log_ratio_factors(RATIOS, ratio_width)
         self.top = np.stack([factors.max(axis=1), ratios.max(axis=1)])
         self.means, self.ratios = np.exp(factors - self.top[:1].T), np.exp(ratios - self.top[1:].T)
         kinds, of_ratio = self._most_probable()
