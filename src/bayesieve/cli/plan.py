@@ -28,7 +28,7 @@ def run_plan(options: Mapping[str, Any]) -> None:
     stated, settings = options["no_pilot"], {name: options[name] for name in _PLANNED}
     settings["rules"] = [rule.strip() for rule in str(options["rules"]).split(",") if rule.strip()]
     settings["seed"] = options["seed"] or 0
-    if stated == (options["table"] is not None):
+    if stated == bool(options["table"]):
         raise OptionError(
             "A plan is made from a pilot TABLE or from stated effects (--no-pilot), "
             + ("and both were given. Leave one out." if stated else "and neither was given.")
@@ -46,7 +46,7 @@ def run_plan(options: Mapping[str, Any]) -> None:
                          **settings)  # fmt: skip
     _show(found)
     _write(options, found, talk)
-    write_config(run, "plan", spec, options)
+    write_config(run, "plan", spec, {name: value for name, value in options.items() if name != "table" or value})
     talk.say("result", "\n".join([*described, *_wrote(options)]), rows=found.to_dict())
 
 
@@ -139,5 +139,7 @@ def _write(options: Mapping[str, Any], found: Plan, talk: Talk) -> None:
 
 
 def _wrote(options: Mapping[str, Any]) -> list[str]:
-    written = [str(options[name]) for name in ("out", "power_out", "report", "figure") if options[name] is not None]
+    written = [
+        str(options[name]) for name in ("out", "power_out", "report", "figure") if options[name] is not None
+    ]
     return [f"Wrote {', '.join(written)}."] if written else []

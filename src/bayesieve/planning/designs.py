@@ -27,15 +27,16 @@ def parse_ratio(ratio: Any) -> tuple[float, float]:
         first = second = math.nan
     if not (0.0 < first < math.inf and 0.0 < second < math.inf and 0.001 <= second / first <= 1000.0):
         raise OptionError(
-            option("ratio"), f" is the samples of the first class to those of the second, such as 1:2, not {ratio!r}."
+            option("ratio"),
+            f" is the samples of the first class to those of the second, such as 1:2, not {ratio!r}.",
         )
     return first, second
 
 
 def sized(n: int, ratio: tuple[float, float], batches: int = 1) -> Design:
     """Return the design whose smaller class has so many samples."""
-    least = min(ratio)
-    return Design(*(max(n, math.ceil(n * each / least - 1e-9)) for each in ratio), batches)
+    n0, n1 = (max(n, math.ceil(n * each / min(ratio) - 1e-9)) for each in ratio)
+    return Design(n0, n1, batches)
 
 
 def parse_designs(per_class: Any, ratio: Any = "1:1", batches: Any = 1) -> tuple[Design, ...]:
@@ -58,7 +59,7 @@ def parse_designs(per_class: Any, ratio: Any = "1:1", batches: Any = 1) -> tuple
                     f"{batches} batches need more than {batches} samples of each class, and ",
                     option("per_class"), f" says {each!r}. Ask for fewer batches or more samples.",
                 )  # fmt: skip
-        found.append(sized(sizes[0], shares, batches) if len(sizes) == 1 else Design(*sizes, batches))
+        found.append(sized(sizes[0], shares, batches) if len(sizes) == 1 else Design(sizes[0], sizes[1], batches))
     if not found:
         raise OptionError(option("per_class"), " names no size. Give some, for example ",
                           option("per_class", "20,40,80"), ".")  # fmt: skip

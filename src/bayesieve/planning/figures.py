@@ -61,7 +61,9 @@ def save_figures(found: Plan, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     drawn: dict[str, Callable[[], Figure]] = {
         target.name: plots.numbers, f"{target.stem}-power{target.suffix}": plots.power
     }  # fmt: skip
-    return write_files(target.parent, {name: render(draw(), form, STYLE, dpi=_DPI) for name, draw in drawn.items()})
+    return write_files(
+        target.parent, {name: render(draw(), form, STYLE, dpi=_DPI) for name, draw in drawn.items()}
+    )
 
 
 def _draw(panels: list[tuple[str, list[Line]]], x_title: str, y_title: str, top: float | None = None) -> Figure:
@@ -84,4 +86,6 @@ def _line(axes: Axes, line: Line, k: int) -> None:
     colour = PALETTE[k % len(PALETTE)]
     if len(line.low):
         axes.fill_between(list(line.x), list(line.low), list(line.high), color=colour, alpha=0.2, lw=0)
-    axes.plot(list(line.x), list(line.y), color=colour, marker=_MARKS[k % len(_MARKS)], mfc="white", label=line.name)
+    axes.plot(
+        list(line.x), list(line.y), color=colour, marker=_MARKS[k % len(_MARKS)], mfc="white", label=line.name
+    )

@@ -1,4 +1,4 @@
-r"""Futures: moments of a study that has not been made, and the evidence that the default screen would find in them.
+r"""Futures: moments of a study that has not been made, and the evidence that the default screen would find.
 
 Given the truth, means of the classes are normal and centred squares follow chi-square distributions, so that no
 values are drawn. The evidence of :class:`bayesieve.CalibratedModel` depends on two numbers of a feature only (what
@@ -29,7 +29,7 @@ FLOOR = 0.0  # log Bayes factor over which features of a future are kept
 _GAIN_STEP, _MOST_GAIN = 0.05, 60.0
 _RATIO_STEP, _MOST_RATIO = 0.02, 8.0
 _SHARES = np.linspace(0.0, 1.0, 21)
-_POOL, _POOL_VALUES = 4096, 2_000_000
+_POOL, _POOL_VALUES = 2048, 400_000
 _MOST_PRIOR_DOF = 4.0  # times the samples, as the model has it
 
 
@@ -111,7 +111,9 @@ class Evidence:
         self.ratios = np.zeros((_SHARES.size, logs.size))
         for i, share in enumerate(_SHARES if omegas.size else ()):
             columns = (np.ones(logs.size), np.exp(logs + math.log(dof[1] / dof[0])), *dof, float(share))
-            self.ratios[i] = two_group_evidence((np.zeros(logs.size), *nothing[1:]), columns, (taus, omegas), QUICK)[1]
+            self.ratios[i] = two_group_evidence(
+                (np.zeros(logs.size), *nothing[1:]), columns, (taus, omegas), QUICK
+            )[1]
         self.log_dof = math.log(dof[1] / dof[0]) if omegas.size else 0.0
         self.shares = _pool(int(n0), int(n1), kurtosis, seed) if omegas.size else np.zeros(1)
         self.typical_share = float(np.median(self.shares))
@@ -231,12 +233,14 @@ class Future:
         """
         rng, p, n = self._rng, self._n_real, self.difference.size
         scales = self._truth.ratio_of_scales
-        n0, n1 = (int(round(float(np.median(each)))) for each in pilot.counts)
+        n0, n1 = pilot.typical_counts
         probes, _ = self.study(Design(n0, n1))
         difference = pilot.t * scales / np.sqrt(pilot.size)
         self._location = np.zeros(n)
         weight = n1 / (n0 + n1)
-        self._location[:p] = weight * (difference - self.difference[:p]) + rng.standard_normal(p) / math.sqrt(n0 + n1)
+        self._location[:p] = weight * (difference - self.difference[:p]) + rng.standard_normal(p) / math.sqrt(
+            n0 + n1
+        )
         mean0, mean1, squares0, squares1 = (
             np.array(each) for each in (probes.mean0, probes.mean1, probes.squares0, probes.squares1)
         )
@@ -274,7 +278,7 @@ def _merged(first: State, second: State) -> State:
 
 
 @compiled()
-def _evidence(
+def _evidence(  # noqa: PLR0913, PLR0917 - a kernel takes arrays one by one
     mean0: Any, mean1: Any, squares0: Any, squares1: Any, prior: Any, spread: Any, shares: Any, pick: Any,
     sizes: Any, of_gain: Any, of_ratio: Any, n_real: int, mean: Any, ratio: Any, counts: Any,
 ) -> None:  # fmt: skip
@@ -298,10 +302,7 @@ def _evidence(
             level = share * n_shares
             low = min(int(level), n_shares - 1)
             part = level - low
-            if x < 1.0 or x >= end:
-                inside = min(max(x, 1.0), end - 1.0)
-            else:
-                inside = x
+            inside = min(max(x, 1.0), end - 1.0)
             k = int(inside)
             below = _cubic(of_ratio[low], k, inside - k)
             above = _cubic(of_ratio[low + 1], k, inside - k)

@@ -78,9 +78,11 @@ def draw_futures(
     n_chains = min(CHAINS, n_futures)
     parts = [chunk.size for chunk in np.array_split(np.arange(n_futures), n_chains)]
     seeds = np.random.SeedSequence(seed).spawn(n_chains)
-    added = _pilot_sizes(source) if combined and isinstance(source, Pilot) else (0, 0)
+    added = source.typical_counts if combined and isinstance(source, Pilot) else (0, 0)
     prior_dof, kurtosis = (
-        (source.prior_dof, source.kurtosis) if isinstance(source, Pilot) else (source.variance_dof, source.kurtosis)
+        (source.prior_dof, source.kurtosis)
+        if isinstance(source, Pilot)
+        else (source.variance_dof, source.kurtosis)
     )
     tables = [_table(design, added, prior_dof, kurtosis, seed) for design in designs]
     halves = [_table(design.half(), added, prior_dof, kurtosis, seed) for design in designs] if interim else []
@@ -138,11 +140,6 @@ class _Chain:
         self.interim.append(interim)
         self.markers.append(int(truth.places.size))  # type: ignore[attr-defined]
         self.sizes.append(int((np.abs(truth.difference) >= 0.5).sum()))  # type: ignore[attr-defined]
-
-
-def _pilot_sizes(pilot: Pilot) -> tuple[int, int]:
-    n0, n1 = (int(round(float(np.median(each)))) for each in pilot.counts)
-    return n0, n1
 
 
 def _table(design: Design, added: tuple[int, int], prior_dof: float, kurtosis: float, seed: int) -> Evidence:

@@ -48,7 +48,9 @@ class NullPool:
         object.__setattr__(self, "_all", np.sort(-np.concatenate([*self.values, np.empty(0)])))
 
     @classmethod
-    def of(cls, futures: Sequence[Listed], n_features: int, n_markers: Sequence[int], null_share: float) -> NullPool:
+    def of(
+        cls, futures: Sequence[Listed], n_features: int, n_markers: Sequence[int], null_share: float
+    ) -> NullPool:
         """Collect the non-markers of the first futures."""
         chosen = range(min(_POOL, len(futures)))
         values = tuple(futures[i].log_bayes_factor[~futures[i].true] for i in chosen)
@@ -76,7 +78,9 @@ def check_rules(rules: Any) -> dict[str, Any]:
         rule = as_rule(each)
         words = rule_options(rule)
         if not words:
-            raise RuleError(f"A plan knows the rules of the package only, such as 'mnc' and 'fdr:0.1', not {rule!r}.")
+            raise RuleError(
+                f"A plan knows the rules of the package only, such as 'mnc' and 'fdr:0.1', not {rule!r}."
+            )
         numbers = [f"{value:g}" for name, value in words.items() if name != "criterion"]
         found[":".join([str(words["criterion"]), *numbers])] = rule
     return found

@@ -96,11 +96,15 @@ def power_lines(found: Plan, rule: str, kind: str) -> list[Line]:
             if (table["rule"][i], table["n0"][i], table["n1"][i], table["kind"][i])
             == (rule, each.design.n0, each.design.n1, kind)
         ]  # fmt: skip
-        lines.append(Line(str(each.design), [table["size"][i] for i in chosen], [table["power"][i] for i in chosen]))
+        lines.append(
+            Line(str(each.design), [table["size"][i] for i in chosen], [table["power"][i] for i in chosen])
+        )
     return lines
 
 
-def chart(lines: Sequence[Line], title: str, x_title: str, y_title: str, top: float | None = None) -> dict[str, Any]:
+def chart(
+    lines: Sequence[Line], title: str, x_title: str, y_title: str, top: float | None = None
+) -> dict[str, Any]:
     """Places of a chart's lines, bands and ticks."""
     xs = np.concatenate([np.asarray(line.x, float) for line in lines])
     ys = np.concatenate([np.asarray([*line.y, *line.high], float) for line in lines])

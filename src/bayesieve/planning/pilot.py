@@ -14,7 +14,7 @@ from bayesieve.models import CalibratedModel, tempering, two_group_evidence
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import screen_input
 from bayesieve.stats import Moments
-from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, option, plural
+from bayesieve.utils import DataError, FloatArray, IntArray, LabelError, OptionError, option
 
 Progress = Callable[[int, int], None]
 SHUFFLES = 40
@@ -92,7 +92,7 @@ class Pilot:
         made = cls(
             t, size, dof, _levelled(moments.centred_squares / variance), counts, share, scale / variance,
             math.inf if prior_dof >= _MOST_PRIOR_DOF * n else prior_dof, model.kurtosis or 0.0, named,
-            _width(t, stdtrit(float(np.median(dof)), _PLACES)),
+            _width(t, np.asarray(stdtrit(float(np.median(dof)), _PLACES), np.float64)),
         )  # fmt: skip
         return replace(made, own_ratio_width=made._ratio_width())
 
@@ -109,6 +109,12 @@ class Pilot:
     def n_features(self) -> int:
         """Number of features that can be used."""
         return int(self.t.size)
+
+    @property
+    def typical_counts(self) -> tuple[int, int]:
+        """Values of the two classes, of the median feature."""
+        n0, n1 = (int(np.median(each)) for each in self.counts)
+        return n0, n1
 
     @property
     def compares_variances(self) -> bool:
@@ -129,7 +135,9 @@ class Pilot:
         nothing = np.zeros(self.n_features)
         variance = (*self.squares, *np.maximum(self.counts - 1.0, 0.0), self.share / width**2)
         columns = [
-            two_group_evidence((nothing, 1.0, 1.0, 1.0, 0.0), variance, (np.ones(1), np.array([size])), (0.7, 8))[1]
+            two_group_evidence((nothing, 1.0, 1.0, 1.0, 0.0), variance, (np.ones(1), np.array([size])), (0.7, 8))[
+                1
+            ]
             for size in sizes
         ]
         return np.stack(columns, axis=1)
@@ -205,7 +213,7 @@ def _check_classes(moments: Moments) -> None:
     k = len(moments.classes)
     if k != 2:
         raise LabelError(
-            f"A plan is made for two classes; the pilot has {plural(k, 'class', 'classes')}. Pick or merge some with ",
+            f"A plan is made for two classes; the pilot has {k}. Pick or merge some with ",
             option("classes"), ".",
         )  # fmt: skip
     counts = np.broadcast_to(moments.counts, moments.mean.shape).max(axis=1)
@@ -224,7 +232,7 @@ def _levelled(squares: FloatArray) -> FloatArray:
     if known.sum() < _MANY:
         return squares
     half = 0.5 * float(np.median(np.log(squares[1, known] / squares[0, known])))
-    return squares * np.array([[math.exp(half)], [math.exp(-half)]])
+    return np.asarray(squares * np.array([[math.exp(half)], [math.exp(-half)]]))
 
 
 def _width(found: FloatArray, theory: FloatArray) -> float:

@@ -292,9 +292,7 @@ def _log_integral(t: float, n: float, m: float, centre: float, width: float) -> 
 
 
 @compiled()
-def _expect(
-    means: Any, ratios: Any, top: Any, chances: Any, of_mean: Any, of_ratio: Any, counts: Any
-) -> None:
+def _expect(means: Any, ratios: Any, top: Any, chances: Any, of_mean: Any, of_ratio: Any, counts: Any) -> None:
     """Add up the probabilities of kinds, then of sizes of means and of ratios, over all features."""
     n_means, n_ratios = of_mean.shape[0], of_ratio.shape[0]
     for f in range(means.shape[0]):
@@ -320,7 +318,7 @@ def _expect(
 
 
 @compiled()
-def _grid(
+def _grid(  # noqa: C901 - one loop
     means: Any, ratios: Any, top: Any, kinds: Any, of_ratio: Any, families: Any, markers: Any, fit: Any
 ) -> None:
     """Log likelihood of the pilot for every family of sizes and every share of markers."""
