@@ -19,6 +19,7 @@ NAMED = {  # one importer in their own room, but a concept with a name of their 
     "bayesieve.cli.stats",
     "bayesieve.data.design",
     "bayesieve.io.moment_tables",
+    "bayesieve.planning.page",
     "bayesieve.report.page",
     "bayesieve.screening.checks.chance",
     "bayesieve.screening.checks.confounding",

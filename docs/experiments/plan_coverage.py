@@ -1,8 +1,9 @@
 """Predicted against realised true positives: how often the 90% interval of a plan holds what the study then finds.
 
-Usage: ``python docs/experiments/plan_coverage.py [PILOTS] [NAME ...]``. For every way in which effects may be spread,
-pilots of 10 + 10 samples and 2,000 features are simulated, a study of 40 + 40 is planned from each, and then made: other
-values of the same features, screened as a table. True positives of the list (MNC) are held against the plan.
+Usage: ``python docs/experiments/plan_coverage.py [PILOTS] [NAME ...]``. For every way in which effects may be
+spread, pilots of 10 + 10 samples and 2,000 features are simulated, a study of 40 + 40 is planned from each, and
+then made: other values of the same features, screened as a table. True positives of the list (MNC) are held against
+the plan. Its numbers stand in docs/how-to/plan-a-study.md.
 """
 
 import sys
@@ -77,5 +78,5 @@ if __name__ == "__main__":
     for spread in sys.argv[2:] or list(SPREADS):
         start = time.perf_counter()
         held, told, true, below, above, told_false, false = cover(spread, number).mean(axis=0)
-        print(f"{spread:8} {number:6} {held:5.0%} {below:6.0%} {above:6.0%} {told:16.1f} {true:9.1f} {told_false:17.2f}"
-              f" {false:9.2f} {time.perf_counter() - start:9.0f}", flush=True)  # fmt: skip
+        print(f"{spread:8} {number:6} {held:5.0%} {below:6.0%} {above:6.0%} {told:16.1f} {true:9.1f}"
+              f" {told_false:17.2f} {false:9.2f} {time.perf_counter() - start:9.0f}", flush=True)  # fmt: skip

@@ -54,8 +54,8 @@ def test_a_result_and_a_statistics_file_are_pilots(bayesieve):
 
 
 def test_without_a_pilot(bayesieve, tmp_path):
-    done = bayesieve("plan", "--no-pilot", "--n-features", "400", "--n-markers", "20", "--differences", "1.5", *FEW,
-                     "--goal", "10 markers at 80% right", "--config-out", "c.toml")  # fmt: skip
+    done = bayesieve("plan", "--no-pilot", "--n-features", "400", "--n-markers", "20", "--differences", "1.5",
+                     *FEW, "--goal", "10 markers at 80% right", "--config-out", "c.toml")  # fmt: skip
     assert done.code == 0, done.err
     assert "The cheapest study with 10 true markers" in done.out
     again = bayesieve("plan", "--config", "c.toml")

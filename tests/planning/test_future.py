@@ -19,6 +19,7 @@ class InOrder:
     """Takes the shares of the features as they are."""
 
     def integers(self, low, high, n):
+        """Return all places."""
         assert (low, high) == (0, n)
         return np.arange(n)
 

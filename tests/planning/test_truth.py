@@ -1,4 +1,4 @@
-"""What a pilot says about its features: likelihoods against SciPy's, draws against quadrature, calibrated shares."""
+"""What a pilot says about its features: likelihoods against SciPy's, draws against quadrature."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ def test_likelihood_on_the_grid_is_that_of_the_mixture(pilot):
     _grid(known.means, known.ratios, known.top, known.kinds, known.of_ratio, _FAMILIES, _MARKERS, fit)
     mean = np.log(known.means @ _FAMILIES[30]) + known.top[0]
     ratio = np.log(known.ratios @ known.of_ratio) + known.top[1]
-    marker = np.logaddexp.reduce([np.log(w) + x for w, x in zip(known.kinds, (mean, ratio, mean + ratio))])
+    marker = np.logaddexp.reduce(
+        [np.log(w) + x for w, x in zip(known.kinds, (mean, ratio, mean + ratio), strict=True)]
+    )
     for i in (5, 20, 30):
         expected = np.logaddexp(np.log1p(-_MARKERS[i]), np.log(_MARKERS[i]) + marker).sum()
         assert fit[30, i] == pytest.approx(expected, rel=1e-9)

@@ -11,6 +11,7 @@ import bayesieve
 from bayesieve.cli import options as o
 from bayesieve.cli.options import TALKING
 from bayesieve.cli.parameters import INPUT, OUTPUT, REQUIRED, Command, Group, argument, option, with_options, words
+from bayesieve.cli.plan_options import PILOT, PLAN
 
 _COLON = "The study colon"
 
@@ -98,11 +99,11 @@ def check(options: dict[str, Any]) -> None:
 
 
 @app.command(cls=Command)
-@with_options(o.PILOT, *o.SOURCE, *o.PLAN, o.CONFIG_OUT, *TALKING)
+@with_options(PILOT, *o.SOURCE, *PLAN, o.CONFIG_OUT, *TALKING)
 def plan(options: dict[str, Any]) -> None:
     """Plan a study: how many samples find how many markers, from a pilot TABLE or from stated effects.
 
-    bayesieve plan pilot.csv --labels stage --per-class 20,40,80 --goal "50 markers at 90% right" --report plan.html
+    bayesieve plan pilot.csv --labels stage --per-class 20,40 --goal "50 markers at 90% right" --report plan.html
     """
     from bayesieve.cli.plan import run_plan  # noqa: PLC0415 - imports numba and more
 

@@ -51,8 +51,8 @@ def parse_designs(per_class: Any, ratio: Any = "1:1", batches: Any = 1) -> tuple
         for n in sizes:
             if n < 2 or n > _LARGEST:
                 raise OptionError(
-                    option("per_class"), f" takes numbers of samples from 2 to {_LARGEST:,}, not {each!r}: with one "
-                    "sample a class shows no spread.",
+                    option("per_class"), f" takes numbers of samples from 2 to {_LARGEST:,}, not {each!r}: with "
+                    "one sample a class shows no spread.",
                 )  # fmt: skip
             if n <= batches > 1:
                 raise OptionError(

@@ -34,7 +34,7 @@ class PlanPlots:
         self._plan = plan
 
     def numbers(self) -> Figure:
-        """Expected true and false markers over the size of the study, with 90% intervals; a panel for each rule."""
+        """Expected true and false markers over the size of the study, with 90% intervals; a panel for each."""
         found = self._plan
         panels = [(rule, number_lines(found, rule)) for rule in found.rules]
         return _draw(panels, "samples in all", "features listed")

@@ -143,8 +143,8 @@ class Evidence:
         spreads = np.broadcast_to(np.asarray(spread, np.float64), (n,))
         _evidence(
             state.mean0, state.mean1, state.squares0, state.squares1, prior, spreads, self.shares, pick,
-            (self.size, self.half_dof, self.prior_dof, self.log_dof, STRONG), self.means, self.ratios, n_real, mean, ratio,
-            counts,
+            (self.size, self.half_dof, self.prior_dof, self.log_dof, STRONG), self.means, self.ratios, n_real,
+            mean, ratio, counts,
         )  # fmt: skip
         weight, both = weights_of_kinds(counts, self.typical_share) if self.typical_share > 0.0 else (0.0, 0.0)
         _mix(mean, ratio, weight, both, FLOOR)

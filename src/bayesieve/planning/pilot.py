@@ -33,8 +33,8 @@ class Pilot:
     t, size, dof
         Moderated t of the difference of means (without its sign), N of the two classes, and degrees of freedom.
     squares
-        Centred squares of the two classes, in units of the moderated variance, by a common factor such that neither
-        class has the larger ones on the whole: one noisy sample would otherwise make markers of all features.
+        Centred squares of the two classes, in units of the moderated variance, by a common factor such that
+        neither class has the larger ones on the whole: one noisy sample would make markers of all features.
     counts
         Values of the two classes.
     share
@@ -189,9 +189,9 @@ def _of_posterior(posterior: FeaturePosterior) -> Pilot:
     model: Any = posterior.model
     if not posterior.has_moments:
         raise DataError(
-            f"A plan needs the means and variances of the classes, and this screen holds {model.family or 'other'} "
-            "statistics. Counts and categories cannot be planned for: log-transform counts and screen them as "
-            "measurements (transform log1p).",
+            f"A plan needs the means and variances of the classes, and this screen holds "
+            f"{model.family or 'other'} statistics. Counts and categories cannot be planned for: log-transform counts "
+            "and screen them as measurements (transform log1p).",
             kind="capability",
         )
     if len(posterior.classes) == 1 or posterior.block_evidence is not None:

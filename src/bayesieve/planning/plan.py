@@ -255,15 +255,15 @@ def _of_source(found: Plan) -> list[str]:
             by = " or ".join(f"{size:g}" for size in source.variance_ratios)
             ratios = f"; {source.variance_share:.0%} differ in variance instead, by a factor of {by}"
         return [
-            f"Stated, not measured: {source.n_markers:,} markers among {source.n_features:,} features, means differ "
-            f"by {sizes} standard deviations{ratios}."
+            f"Stated, not measured: {source.n_markers:,} markers among {source.n_features:,} features, means "
+            f"differ by {sizes} standard deviations{ratios}."
         ]
     low, high = np.quantile(found.markers, [0.05, 0.95], method="inverted_cdf")
     counts = " + ".join(f"{n:,} {label}" for label, n in source.class_counts.items())
     lines = [
-        f"A pilot of {counts} with {source.n_features:,} features leaves room for about {found.markers.mean():,.0f} "
-        f"markers (90% interval {low:,.0f} to {high:,.0f}); means of {found.large.mean():,.1f} differ by half a "
-        "standard deviation or more."
+        f"A pilot of {counts} with {source.n_features:,} features leaves room for about "
+        f"{found.markers.mean():,.0f} markers (90% interval {low:,.0f} to {high:,.0f}); means of "
+        f"{found.large.mean():,.1f} differ by half a standard deviation or more."
     ]
     if np.quantile(found.large, 0.5) < 1:
         lines.append(
@@ -296,8 +296,8 @@ def _of_goal(found: Plan) -> list[str]:
 def _caveats(found: Plan) -> list[str]:
     source = found.source
     lines = [
-        f"Means over {found.expected[0].counts.listed.size:,} futures, Monte Carlo errors in brackets; every future is "
-        f"screened {'together with the pilot' if found.combined else 'by itself, without the pilot'}."
+        f"Means over {found.expected[0].counts.listed.size:,} futures, Monte Carlo errors in brackets; every "
+        f"future is screened {'together with the pilot' if found.combined else 'by itself, without the pilot'}."
     ]
     if isinstance(source, StatedEffects):
         lines.append(
@@ -311,8 +311,8 @@ def _caveats(found: Plan) -> list[str]:
     elif source.widths.std() > _WIDE:
         lines.append(
             f"Features vary together: with shuffled labels their statistics spread {source.widths.min():.2f} to "
-            f"{source.widths.max():.2f} times as wide as independent ones. That is in the numbers as a common width "
-            "of every future; lists may still be shortened by the count test."
+            f"{source.widths.max():.2f} times as wide as independent ones. That is in the numbers as a common "
+            "width of every future; lists may still be shortened by the count test."
         )
     return lines
 
@@ -344,8 +344,8 @@ def plan(  # noqa: PLR0913 - all that can be said about a study
     r"""Work out what a study of some sizes would find, from a pilot or from stated effects.
 
     Truths are drawn from what the pilot leaves possible (which features are markers, how far they differ, how many
-    there are), then means and variances of a future study given that truth, and the default screen is applied to them. So
-    the uncertainty of the pilot is part of every interval.
+    there are), then means and variances of a future study given that truth, and the default screen is applied to
+    them. So the uncertainty of the pilot is part of every interval.
 
     Parameters
     ----------
@@ -434,8 +434,9 @@ def plan(  # noqa: PLR0913 - all that can be said about a study
         answer = work.cheapest(expected)
     costs = {"sample": cost_per_sample, "follow_up": cost_per_follow_up}
     return Plan(
-        expected, source, right, combined, drawn.markers.astype(np.float64), drawn.sizes.astype(np.float64), wanted,
-        answer, reached, prior_probability, {name: cost for name, cost in costs.items() if cost is not None},
+        expected, source, right, combined, drawn.markers.astype(np.float64), drawn.sizes.astype(np.float64),
+        wanted, answer, reached, prior_probability,
+        {name: cost for name, cost in costs.items() if cost is not None},
     )  # fmt: skip
 
 

@@ -1,17 +1,19 @@
 r"""What a pilot tells about the features: a two-group mixture, and draws of the truth from its posterior.
 
-A feature is null, or differs in mean by :math:`\delta` standard deviations, in log variance by :math:`t`, or in both.
-Sizes :math:`\delta` are a mixture of narrow parts at ``MEANS`` of either sign, so that many equal effects and few
-large ones can both be told; :math:`t` is normal with one of ``RATIOS`` as standard deviation. The share of markers,
-of each kind and of each size are unknown: they have Dirichlet priors and are drawn along with the features by a
-Gibbs sampler, so that everything the pilot leaves open differs from one draw to the next.
+A feature is null, or differs in mean by :math:`\delta` standard deviations, in log variance by :math:`t`, or in
+both. Sizes :math:`\delta` are a mixture of narrow parts at ``MEANS`` of either sign, whose shares are those of a
+log-normal distribution of unknown centre and spread, from all markers alike to few large ones among many small;
+:math:`t` is normal with one of ``RATIOS`` as standard deviation. Centre, spread and the share of markers have a
+posterior on a grid, shares of kinds one given the features drawn, so that everything the pilot leaves open differs
+from one draw to the next.
 
-With the moderated t of the pilot, :math:`N = n_0 n_1 / n` and :math:`m` degrees of freedom, the likelihood of a part
-:math:`N(c, s^2)` depends on the unknown ratio :math:`r` of estimated and true standard deviation:
+With the moderated t of the pilot, :math:`N = n_0 n_1 / n` and :math:`m` degrees of freedom, the likelihood of a
+part :math:`N(c, s^2)` depends on the unknown ratio :math:`r` of estimated and true standard deviation; with
+:math:`V = 1 + N s^2` it is
 
 .. math::
 
-    \int r^m \exp\left\{-\tfrac{m r^2}{2} - \tfrac{(t r - \sqrt N c)^2}{2 V}\right\} dr / \sqrt V, \quad V = 1 + N s^2
+    V^{-1/2} \int r^m \exp\left\{-\tfrac{m r^2}{2} - \tfrac{(t r - \sqrt N c)^2}{2 V}\right\} dr
 """
 
 from __future__ import annotations
@@ -160,8 +162,9 @@ class PilotTruths:
         size = np.where(with_mean, np.array(MEANS)[mean[places]], 0.0)
         difference = np.zeros(places.size)
         own = scales[places]
-        _draw_differences(self._posterior.t[places], pilot.size[places], pilot.dof[places], size, NARROW,
-                          rng.random((3, places.size)), rng.standard_normal(places.size), difference, own)  # fmt: skip
+        known = self._posterior.t[places], pilot.size[places], pilot.dof[places]
+        uniform, normal = rng.random((3, places.size)), rng.standard_normal(places.size)
+        _draw_differences(*known, size, NARROW, uniform, normal, difference, own)
         scales[places] = own
         log_ratio = np.zeros(places.size)
         differs = kind[places] >= 2
@@ -218,8 +221,8 @@ class StatedEffects:
         check_whole("n_markers", self.n_markers, 1)
         if self.n_markers >= self.n_features:
             raise OptionError(
-                f"{self.n_markers:,} markers are expected among {self.n_features:,} features. Expect fewer, or give "
-                "the number of all features."
+                f"{self.n_markers:,} markers are expected among {self.n_features:,} features. Expect fewer, or "
+                "give the number of all features."
             )
         for name, least in (("differences", 0.0), ("variance_ratios", 1.0)):
             sizes = tuple(float(each) for each in np.atleast_1d(getattr(self, name)))
