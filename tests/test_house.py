@@ -16,6 +16,7 @@ import bayesieve as bs
 ROOT = Path(__file__).resolve().parents[1]
 NAMED = {  # one importer in their own room, but a concept with a name of their own
     "bayesieve.cli.check",
+    "bayesieve.cli.plan_options",
     "bayesieve.cli.stats",
     "bayesieve.data.design",
     "bayesieve.io.moment_tables",

@@ -2,8 +2,8 @@
 
 Usage: ``python docs/experiments/plan_coverage.py [PILOTS] [NAME ...]``. For every way in which effects may be
 spread, pilots of 10 + 10 samples and 2,000 features are simulated, a study of 40 + 40 is planned from each, and
-then made: other values of the same features, screened as a table. True positives of the list (MNC) are held against
-the plan. Its numbers stand in docs/how-to/plan-a-study.md.
+then made: other values of the same features, screened as a table. True positives of the list (MNC) are held
+against the plan. Its numbers stand in docs/how-to/plan-a-study.md.
 """
 
 import sys

@@ -39,11 +39,11 @@ def test_intervals_hold_what_studies_find():
     held, told, real = [], [], []
     for i in range(12):
         rng = np.random.default_rng((11, i))
-        means, deviations = rng.normal(0.0, 1.2, 30), 1.0 / np.sqrt(rng.gamma(2.0, 0.5, 300))
-        plan = bs.plan(*study(rng, 8, means, deviations), per_class=30, futures=40, shuffles=6, seed=i)
+        means, deviations = rng.normal(0.0, 1.2, 40), 1.0 / np.sqrt(rng.gamma(2.0, 0.5, 500))
+        plan = bs.plan(*study(rng, 8, means, deviations), per_class=30, futures=60, shuffles=8, seed=i)
         mask = bs.MinimalRisk(0.5).select(bs.screen(*study(rng, 30, means, deviations), shuffles=0)).mask
         low, high = plan.expected[0].interval(plan.expected[0].counts.true)
-        real.append(int(mask[:30].sum()))
+        real.append(int(mask[:40].sum()))
         told.append(plan.expected[0].counts.true.mean())
         held.append(low <= real[-1] <= high)
     assert sum(held) >= 9

@@ -190,8 +190,8 @@ def _of_posterior(posterior: FeaturePosterior) -> Pilot:
     if not posterior.has_moments:
         raise DataError(
             f"A plan needs the means and variances of the classes, and this screen holds "
-            f"{model.family or 'other'} statistics. Counts and categories cannot be planned for: log-transform counts "
-            "and screen them as measurements (transform log1p).",
+            f"{model.family or 'other'} statistics. Counts and categories cannot be planned for: log-transform "
+            "counts and screen them as measurements (transform log1p).",
             kind="capability",
         )
     if len(posterior.classes) == 1 or posterior.block_evidence is not None:
