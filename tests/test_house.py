@@ -17,9 +17,11 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMED = {  # one importer in their own room, but a concept with a name of their own
     "bayesieve.stats.adjusted_moments",
     "bayesieve.cli.check",
+    "bayesieve.cli.plan_options",
     "bayesieve.cli.stats",
     "bayesieve.data.design",
     "bayesieve.io.moment_tables",
+    "bayesieve.planning.page",
     "bayesieve.report.page",
     "bayesieve.screening.checks.chance",
     "bayesieve.screening.checks.confounding",

@@ -3,6 +3,7 @@ from . import (
     enrichment as enrichment,
     errors as errors,
     models as models,
+    planning as planning,
     posterior as posterior,
     report as report,
     rivals as rivals,
@@ -57,6 +58,8 @@ from .models.counts.negative_binomial import NegativeBinomialModel as NegativeBi
 from .models.counts.poisson import PoissonModel as PoissonModel
 from .models.mixed import MixedModel as MixedModel
 from .models.patterns import Patterns as Patterns
+from .planning.plan import Plan as Plan, plan as plan
+from .planning.truth import StatedEffects as StatedEffects
 from .posterior import (
     CountDistribution as CountDistribution,
     CountLaw as CountLaw,

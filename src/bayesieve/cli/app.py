@@ -11,6 +11,7 @@ import bayesieve
 from bayesieve.cli import options as o
 from bayesieve.cli.options import TALKING
 from bayesieve.cli.parameters import INPUT, OUTPUT, REQUIRED, Command, Group, argument, option, with_options, words
+from bayesieve.cli.plan_options import PILOT, PLAN
 
 _COLON = "The study colon"
 
@@ -95,6 +96,18 @@ def check(options: dict[str, Any]) -> None:
     from bayesieve.cli.check import run_check  # noqa: PLC0415 - imports numba and more
 
     run_check(options)
+
+
+@app.command(cls=Command)
+@with_options(PILOT, *o.SOURCE, *PLAN, o.CONFIG_OUT, *TALKING)
+def plan(options: dict[str, Any]) -> None:
+    """Plan a study: how many samples find how many markers, from a pilot TABLE or from stated effects.
+
+    bayesieve plan pilot.csv --labels stage --per-class 20,40 --goal "50 markers at 90% right" --report plan.html
+    """
+    from bayesieve.cli.plan import run_plan  # noqa: PLC0415 - imports numba and more
+
+    run_plan(options)
 
 
 @app.command(cls=Command)

@@ -14,9 +14,11 @@ from .evidences import (
     pairs_of as pairs_of,
 )
 from .gaussian.calibrated import (
+    STRONG as STRONG,
     CalibratedModel as CalibratedModel,
     EffectEvidences as EffectEvidences,
     model_of_classes as model_of_classes,
+    weights_of_kinds as weights_of_kinds,
 )
 from .gaussian.degenerate import (
     Degeneracy as Degeneracy,
@@ -25,7 +27,12 @@ from .gaussian.degenerate import (
     repair as repair,
 )
 from .gaussian.effect_designs import EffectPairs as EffectPairs, EffectShift as EffectShift
-from .gaussian.effect_mixture import mix_kinds as mix_kinds, two_group_evidence as two_group_evidence
+from .gaussian.effect_mixture import (
+    QUICK as QUICK,
+    effect_sizes as effect_sizes,
+    mix_kinds as mix_kinds,
+    two_group_evidence as two_group_evidence,
+)
 from .gaussian.effect_removal import least_without as least_without
 from .gaussian.gaussian import GaussianModel as GaussianModel
 from .gaussian.heavy_tails import tempering as tempering

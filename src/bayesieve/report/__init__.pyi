@@ -5,4 +5,4 @@ from .controls import prior_probability as prior_probability, ratio_state as rat
 from .data import ReportData as ReportData
 from .figures.saving import save_all as save_all, save_genes as save_genes
 from .groups import write_groups as write_groups
-from .page import write as write, write_page as write_page
+from .page import write as write, write_page as write_page, write_plain as write_plain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import os
 from itertools import combinations
@@ -11,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.report.page import hash_of, read_part, style, template
+from bayesieve.report.page import write_plain
 from bayesieve.rivals import MethodComparison
-from bayesieve.utils import OptionError, check_writable, plural, replacing
+from bayesieve.utils import plural
 
 _COLUMNS, _ROWS, _POINTS, _PANELS = 24, 50, 1500, 15
 _STEP, _TALL, _ROW = 26, 150, 22  # pixels of a column, of the bars and of a method
@@ -37,25 +36,7 @@ def write_comparison(found: MethodComparison, path: str | os.PathLike[str], *, t
     pathlib.Path
         The file.
     """
-    check_writable(path)
-    if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
-    from markupsafe import Markup  # noqa: PLC0415 - only for reports
-
-    policy = (
-        f"default-src 'none'; style-src {hash_of(_style())}; img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    text = template("comparison.html.j2").render(
-        csp=policy, style=Markup(_style()), page=comparison_content(found, title)
-    )
-    with replacing(path) as file:
-        file.write(str(text).encode("utf-8", "xmlcharrefreplace"))
-    return Path(path)
-
-
-@functools.cache
-def _style() -> str:
-    return style() + "\n" + read_part("styles", "comparison.css")
+    return write_plain(path, "comparison", comparison_content(found, title))
 
 
 def comparison_content(found: MethodComparison, title: str | None = None) -> dict[str, Any]:

@@ -202,6 +202,36 @@ def _whole_options(text: str) -> Any:
     return Markup("").join(marked)
 
 
+def write_plain(path: str | os.PathLike[str], name: str, content: Any) -> Path:
+    """Write a page without script: a template and a style of that name, and what it tells.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace; it ends in ``.html``.
+    name
+        Name of template and style.
+    content
+        What the template calls ``page``.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
+    check_writable(path)
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
+    from markupsafe import Markup  # noqa: PLC0415 - only for reports
+
+    sheet = style() + "\n" + read_part("styles", f"{name}.css")
+    rules = f"default-src 'none'; style-src {hash_of(sheet)}; img-src data:; base-uri 'none'; form-action 'none'"
+    text = template(f"{name}.html.j2").render(csp=rules, style=Markup(sheet), page=content)
+    with replacing(path) as file:
+        file.write(str(text).encode("utf-8", "xmlcharrefreplace"))
+    return Path(path)
+
+
 def bundle(entry: str, read: Callable[[str], str]) -> str:
     """Return a module and all it needs as one script; ``read`` gives the text of a module by its name."""
     order = _order(entry, read, (), {})

@@ -37,7 +37,7 @@ _FEW_FEATURES = 10  # fewer say nothing about the variance of another
 _MOST_PRIOR_DOF = 4.0  # times the number of samples
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.1, 0.5  # prior weight of variance differences
 _LEAST_BOTH, _MOST_BOTH = 0.1, 0.9  # of these, prior weight of a mean difference as well
-_STRONG = 3.0  # log Bayes factor over which a feature has a say about these weights
+STRONG = 3.0  # log Bayes factor over which a feature has a say about these weights
 _OF_NUISANCE = 0.5  # probability that variances differ, where only means are asked about
 
 Groups = Sequence[tuple[int, ...]]
@@ -362,14 +362,28 @@ def _weights(model: CalibratedModel, parts: Sequence[Any]) -> tuple[float, float
     if not shares or max(shares) == 0.0:
         return 0.0, 0.0, held
     kinds = np.array([means, ratios, means + ratios])
-    strongest = kinds.argmax(axis=0)[kinds.max(axis=0) > _STRONG]
-    of_mean, of_ratio, of_both = np.bincount(strongest, minlength=3) + 1.0
+    strongest = kinds.argmax(axis=0)[kinds.max(axis=0) > STRONG]
+    return (*weights_of_kinds(np.bincount(strongest, minlength=3), float(np.mean(shares))), held)
+
+
+def weights_of_kinds(counts: Any, share: float) -> tuple[float, float]:
+    """Prior probability that variances differ, and that means do as well if variances do.
+
+    Parameters
+    ----------
+    counts
+        Features with strong evidence (a log Bayes factor over :data:`STRONG`) of which a difference in mean, in
+        variance, or in both is the best account.
+    share
+        Share of the evidence from variances that heavy tails leave to the median feature.
+    """
+    of_mean, of_ratio, of_both = np.asarray(counts) + 1.0
     weight = np.clip(
         (of_ratio + of_both) / (of_mean + of_ratio + of_both),
         _LEAST_WEIGHT,
-        max(_LEAST_WEIGHT, _MOST_WEIGHT * float(np.mean(shares))),
+        max(_LEAST_WEIGHT, _MOST_WEIGHT * share),
     )
-    return float(weight), float(np.clip(of_both / (of_ratio + of_both), _LEAST_BOTH, _MOST_BOTH)), held
+    return float(weight), float(np.clip(of_both / (of_ratio + of_both), _LEAST_BOTH, _MOST_BOTH))
 
 
 class EffectEvidences(Evidences):
