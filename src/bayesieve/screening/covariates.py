@@ -49,9 +49,15 @@ class ResidualRows(Shufflable):
     ----------
     covariates
         Samples x columns, in the order of the labels.
+    slopes
+        Slopes without the classes, columns x features.
+    held
+        The residuals, once they are needed.
     """
 
     covariates: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    slopes: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    held: list[LabelledMatrix] = field(default_factory=list)
 
     @property
     def scheme(self) -> str:
@@ -72,7 +78,10 @@ class ResidualRows(Shufflable):
     def relabelled(self, codes: IntArray, model: Model) -> ScreenInput:
         """Return the data of a screen whose labels and covariates meet other residuals."""
         labels = Labels(self.matrix.labels.classes, self.matrix.labels.codes[codes])
-        matrix = replace(self.matrix, labels=labels)
+        if not self.held:
+            values = adjusted_values(self.matrix, self.covariates, self.slopes)
+            self.held.append(replace(self.matrix, values=values))
+        matrix = replace(self.held[0], labels=labels)
         shape = model.supports("effect-sizes")
         design = DesignMoments.from_labelled(matrix, self.covariates[codes], missing="omit", shape=shape)
         return ScreenInput(matrix, AdjustedMoments.of(design), matrix.feature_names, samples={None: labels.counts})
@@ -197,13 +206,12 @@ def given_covariates(
     adjusted = replace(matrix, values=adjusted_values(matrix, Z, shared_slopes(design)))
     powers = adjusted if model.supports("effect-sizes") else None
     moments = AdjustedMoments.of(design, powers, np.zeros(len(covariates)))
-    residuals = replace(matrix, values=adjusted_values(matrix, Z, shared_slopes(design.pool())))
     return replace(
         found,
         blocked={},
         table=adjusted,
         statistics=moments,
-        shufflable=ResidualRows(residuals, samples.strata, covariates=Z),
+        shufflable=ResidualRows(matrix, samples.strata, covariates=Z, slopes=shared_slopes(design.pool())),
         covariates=covariates,
     )
 

@@ -17,7 +17,7 @@ from bayesieve.data import Label, LabelledMatrix, is_sparse
 from bayesieve.stats.design_moments import DesignMoments
 from bayesieve.stats.moments.moments import Moments
 from bayesieve.stats.moments.shape import Shape
-from bayesieve.utils import BoolArray, FloatArray, for_each, n_threads_for
+from bayesieve.utils import BoolArray, FloatArray, compiled, for_each, n_threads_for
 
 _ROUNDING = 1e-13  # below this share of what was there, squares that are left are rounding
 _RANK = 1e-10  # least eigenvalue of covariates in units of their own spread
@@ -154,10 +154,19 @@ def adjusted_values(matrix: LabelledMatrix, covariates: Any, slopes: FloatArray)
 
     def work(lo: int) -> None:
         part = values[:, lo : lo + _TILE]
-        part = part.toarray() if is_sparse(part) else part
-        out[:, lo : lo + _TILE] = part
-        for k in range(Z.shape[1]):
-            out[:, lo : lo + _TILE] -= Z[:, k, None] * slopes[k, lo : lo + _TILE]
+        part = np.ascontiguousarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
+        _less_slopes(part, Z, np.ascontiguousarray(slopes[:, lo : lo + _TILE]), out[:, lo : lo + _TILE])
 
     for_each(work, range(0, values.shape[1], _TILE), n_threads_for(None, out.size))
     return out
+
+
+@compiled(fastmath={"contract"})
+def _less_slopes(X: Any, Z: Any, slopes: Any, out: Any) -> None:
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            out[i, j] = X[i, j]
+        for k in range(Z.shape[1]):
+            z = Z[i, k]
+            for j in range(X.shape[1]):
+                out[i, j] -= z * slopes[k, j]

@@ -139,7 +139,7 @@ def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, le
         g = share[f % share.shape[0]]
         q = within[f % within.shape[0]] + prior[f % prior.shape[0]]
         b = between[f % between.shape[0]] / q if q > 0.0 else 0.0
-        if not (s0 > 0.0 and s1 > 0.0 and n0 > 0.0 and n1 > 0.0):
+        if omegas.shape[0] == 0 or not (s0 > 0.0 and s1 > 0.0 and n0 > 0.0 and n1 > 0.0):
             g = 0.0
         gain = dof * math.log1p(b)
         theta = math.log(s1 / n1) - math.log(s0 / n0) if g > 0.0 else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -105,10 +106,20 @@ def _tell(
         f"{name}" + ("" if np.isnan(worst.share) else f": {percent(worst.share)}"),
         f"{name!r} goes with the classes (strength {worst.strength:.2f} of 1, p {_p(worst.p_value)}){explains}."
         f"{more}",
-        hint=("Unless it is part of what the classes are, compare within its levels (",
-              Wording("blocks=", f"--blocks {name}"), ")."),
+        hint=("Unless it is part of what the classes are, compare ", *_remedy(worst.column), "."),
         column=name, **_numbers(told),
     )  # fmt: skip
+
+
+def _remedy(column: SampleColumn) -> tuple[Any, ...]:
+    """What to do about a column: a number has a slope, levels are blocks."""
+    if column.numbers is not None:
+        return "at equal values of it (", Wording("covariates=", f"--covariates {_quoted(column.name)}"), ")"
+    return "within its levels (", Wording("blocks=", f"--blocks {_quoted(column.name)}"), ")"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
 
 
 def _p(p_value: float) -> str:
