@@ -111,7 +111,7 @@ def plan(options: dict[str, Any]) -> None:
 
 
 @app.command(cls=Command)
-@with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, *o.SITE, o.CONFIG_OUT, *TALKING)
+@with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, o.COVARIATES, *o.SITE, o.CONFIG_OUT, *TALKING)
 def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
     from bayesieve.cli.stats import run_stats  # noqa: PLC0415 - imports numba and more

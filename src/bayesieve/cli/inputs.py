@@ -221,6 +221,11 @@ def _read_statistics(spec: ScreenSpec) -> Input:
     found = read_statistics(spec.table)
     _check_for_statistics(spec, found.transform)
     apart = spec.blocks is not None
+    if apart and found.covariates:
+        raise OptionError(
+            f"{spec.table} holds covariates ({_few(found.covariates, 6)}), whose slopes all sites share: sites "
+            "cannot be blocks beside them. Leave --blocks out."
+        )
     moments, blocks = found.pooled(), found.by_site() if apart else None
     if spec.classes is not None:
         wanted = ClassMap.parse(spec.classes)

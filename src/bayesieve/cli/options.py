@@ -74,6 +74,9 @@ SOURCE = (
 BLOCKS = option("blocks", list[str] | None, None, COMPARED,
                 "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file); several, "
                 "batch,sex, are crossed.", "-b", metavar="COLUMN")
+COVARIATES = option("covariates", list[str] | None, None, COMPARED,
+                    "Compare at equal values of columns, age,sex: a slope for numbers, a location per level "
+                    "otherwise (C(batch): numbers that are names).", metavar="COLUMNS")
 DESIGN = (
     option("model", words("gaussian", "categorical", "poisson", "negative-binomial", "auto"), "gaussian", COMPARED,
            "Of the values: measurements, categories or counts; auto: of each feature its own."),
@@ -87,8 +90,7 @@ DESIGN = (
     BLOCKS,
     option("outcome", str | None, None, COMPARED, "In place of --labels: a number (dose, age) or ordered classes "
            '(with --classes "low; mid; high") with which features may change.', metavar="COLUMN"),
-    option("covariates", list[str] | None, None, COMPARED, "Compare at equal values of columns, age,sex: a slope "
-           "for numbers, a location per level otherwise (C(batch): numbers that are names).", metavar="COLUMNS"),
+    COVARIATES,
     option("subject", str | None, None, COMPARED, "Whose sample each is, any number of samples each (repeated "
            "measures): column or FILE:COLUMN.", metavar="COLUMN"),
     option("block_model", words("own", "shift"), "own", COMPARED,

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from bayesieve.cli.inputs import read_input
 from bayesieve.cli.outputs import RunOptions, check_targets, files_read, write_config
-from bayesieve.data import looks_at_all_samples
+from bayesieve.data import Covariates, looks_at_all_samples
 from bayesieve.io import check_table, is_statistics_file, read_statistics, unstable_numbers, write_statistics
 from bayesieve.screening import ScreenSpec
-from bayesieve.stats import SiteStatistics, StatisticsSet, merge_statistics, suppress
+from bayesieve.stats import DesignMoments, SiteStatistics, StatisticsSet, merge_statistics, suppress
 from bayesieve.utils import DataWarning, OptionError, check_writable, warn
 
 
@@ -39,7 +41,12 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
         warn(DataWarning, *unstable_numbers(source.data.repeated).pieces, kind="duplicates-of-sites")
     moments, ids, n_suppressed = suppress(source.data.moments, source.feature_ids, min_cell)
     named = site or Path(spec.table).name.split(".")[0]
-    result = StatisticsSet((SiteStatistics(named, moments, ids, spec.treatment, min_cell, n_suppressed),))
+    design = _design(source.data, min_cell) if spec.covariates is not None else None
+    if design is not None:
+        shared = set(ids)
+        places = np.array([i for i, name in enumerate(source.feature_ids) if name in shared])
+        design = design.at(moments, places)
+    result = StatisticsSet((SiteStatistics(named, moments, ids, spec.treatment, min_cell, n_suppressed, design),))
     write_statistics(result, out)
     write_config(run, "stats", spec, options)
     lines = [*source.described, f"Site {named!r}, classes: {_counts(source.class_counts)}."]
@@ -50,8 +57,33 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
     sums = "counts, means and centred powers up to the fourth"
     if not moments.has_shape:
         sums = "counts, means and centred squares (of fewer than five values higher powers would give all away)"
+    if design is not None:
+        sums += f", and products with covariates ({', '.join(design.covariates)}),"
     lines.append(f"Wrote {sums} of {len(ids):,} features to {out}.")
     talk.say("statistics", "\n".join(lines), site=named, n_features=len(ids), n_suppressed=n_suppressed)
+
+
+def _design(table: Any, min_cell: int) -> DesignMoments:
+    """Sum the covariates of a table in their own units; raise if a level stands for few samples of a class."""
+    held = table.in_memory()
+    if held is None:
+        raise OptionError("--covariates needs the values in memory. Give more --memory.")
+    matrix, covariates = held[0], Covariates.of(table.covariates)
+    codes, given = matrix.labels.codes, covariates.as_given
+    for name, levels in covariates.levels.items():
+        own = [k for k, source in enumerate(covariates.sources) if source == name]
+        rest = 1.0 - given[:, own].sum(axis=1)
+        for level, told in zip(levels, (rest, *given[:, own].T), strict=True):
+            for k, label in enumerate(matrix.labels.classes):
+                n = int(np.rint(told[codes == k].sum()))
+                if 0 < n < min_cell:
+                    raise OptionError(
+                        f"Covariate {name!r} has {n} sample{'s' * (n > 1)} of class {label!r} with {level!r}, "
+                        f"fewer than --min-cell {min_cell}: products with it would give them away. Merge levels, "
+                        "leave the covariate out, or lower --min-cell if your rules allow it.",
+                        kind="small-cells",
+                    )
+    return DesignMoments.from_labelled(matrix, given, names=covariates.names, missing="omit")
 
 
 def _counts(counts: Mapping[str, int]) -> str:

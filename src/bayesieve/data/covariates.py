@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Covariates:
         Standard deviation of each column as it was given; 1 of indicators.
     levels
         Levels of the covariates that are no numbers, the one that others are compared with first.
+    centres
+        Mean of each column as it was given.
     """
 
     names: tuple[str, ...]
@@ -43,6 +45,7 @@ class Covariates:
     sources: tuple[str, ...]
     units: FloatArray
     levels: Mapping[str, tuple[str, ...]]
+    centres: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(cls, columns: Mapping[str, Sequence[Any]]) -> Covariates:
@@ -51,6 +54,7 @@ class Covariates:
         parts: list[FloatArray] = []
         sources: list[str] = []
         units: list[float] = []
+        centres: list[float] = []
         levels: dict[str, tuple[str, ...]] = {}
         for name, cells in columns.items():
             known = _LEVELS.fullmatch(name)
@@ -64,6 +68,7 @@ class Covariates:
                 names.append(name)
                 parts.append((numbers - numbers.mean()) / spread)
                 units.append(spread)
+                centres.append(float(numbers.mean()))
                 sources.append(name)
                 continue
             texts = [str(cell).strip() for cell in cells]
@@ -82,9 +87,15 @@ class Covariates:
                 told = np.array([float(text == level) for text in texts])
                 parts.append(told - told.mean())
                 units.append(1.0)
+                centres.append(float(told.mean()))
                 sources.append(name)
         values = np.column_stack(parts) if parts else np.empty((len(next(iter(columns.values()), ())), 0))
-        return cls(tuple(names), values, tuple(sources), np.array(units), levels)
+        return cls(tuple(names), values, tuple(sources), np.array(units), levels, np.array(centres))
+
+    @property
+    def as_given(self) -> FloatArray:
+        """Columns in their own units: those of another part of the samples have the same."""
+        return self.values * self.units + self.centres
 
     @property
     def covariates(self) -> tuple[str, ...]:

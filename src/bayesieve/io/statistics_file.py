@@ -7,6 +7,9 @@ rows of a site that does not know them, and are not there in version 1 of the fo
 Parquet metadata holds JSON:
 ``format``, ``schema_version``, ``bayesieve_version``, ``transform``, ``classes``, ``sites`` (name,
 most values per class, features held, suppression, whether it knows cubes and fourths) and ``sha256``.
+Files with covariates are of version 3: ``covariates`` names them in the JSON, and for class k and covariates i, j
+there are ``location_k_i`` (mean), ``cross_k_i`` (centred products with the feature) and ``scatter_k_i_j`` for
+j <= i (centred products with each other), in the units of the covariates. Files without are of version 2.
 
 The seal is the SHA-256 of these bytes in a row, numbers in little-endian order:
 
@@ -14,7 +17,7 @@ The seal is the SHA-256 of these bytes in a row, numbers in little-endian order:
 2. the number of bytes of that JSON, then of every feature id in UTF-8, as int64;
 3. the feature ids in UTF-8, one after another;
 4. for every site the counts as int64, then means, residuals, centred squares and, where the site knows them,
-   cubes and fourths as float64, each class by class.
+   cubes and fourths as float64, each class by class, and of covariates the columns above in that order.
 
 Before the Parquet footer, where readers do not look, stand the bytes ``bayesieve-sha256`` and the SHA-256
 of all other bytes, in every version of the format. This is checked first, since damaged bytes that reach
@@ -37,13 +40,13 @@ import numpy.typing as npt
 
 from bayesieve import __version__
 from bayesieve.io.moment_tables import is_moment_table, read_moment_table
-from bayesieve.stats import Moments, SiteStatistics, StatisticsSet
+from bayesieve.stats import DesignMoments, Moments, SiteStatistics, StatisticsSet
 from bayesieve.utils import BayesieveError, DataError, FileError, Wording, install_command, replacing
 
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _FORMAT = "bayesieve-statistics"
 _KEY = "bayesieve"
@@ -130,7 +133,7 @@ def is_statistics_file(path: str | os.PathLike[str]) -> bool:
     return True
 
 
-def seal(statistics: StatisticsSet, version: int = SCHEMA_VERSION) -> str:
+def seal(statistics: StatisticsSet, version: int | None = None) -> str:
     """Hash of everything that statistics say, the same wherever and whenever they are written."""
     header = json.dumps(_header(statistics, version), sort_keys=True, separators=(",", ":")).encode()
     ids = [name.encode() for name in statistics.feature_ids]
@@ -143,8 +146,9 @@ def seal(statistics: StatisticsSet, version: int = SCHEMA_VERSION) -> str:
     return digest.hexdigest()
 
 
-def _header(statistics: StatisticsSet, version: int = SCHEMA_VERSION) -> dict[str, Any]:
+def _header(statistics: StatisticsSet, version: int | None = None) -> dict[str, Any]:
     """Say what the file holds, other than the numbers."""
+    version = (3 if statistics.covariates else 2) if version is None else version
     sites: list[dict[str, Any]] = [
         {
             "name": site.site,
@@ -157,7 +161,8 @@ def _header(statistics: StatisticsSet, version: int = SCHEMA_VERSION) -> dict[st
         for site in statistics.sites
     ]
     what = {"format": _FORMAT, "schema_version": version, "transform": statistics.transform}
-    return {**what, "classes": list(statistics.classes), "sites": sites}
+    given = {"covariates": list(statistics.covariates)} if version > 2 else {}
+    return {**what, "classes": list(statistics.classes), **given, "sites": sites}
 
 
 def _arrays(site: SiteStatistics) -> dict[str, npt.NDArray[Any]]:
@@ -166,7 +171,27 @@ def _arrays(site: SiteStatistics) -> dict[str, npt.NDArray[Any]]:
     counts = np.broadcast_to(moments.counts, moments.mean.shape)
     values = (counts, moments.mean, np.asarray(moments.residual), moments.centred_squares)
     powers = moments.shape() or ()
-    return dict(zip((*_NUMBERS, *_POWERS[: len(powers)]), (*values, *powers), strict=True))
+    found = dict(zip((*_NUMBERS, *_POWERS[: len(powers)]), (*values, *powers), strict=True))
+    return found if site.design is None else found | _of_design(site.design)
+
+
+def _of_design(design: DesignMoments) -> dict[str, npt.NDArray[Any]]:
+    """Collect the sums of covariates, each (n_classes, n_features)."""
+    whole = design.spread()
+    found: dict[str, npt.NDArray[Any]] = {}
+    for i in range(design.n_covariates):
+        found |= {f"location_{i}": whole.location[:, i], f"cross_{i}": whole.cross[:, i]}
+        found |= {f"scatter_{i}_{j}": whole.scatter[:, i, j] for j in range(i + 1)}
+    return found
+
+
+def _design_names(n: int) -> list[str]:
+    """Names of what :func:`_of_design` collects."""
+    return [
+        name
+        for i in range(n)
+        for name in (f"location_{i}", f"cross_{i}", *(f"scatter_{i}_{j}" for j in range(i + 1)))
+    ]
 
 
 def _frame(statistics: StatisticsSet) -> pl.DataFrame:
@@ -182,12 +207,12 @@ def _frame(statistics: StatisticsSet) -> pl.DataFrame:
     unknown = np.full((len(statistics.classes), n_features), np.nan)
     columns += [
         pl.Series(
-            f"{name}_{k}",
+            _column(name, k),
             np.concatenate([block.get(name, unknown)[k] for block in blocks]),
             nan_to_null=name in _POWERS,
         )
         for k in range(len(statistics.classes))
-        for name in (*_NUMBERS, *_POWERS)
+        for name in (*_NUMBERS, *_POWERS, *_design_names(len(statistics.covariates)))
     ]
     return pl.DataFrame(columns)
 
@@ -198,8 +223,9 @@ def _rebuild(header: dict[str, Any], frame: pl.DataFrame) -> StatisticsSet:
 
     kinds: list[tuple[str, Any]] = [("site", pl.String), ("feature", pl.String)]
     numbers = (*_NUMBERS, *_POWERS) if header["schema_version"] > 1 else _NUMBERS
+    numbers = (*numbers, *_design_names(len(header.get("covariates", ()))))
     for k in range(len(header["classes"])):
-        kinds += [(f"{name}_{k}", pl.Int64 if name == "count" else pl.Float64) for name in numbers]
+        kinds += [(_column(name, k), pl.Int64 if name == "count" else pl.Float64) for name in numbers]
     n_features, extra = divmod(frame.height, len(header["sites"]))
     told = [name for name, _ in kinds if not name.startswith(_POWERS)]
     as_promised = list(frame.schema.items()) == kinds and not extra and n_features
@@ -219,9 +245,33 @@ def _site(header: dict[str, Any], about: dict[str, Any], rows: pl.DataFrame) -> 
     )
     moments = Moments(tuple(header["classes"]), count, mean, squares, residual, *shape)
     settings = header["transform"], about["min_cell"], about["n_suppressed"]
-    site = SiteStatistics(about["name"], moments, tuple(rows["feature"].to_list()), *settings)
+    design = _design(header, rows, moments) if header.get("covariates") else None
+    site = SiteStatistics(about["name"], moments, tuple(rows["feature"].to_list()), *settings, design)
     _check_site(site)
     return site
+
+
+def _design(header: dict[str, Any], rows: pl.DataFrame, moments: Moments) -> DesignMoments:
+    """Put the sums of covariates together, once for all features where they are alike."""
+    names, places = tuple(map(str, header["covariates"])), range(len(header["classes"]))
+    n = len(names)
+    told = {name: np.array([rows[_column(name, k)].to_numpy() for k in places]) for name in _design_names(n)}
+    if not all(np.isfinite(each).all() for each in told.values()):
+        raise DataError("Sums of covariates are not finite.")
+    location = np.stack([told[f"location_{i}"] for i in range(n)], axis=1)
+    cross = np.stack([told[f"cross_{i}"] for i in range(n)], axis=1)
+    scatter = np.stack(
+        [np.stack([told[f"scatter_{max(i, j)}_{min(i, j)}"] for j in range(n)], axis=1) for i in range(n)], axis=1
+    )
+    if all((each == each[..., :1]).all() for each in (location, scatter)) and moments.count.ndim == 1:
+        location, scatter = location[..., 0].copy(), scatter[..., 0].copy()
+    return DesignMoments(moments, names, location, scatter, cross)
+
+
+def _column(name: str, k: int) -> str:
+    """Return the column of a number of a class: ``mean_0``, ``scatter_0_2_1``."""
+    kind, *rest = name.rsplit("_") if name.startswith(("location_", "cross_", "scatter_")) else (name,)
+    return "_".join([kind, str(k), *rest])
 
 
 def _check_site(site: SiteStatistics) -> None:

@@ -195,7 +195,8 @@ def given_covariates(
     if samples is None:
         raise OptionError(
             option("covariates"),
-            " needs the values of the samples in memory, and statistics files do not hold covariates.",
+            " needs the values of the samples in memory; a statistics file holds the covariates that "
+            "bayesieve stats was given.",
             hint=("Give the table itself, with more ", Wording("memory", "--memory"), " if it is large."),
             kind="capability",
         )

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayesieve.models import Model
-from bayesieve.posterior import Finding
+from bayesieve.posterior import Finding, Remark
 from bayesieve.screening.covariates import adjustment, given_covariates
 from bayesieve.screening.inputs import ScreenInput
 from bayesieve.screening.outcome import along_outcome, refuse_quantity, trend_finding
 from bayesieve.screening.subjects import given_subjects, of_subjects
-from bayesieve.utils import FloatArray
+from bayesieve.utils import FloatArray, join_words
 
 
 def designed(
@@ -57,4 +57,18 @@ def of_design(found: ScreenInput, unadjusted: Callable[[], FloatArray], label: s
     label
         What the labels, or the outcome, are called.
     """
-    return (*adjustment(found, unadjusted), *of_subjects(found, unadjusted), *trend_finding(found, label))
+    told = (*adjustment(found, unadjusted), *of_subjects(found, unadjusted), *trend_finding(found, label))
+    return told or _of_statistics(found)
+
+
+def _of_statistics(found: ScreenInput) -> tuple[Finding, ...]:
+    """Say what ready statistics were adjusted for."""
+    design = getattr(found.statistics, "design", None)
+    if design is None:
+        return ()
+    return (
+        Remark((
+            f"Compared at equal {join_words(design.covariates)}, as the statistics hold them: means and "
+            "differences are adjusted.",
+        )),
+    )  # fmt: skip

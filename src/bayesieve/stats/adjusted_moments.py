@@ -85,6 +85,10 @@ class AdjustedMoments(Moments):
         """Moments of some features."""
         return self._linked(Moments.take(self, places), self._design.take(places))
 
+    def pick(self, classes: Sequence[Label]) -> Moments:
+        """Moments of some classes, adjusted by the slopes that these share."""
+        return AdjustedMoments.of(self._design.pick(classes))
+
     def renamed(self, classes: Sequence[Label]) -> Moments:
         """The same under other class labels."""
         return self._linked(Moments.renamed(self, classes), self._design.renamed(classes))

@@ -171,6 +171,18 @@ class DesignMoments:
         moments = self.moments.remove(other.moments)
         return self._of(moments, [_removed(self._part(label), other._part(label)) for label in self.classes])
 
+    def at(self, moments: Moments, places: IntArray) -> DesignMoments:
+        """The same of features by position, -1 for one without values; ``moments`` are theirs."""
+        whole = self if (places >= 0).all() else self.spread()
+
+        def taken(array: FloatArray) -> FloatArray:
+            return np.where(places >= 0, array[..., places], 0.0)
+
+        location, scatter = whole.location, whole.scatter
+        if whole.by_feature:
+            location, scatter = taken(location), taken(scatter)
+        return DesignMoments(moments, self.covariates, location, scatter, taken(whole.cross))
+
     def take(self, places: Any) -> DesignMoments:
         """Some features, by position or as a slice."""
         location, scatter = self.location, self.scatter

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import check_treatment, looks_at_all_samples, split_treatment
+from bayesieve.stats.adjusted_moments import AdjustedMoments
+from bayesieve.stats.design_moments import DesignMoments
 from bayesieve.stats.moments.moments import Moments
 from bayesieve.stats.statistics import largest_counts
 from bayesieve.utils import (
@@ -73,6 +75,8 @@ class SiteStatistics(Glimpsed):
         ``"total:10000+log1p"`` after a normalisation.
     min_cell, n_suppressed
         The rule of :func:`suppress` that was applied, 0 for none, and how many features it held back.
+    design
+        Sums of covariates with each other and with the features, in their own units; None without.
 
     Examples
     --------
@@ -89,6 +93,7 @@ class SiteStatistics(Glimpsed):
     transform: str = "none"
     min_cell: int = 0
     n_suppressed: int = 0
+    design: DesignMoments | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.site, str) or not self.site.strip():
@@ -106,6 +111,8 @@ class SiteStatistics(Glimpsed):
             object.__setattr__(self, name, check_whole(name, getattr(self, name)))
         object.__setattr__(self, "feature_ids", _check_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
+        if self.design is not None:
+            object.__setattr__(self, "design", replace(self.design, moments=self.moments))
 
     def _glimpse(self) -> Glimpse:
         """Return the classes of the site."""
@@ -172,6 +179,12 @@ class StatisticsSet(Glimpsed):
         return self.sites[0].feature_ids
 
     @property
+    def covariates(self) -> tuple[str, ...]:
+        """Covariates that all sites have summed."""
+        design = self.sites[0].design
+        return () if design is None else design.covariates
+
+    @property
     def without_shape(self) -> tuple[str, ...]:
         """Sites whose statistics end with squares, so that they do not say how heavy tails are."""
         return tuple(site.site for site in self.sites if not site.moments.has_shape)
@@ -204,7 +217,13 @@ class StatisticsSet(Glimpsed):
                 f"{list_names(pick_names(self.feature_ids, lost))} exceed float64. Use a larger unit or a "
                 "logarithm."
             )
-        return canonical(whole)
+        if not self.covariates:
+            return canonical(whole)
+        designs = [site.design for site in sorted(self.sites, key=lambda site: site.site) if site.design]
+        joint = designs[0]
+        for design in designs[1:]:
+            joint = joint.merge(design)
+        return AdjustedMoments.of(joint)
 
     def by_site(self) -> dict[str, Moments]:
         """Moments of every site, as blocks of a screen: the same classes and features, in the same order.
@@ -289,6 +308,7 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
         )
     first = sites[0]
     for other in sites:
+        _check_covariates(first, other)
         if other.transform != first.transform:
             raise DataError(
                 f"Site {first.site!r} used the transform {first.transform!r} and site {other.site!r} "
@@ -304,13 +324,29 @@ def check_compatible(sites: Sequence[SiteStatistics]) -> None:
             )
 
 
+def _check_covariates(first: SiteStatistics, other: SiteStatistics) -> None:
+    """Raise unless two sites have summed the same covariates."""
+    mine, yours = (() if site.design is None else site.design.covariates for site in (first, other))
+    if mine != yours:
+        shown = [f"site {site.site!r} " + (list_names(names, 8) if names else "none") for site, names in
+                 ((first, mine), (other, yours))]  # fmt: skip
+        raise DataError(
+            f"Sites differ in their covariates: {shown[0]}, {shown[1]}. Have all sites sum the same columns with "
+            "the same levels, in the same order.",
+            kind="covariates",
+        )
+
+
 def align_site(site: SiteStatistics, classes: tuple[Hashable, ...], ids: tuple[str, ...]) -> SiteStatistics:
     """Bring a site to these classes and features, with nothing where it lacks a feature."""
     moments = site.moments if site.moments.classes == classes else site.moments.pick(classes)
+    design = site.design if site.design is None or site.moments.classes == classes else site.design.pick(classes)
     if ids != site.feature_ids:
         position = {name: i for i, name in enumerate(site.feature_ids)}
-        moments = take_features(moments, np.array([position.get(name, -1) for name in ids]))
-    return replace(site, moments=moments, feature_ids=ids)
+        places = np.array([position.get(name, -1) for name in ids])
+        moments = take_features(moments, places)
+        design = design and design.at(moments, places)
+    return replace(site, moments=moments, feature_ids=ids, design=design)
 
 
 def _check_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]:
