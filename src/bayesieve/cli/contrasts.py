@@ -190,7 +190,7 @@ def _read(work: _Run, contrasts: tuple[Contrast, ...]) -> ContrastTables:
         )  # fmt: skip
 
 
-_NOT_READ = ("labels", "classes", "aggregate")
+_NOT_READ = ("labels", "classes", "aggregate", "covariates", "subject")
 
 
 def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> None:

@@ -57,6 +57,8 @@ class Commands:
         prior = prior_probability(posterior)
         blocks = posterior.block_evidence is not None
         shift = isinstance(posterior.comparison, ShiftComparison | EffectShift)
+        given = posterior.adjustment
+        within, at_equal = given is not None and given.how == "within", given is not None and bool(given.names)
         n_shuffles = 0 if posterior.shuffled is None else posterior.shuffled.n_shuffles
         difference = posterior.model.difference
         gaps = not blocks and bool(np.ptp(posterior.statistics.counts, axis=1).any())
@@ -66,6 +68,8 @@ class Commands:
             *(["pairs=pairs"] if paired else []),
             *([] if paired and not posterior.model.has_jeffreys_priors else [f"model={_model_words(posterior)}"]),
             *(["blocks=blocks"] if blocks else []),
+            *(["subject=subject"] if within else []),
+            *(["covariates=covariates"] if at_equal else []),
             *(["block_model='shift'"] if shift else []),
             *([] if difference == "any" else [f"difference={difference!r}"]),
             *(["missing='omit'"] if gaps else []),
@@ -78,6 +82,8 @@ class Commands:
             labels="COLUMN",
             pairs="COLUMN" if paired else None,
             blocks="COLUMN" if blocks else None,
+            subject="COLUMN" if within else None,
+            covariates="COLUMNS" if at_equal else None,
             block_model="shift" if shift else "own",
             difference=difference,
             missing="omit" if gaps else "raise",

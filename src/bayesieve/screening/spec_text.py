@@ -45,6 +45,12 @@ def joined(mark: str) -> Reader:
     return read
 
 
+def columns(name: str, value: Any) -> str | None:
+    """Read names of columns, a text with commas between or a list; None if there are none."""
+    found = joined(",")(name, value)
+    return found if found.strip() else None
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Choice:
     """Reads one of a few words."""

@@ -194,7 +194,8 @@ def of_subjects(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tup
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayesieveWarning)  # they would be about another comparison
         before = unadjusted()
-    told = Adjustment(what, (), slopes, before, sizes, freedom, shown=shown, how="within")
+    names = () if found.covariates is None else found.covariates.names
+    told = Adjustment(what, names, slopes, before, sizes, freedom, shown=shown, how="within")
     both = f"{n - alone:,} of {n:,} subjects have samples of several classes"
     note = f"Differences within subjects see the mean only. {both}"
     left = f"; the other {plural(alone, 'subject')} say nothing about a difference" if alone else ""

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesieve.data import check_treatment
+from bayesieve.data import check_treatment, named_columns
 from bayesieve.io.contrasts.contrast_file import Contrast
 from bayesieve.io.contrasts.described import Described
 from bayesieve.io.contrasts.held_table import HeldFeatures, HeldSamples, hold
@@ -114,7 +114,8 @@ class ContrastTables:
         if file is not None:
             Described(file.path, file.columns).check_columns(contrasts)
         if blocks is not None:
-            contrasts = [replace(each, blocking=(blocks, *each.blocking)) for each in contrasts]
+            several = named_columns(blocks) or ()
+            contrasts = [replace(each, blocking=(*several, *each.blocking)) for each in contrasts]
         model = moments_or_model(model, normalise, paired=pairs is not None, exposed=exposures is not None)
         for name in ("ignore", "na_values"):
             reading[name] = tuple(reading.get(name) or ())
