@@ -26,6 +26,7 @@ from bayesieve.utils import (
     OptionError,
     check_between,
     check_whole,
+    join_words,
     option,
 )
 
@@ -259,9 +260,9 @@ def _of_source(found: Plan) -> list[str]:
             f"differ by {sizes} standard deviations{ratios}."
         ]
     low, high = np.quantile(found.markers, [0.05, 0.95], method="inverted_cdf")
-    counts = " + ".join(f"{n:,} {label}" for label, n in source.class_counts.items())
+    counts = join_words(f"{label} ({n:,})" for label, n in source.class_counts.items())
     lines = [
-        f"A pilot of {counts} with {source.n_features:,} features leaves room for about "
+        f"A pilot of classes {counts} with {source.n_features:,} features leaves room for about "
         f"{found.markers.mean():,.0f} markers (90% interval {low:,.0f} to {high:,.0f}); means of "
         f"{found.large.mean():,.1f} differ by half a standard deviation or more."
     ]
@@ -305,8 +306,9 @@ def _caveats(found: Plan) -> list[str]:
         )
     elif not source.widths.size:
         lines.append(
-            "No labels of the pilot could be shuffled, so features are taken as independent: if samples share "
-            "factors (quality, batches), markers are overestimated and intervals are too narrow."
+            "The pilot's labels were not shuffled (that takes samples and 200 features), so features are taken as "
+            "independent: if samples share factors (quality, batches), markers are overestimated and intervals "
+            "are too narrow."
         )
     elif source.widths.std() > _WIDE:
         lines.append(
