@@ -266,10 +266,10 @@ def _of_source(found: Plan) -> list[str]:
         f"{found.markers.mean():,.0f} markers (90% interval {low:,.0f} to {high:,.0f}); means of "
         f"{found.large.mean():,.1f} differ by half a standard deviation or more."
     ]
-    if np.quantile(found.large, 0.5) < 1:
+    if np.quantile(found.large, 0.05, method="inverted_cdf") < 1:
         lines.append(
-            "The pilot shows no sign of markers: what is expected below comes from what it could not rule out. "
-            "State the effects that you would not want to miss instead."
+            "The pilot shows no clear sign of markers, there may be none: what is expected comes from what it could "
+            "not rule out. State the effects that you would not want to miss instead."
         )
     return lines
 
