@@ -63,7 +63,7 @@ class Plan(Glimpsed, Tabular):
     >>> effects = bs.StatedEffects(n_features=1000, n_markers=20, differences=(1.0,))
     >>> found = bs.plan(effects=effects, per_class=(20, 80), futures=40)
     >>> [round(each) for each in found.to_dict()["true"]]
-    [4, 20]
+    [5, 19]
     """
 
     expected: tuple[Expected, ...]
@@ -268,8 +268,8 @@ def _of_source(found: Plan) -> list[str]:
     ]
     if np.quantile(found.large, 0.05, method="inverted_cdf") < 1:
         lines.append(
-            "The pilot shows no clear sign of markers, there may be none: what is expected comes from what it could "
-            "not rule out. State the effects that you would not want to miss instead."
+            "The pilot shows no clear sign of markers, there may be none: what is expected comes from what it "
+            "could not rule out. State the effects that you would not want to miss instead."
         )
     return lines
 
