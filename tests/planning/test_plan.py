@@ -69,7 +69,9 @@ def test_numbers_grow_with_samples(found):
 def test_the_answer_is_the_cheapest_that_reaches_the_goal(found):
     table = found.to_frame()
     good = table.filter(table["goal_probability"] >= 0.8)
-    assert found.answer.cost == good["cost"].min()
+    assert found.answer.cost <= good["cost"].min()
+    reached = found.answer.reaches(0.8, 8)
+    assert reached.mean() > 0.8 - 2.0 * found.answer.counts.error(reached)
     assert any(line.startswith("The cheapest study with 8 true markers") for line in found.sentences())
     costs = [100 * (n0 + n1) + 10 * listed for n0, n1, listed in table.select("n0", "n1", "listed").iter_rows()]
     assert table["cost"].to_list() == pytest.approx(costs)

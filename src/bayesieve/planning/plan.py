@@ -425,7 +425,7 @@ def plan(  # noqa: PLR0913 - all that can be said about a study
         raise OptionError(f"{too_long[0]} asks for more features than the {source.n_features:,} there are.")
     work = Work(source, known, wanted, prior_probability, combined, interim, seed, n_threads,
                  (cost_per_sample, cost_per_follow_up))  # fmt: skip
-    answer, reached = None, None
+    answer, reached, found = None, None, None
     if wanted is not None:
         found, reached = work.smallest(parse_ratio(ratio), batches, min(futures, _SEARCH), progress)
         if found is not None:
@@ -433,7 +433,7 @@ def plan(  # noqa: PLR0913 - all that can be said about a study
     drawn = work.draw(designs, futures, progress)
     expected = tuple(work.expect(drawn))
     if wanted is not None:
-        answer = work.cheapest(expected)
+        answer = work.cheapest(expected, found)
     costs = {"sample": cost_per_sample, "follow_up": cost_per_follow_up}
     return Plan(
         expected, source, right, combined, drawn.markers.astype(np.float64), drawn.sizes.astype(np.float64),
