@@ -39,7 +39,8 @@ def main():
         start, cpu = time.perf_counter(), time.process_time()
         found = bs.plan(per_class=SIZES, futures=futures, **options)
         true = ", ".join(f"{each:.0f}" for each in found.to_dict()["true"][:4])
-        print(f"{name:24} {time.perf_counter() - start:6.1f} s  ({time.process_time() - cpu:5.1f} CPU s)   true markers {true}", flush=True)
+        took, used = time.perf_counter() - start, time.process_time() - cpu
+        print(f"{name:24} {took:6.1f} s  ({used:5.1f} CPU s)   true markers {true}", flush=True)
 
 
 if __name__ == "__main__":

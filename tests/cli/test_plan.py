@@ -50,7 +50,7 @@ def test_a_result_and_a_statistics_file_are_pilots(bayesieve):
     result, statistics = (bayesieve("plan", name, *FEW) for name in ("r.csv", "s.stats.parquet"))
     assert result.code == statistics.code == 0, result.err + statistics.err
     assert "the pilot is a stored result" in result.said
-    assert "No labels of the pilot could be shuffled" in statistics.out
+    assert "labels were not shuffled" in statistics.out
 
 
 def test_without_a_pilot(bayesieve, tmp_path):

@@ -69,7 +69,9 @@ def test_numbers_grow_with_samples(found):
 def test_the_answer_is_the_cheapest_that_reaches_the_goal(found):
     table = found.to_frame()
     good = table.filter(table["goal_probability"] >= 0.8)
-    assert found.answer.cost == good["cost"].min()
+    assert found.answer.cost <= good["cost"].min()
+    reached = found.answer.reaches(0.8, 8)
+    assert reached.mean() > 0.8 - 2.0 * found.answer.counts.error(reached)
     assert any(line.startswith("The cheapest study with 8 true markers") for line in found.sentences())
     costs = [100 * (n0 + n1) + 10 * listed for n0, n1, listed in table.select("n0", "n1", "listed").iter_rows()]
     assert table["cost"].to_list() == pytest.approx(costs)
@@ -101,7 +103,7 @@ def test_statistics_and_screens_are_pilots_too(pilot):
     moments = bs.Moments.from_matrix(X, y, shape=True)
     plans = [bs.plan(data, futures=20, per_class=20) for data in (moments, bs.screen(X, y, shuffles=0))]
     assert plans[0].to_dict() == plans[1].to_dict()
-    assert "No labels of the pilot could be shuffled" in plans[0].summary()
+    assert "labels were not shuffled" in plans[0].summary()
 
 
 def test_seeds_and_threads():
@@ -137,7 +139,7 @@ def test_a_pilot_of_nothing_says_so():
     rng = np.random.default_rng(1)
     plan = bs.plan(rng.normal(size=(30, 500)), [0, 1] * 15, per_class=20, futures=40, shuffles=10)
     assert plan.to_dict()["true"][0] < 3
-    assert "no sign of markers" in plan.summary()
+    assert "no clear sign of markers" in plan.summary()
 
 
 def test_at_a_glance_and_as_files(found, tmp_path):

@@ -217,14 +217,30 @@ class Future:
         for count, deviation, centre in zip((design.n0, design.n1), self._deviations, (0.0, self.difference),
                                             strict=True):  # fmt: skip
             dof = count - design.batches
-            left = (2.0 / dof) / (2.0 / dof + self._kurtosis / count) if dof else 1.0
-            squares = (2.0 / left) * rng.standard_gamma(0.5 * left * dof, n) * deviation**2 if dof else np.zeros(n)
+            squares = 2.0 * rng.standard_gamma(0.5 * dof, n) * deviation**2 if dof else np.zeros(n)
             noise = self._width / math.sqrt(count) * deviation
             drawn.append((self._location + centre + noise * rng.standard_normal(n), squares))
         spread = 2.0 * rng.standard_gamma(0.5 * (design.batches - 1), n) if design.batches > 1 else 0.0
         (mean0, squares0), (mean1, squares1) = drawn
+        if self._kurtosis > 0.0:
+            squares0, squares1 = self._with_tails(design, squares0, squares1)
         new = State(design.n0, design.n1, mean0, mean1, squares0, squares1)
         return (new if before is None else _merged(before, new)), spread
+
+    def _with_tails(
+        self, design: Design, squares0: FloatArray, squares1: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Let variances differ by accident as much as heavy tails make them, and leave their sum as it is.
+
+        The sum is what differences of means are held against: an outlier moves both, so that heavy tails make no
+        means differ.
+        """
+        variance = self._kurtosis * (1.0 / design.n0 + 1.0 / design.n1)
+        tilt = np.exp(0.5 * math.sqrt(variance) * self._rng.standard_normal(squares0.size))
+        squares0, squares1, whole = squares0 / tilt, squares1 * tilt, squares0 + squares1
+        with np.errstate(invalid="ignore"):
+            kept = np.nan_to_num(whole / (squares0 + squares1), nan=1.0)
+        return kept * squares0, kept * squares1
 
     def pilot_state(self, pilot: Pilot) -> State:
         """Return the pilot's moments in units of the drawn standard deviations, about its first mean.

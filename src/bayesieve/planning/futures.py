@@ -89,13 +89,15 @@ def draw_futures(
     threads = n_threads_for(n_threads, n_futures * source.n_features * len(designs))
     posteriors = _posteriors(source, threads) if isinstance(source, Pilot) else ()
     found: list[_Chain] = [_Chain([], [], [], []) for _ in range(n_chains)]
-    done, lock = [0], threading.Lock()
+    done, lock, stopped = [0], threading.Lock(), threading.Event()
 
     def work(k: int) -> None:
         rng = np.random.default_rng(seeds[k])
         own = [np.random.default_rng((seed, k, design.n0, design.n1)) for design in designs]
         truths = PilotTruths(posteriors[k % len(posteriors)], rng) if posteriors else None
         for _ in range(parts[k]):
+            if stopped.is_set():
+                return
             truth = source.draw(rng) if isinstance(source, StatedEffects) else truths.draw()  # type: ignore[union-attr]
             width = _future_width(source, rng)
             listed, early = [], []
@@ -116,7 +118,11 @@ def draw_futures(
                     done[0] += 1
                     progress(done[0], n_futures)
 
-    for_each(work, range(n_chains), threads)
+    try:
+        for_each(work, range(n_chains), threads)
+    except BaseException:  # an interruption while this thread waits: the others shall not go on
+        stopped.set()
+        raise
     return Futures(
         tuple(designs),
         tuple(tuple(each[i] for chain in found for each in chain.listed) for i in range(len(designs))),

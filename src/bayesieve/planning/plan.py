@@ -26,6 +26,7 @@ from bayesieve.utils import (
     OptionError,
     check_between,
     check_whole,
+    join_words,
     option,
 )
 
@@ -62,7 +63,7 @@ class Plan(Glimpsed, Tabular):
     >>> effects = bs.StatedEffects(n_features=1000, n_markers=20, differences=(1.0,))
     >>> found = bs.plan(effects=effects, per_class=(20, 80), futures=40)
     >>> [round(each) for each in found.to_dict()["true"]]
-    [4, 20]
+    [5, 19]
     """
 
     expected: tuple[Expected, ...]
@@ -259,16 +260,16 @@ def _of_source(found: Plan) -> list[str]:
             f"differ by {sizes} standard deviations{ratios}."
         ]
     low, high = np.quantile(found.markers, [0.05, 0.95], method="inverted_cdf")
-    counts = " + ".join(f"{n:,} {label}" for label, n in source.class_counts.items())
+    counts = join_words(f"{label} ({n:,})" for label, n in source.class_counts.items())
     lines = [
-        f"A pilot of {counts} with {source.n_features:,} features leaves room for about "
+        f"A pilot of classes {counts} with {source.n_features:,} features leaves room for about "
         f"{found.markers.mean():,.0f} markers (90% interval {low:,.0f} to {high:,.0f}); means of "
         f"{found.large.mean():,.1f} differ by half a standard deviation or more."
     ]
-    if np.quantile(found.large, 0.5) < 1:
+    if np.quantile(found.large, 0.05, method="inverted_cdf") < 1:
         lines.append(
-            "The pilot shows no sign of markers: what is expected below comes from what it could not rule out. "
-            "State the effects that you would not want to miss instead."
+            "The pilot shows no clear sign of markers, there may be none: what is expected comes from what it "
+            "could not rule out. State the effects that you would not want to miss instead."
         )
     return lines
 
@@ -305,8 +306,9 @@ def _caveats(found: Plan) -> list[str]:
         )
     elif not source.widths.size:
         lines.append(
-            "No labels of the pilot could be shuffled, so features are taken as independent: if samples share "
-            "factors (quality, batches), markers are overestimated and intervals are too narrow."
+            "The pilot's labels were not shuffled (that takes samples and 200 features), so features are taken as "
+            "independent: if samples share factors (quality, batches), markers are overestimated and intervals "
+            "are too narrow."
         )
     elif source.widths.std() > _WIDE:
         lines.append(
@@ -423,7 +425,7 @@ def plan(  # noqa: PLR0913 - all that can be said about a study
         raise OptionError(f"{too_long[0]} asks for more features than the {source.n_features:,} there are.")
     work = Work(source, known, wanted, prior_probability, combined, interim, seed, n_threads,
                  (cost_per_sample, cost_per_follow_up))  # fmt: skip
-    answer, reached = None, None
+    answer, reached, found = None, None, None
     if wanted is not None:
         found, reached = work.smallest(parse_ratio(ratio), batches, min(futures, _SEARCH), progress)
         if found is not None:
@@ -431,7 +433,7 @@ def plan(  # noqa: PLR0913 - all that can be said about a study
     drawn = work.draw(designs, futures, progress)
     expected = tuple(work.expect(drawn))
     if wanted is not None:
-        answer = work.cheapest(expected)
+        answer = work.cheapest(expected, found)
     costs = {"sample": cost_per_sample, "follow_up": cost_per_follow_up}
     return Plan(
         expected, source, right, combined, drawn.markers.astype(np.float64), drawn.sizes.astype(np.float64),

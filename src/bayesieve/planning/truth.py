@@ -41,7 +41,7 @@ _KIND_PRIOR = (4.0, 0.5, 0.5)  # pseudo-markers that differ in mean, in variance
 _SIZE_PRIOR = 0.5  # pseudo-markers of each size of log ratios
 _CENTRES, _SPREADS = np.linspace(math.log(0.25), math.log(4.0), 17), np.array([0.15, 0.35, 0.6, 1.0])
 _EM_STEPS, _WARM_UP = 60, 5  # before the first draw
-_SHARE_PRIOR = (0.5, 1.0)  # of the beta distribution of the share of markers
+_SHARE_PRIOR = (1.0, 1.0)  # of the beta distribution of the share of markers: any share alike
 _MARKERS = 1.0 / (1.0 + np.exp(-np.linspace(-9.5, 2.0, 36)))  # shares of markers
 
 
