@@ -51,7 +51,7 @@ function groupLine({ name, rank, row, section }) {
   link.href = `#${section.id}`;
   link.textContent = shownName(section.dataset.group ?? "");
   const selected = row.classList.contains("out") ? "not selected" : "a marker";
-  line.append(`${shownName(name)}: ${selected}${rank ? `, rank ${rank}` : ""} in `, link);
+  line.append(`${shownName(name)}: ${selected}${rank ? `, rank ${rank}` : ""} in group `, link);
   return line;
 }
 
