@@ -16,6 +16,8 @@ import bayesieve as bs
 ROOT = Path(__file__).resolve().parents[1]
 NAMED = {  # one importer in their own room, but a concept with a name of their own
     "bayesieve.stats.adjusted_moments",
+    "bayesieve.selection.count_test",
+    "bayesieve.selection.false_positives",
     "bayesieve.cli.check",
     "bayesieve.cli.plan_options",
     "bayesieve.cli.stats",

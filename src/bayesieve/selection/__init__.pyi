@@ -17,13 +17,12 @@ from .rules import (
     within_number as within_number,
     within_share as within_share,
 )
-from .selection import (
-    Selection as Selection,
+from .selection import Selection as Selection, prefix as prefix
+from .sentences import (
     count_lines as count_lines,
     describe_null as describe_null,
     error_lines as error_lines,
     explain_unknown_null as explain_unknown_null,
     flag_lines as flag_lines,
-    prefix as prefix,
     summary_lines as summary_lines,
 )
