@@ -223,3 +223,15 @@ def test_adjusted_moments_are_those_of_adjusted_values(rng):
     assert isinstance(taken, AdjustedMoments)
     np.testing.assert_array_equal(taken.design.cross, design.cross[..., [3, 1]])
     assert grouped(design, [(0, 1)]).classes == (0,)
+
+
+def test_bayes_factors_of_null_features_average_to_one(rng):
+    """So do their products: under the null the two kinds are independent."""
+    y = np.repeat([0, 1], [13, 17])
+    Z = rng.normal(size=(30, 6)) + y[:, None]
+    X = rng.normal(size=(30, 30_000)) + Z @ rng.normal(size=(6, 1))
+    design = DesignMoments.from_matrix(X, y, Z, shape=False)
+    kinds = kinds_given_slopes(design, (0.0, 0.0), np.ones(1), (np.array([0.5]), np.array([0.5])), np.empty(0))
+    for log_bf in (*kinds, kinds[0] + kinds[1]):
+        factor = np.exp(log_bf)
+        assert factor.mean() == pytest.approx(1.0, abs=4 * factor.std() / np.sqrt(factor.size))

@@ -239,3 +239,14 @@ def test_values_shown_are_adjusted(study, posterior):
         np.testing.assert_allclose(
             shown[j], X[:, j] - slopes[0] * age - slopes[1] * (sex - sex.mean()), atol=1e-10
         )
+
+
+def test_several_columns_of_blocks_are_crossed(study):
+    pd = pytest.importorskip("pandas")
+    X, y, covariates = study
+    batch = np.array(["p", "q"])[np.arange(N) % 2]
+    frame = pd.DataFrame({"batch": batch, "sex": covariates["sex"]})
+    crossed = [f"{one} x {two}" for one, two in zip(batch, covariates["sex"], strict=True)]
+    found = bs.screen(X, y, blocks=frame, shuffles=0)
+    np.testing.assert_array_equal(found.log_odds, bs.screen(X, y, blocks=crossed, shuffles=0).log_odds)
+    assert found.block_evidence.names == ("p x f", "p x m", "q x f", "q x m")

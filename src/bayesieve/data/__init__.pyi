@@ -32,6 +32,7 @@ from .covariates import (
     split_covariates as split_covariates,
 )
 from .design import (
+    BETWEEN as BETWEEN,
     differences as differences,
     in_blocks as in_blocks,
     match_pairs as match_pairs,

@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.data.frames import is_frame
 from bayesieve.data.labels import Label, Labels, encode_labels
 from bayesieve.data.matrix import LabelledMatrix, is_sparse
+from bayesieve.data.missing import is_missing
 from bayesieve.utils import IntArray, LabelError
+
+BETWEEN = " x "  # of the names of levels that are taken together
 
 
 def in_blocks(matrix: LabelledMatrix, blocks: Any) -> LabelledMatrix:
@@ -85,7 +89,10 @@ def difference_label(classes: Sequence[Label]) -> str:
 
 
 def one_each(what: str, values: Any, n_samples: int) -> Labels:
-    """Encode something said of every sample."""
+    """Encode something said of every sample; several columns of a frame of blocks are crossed."""
+    if what == "blocks" and is_frame(values) and values.shape[1] > 1:
+        rows = zip(*(values[name].to_list() for name in values.columns), strict=True)
+        values = [None if any(map(is_missing, row)) else BETWEEN.join(map(str, row)) for row in rows]
     if getattr(getattr(values, "dtype", None), "kind", "") == "M":
         values = np.asarray(values).astype(str)  # dates are called by their date
     try:

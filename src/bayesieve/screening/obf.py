@@ -140,7 +140,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         :meth:`bayesieve.models.patterns.Patterns.of`.
     blocks
         Batch, site or plate of each sample (for ready statistics: a mapping from names to statistics, or
-        ``"sites"``).
+        ``"sites"``). Several columns of a data frame are crossed.
         Every block has its own means and variances and shares whether the feature is a marker.
     block_model
         ``"own"``, or ``"shift"``: every block has its own location, and blocks share the difference between

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from bayesieve.data import LevelCounts
+from bayesieve.data import BETWEEN, LevelCounts
 from bayesieve.io.tables.table import ReadOptions, label_text
 from bayesieve.utils import FileError, LabelError, OptionError, Wording, did_you_mean, list_names, option
 
@@ -35,7 +35,6 @@ WHAT |= {f"{role}{k}": what for role, what in (("blocks", "block"), ("covariates
          ("", *range(2, 21))}  # fmt: skip
 NO_LABEL_COLUMN = "If its samples are in columns, give their labels in a file of their own."
 
-_BETWEEN = " x "  # of the names of levels that are taken together
 _PLURALS = {"sample": "sample ids", "feature": "feature ids", "column": "column names"}
 _MOST_SHOWN = 3
 _TESTED = {
@@ -65,7 +64,7 @@ def together(texts: Mapping[str, Sequence[str | None]], name: str) -> Sequence[s
     if len(columns) == 1:
         return columns[0]
     rows = zip(*columns, strict=True)
-    return [None if None in row else _BETWEEN.join(map(str, row)) for row in rows]
+    return [None if None in row else BETWEEN.join(map(str, row)) for row in rows]
 
 
 def columns_of(name: str, chunks: Sequence[Any] | None, *, first: bool) -> list[list[str]]:
