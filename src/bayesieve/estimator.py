@@ -146,7 +146,15 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.difference = difference
 
     def fit(
-        self, X: Any, y: Any, *, blocks: Any = None, pairs: Any = None, exposures: Any = None, **others: Any
+        self,
+        X: Any,
+        y: Any,
+        *,
+        blocks: Any = None,
+        subject: Any = None,
+        pairs: Any = None,
+        exposures: Any = None,
+        **others: Any,
     ) -> Self:
         """Screen the data and select features.
 
@@ -154,7 +162,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X, y
             Samples x features, and one class label per sample.
-        blocks, pairs, exposures
+        blocks, subject, pairs, exposures
             One value per sample each; as in :func:`bayesieve.screen`.
         **others
             Nothing else is understood; ``sample_weight`` is refused with the reason.
@@ -167,15 +175,15 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         [True, False]
         """
         _refuse(others)
-        said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
-        blocks, pairs, exposures = (aligned(X, values, what) for what, values in said.items())
+        said = {"blocks": blocks, "subject": subject, "pairs": pairs, "exposures": exposures}
+        blocks, subject, pairs, exposures = (aligned(X, values, what) for what, values in said.items())
         X, given = split_covariates(X, self.covariates)
         X, y = self._validate_input(X, y, reset=True)
         for name in ("kinds_", "fragility_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         posterior = screen(
             X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
-            pairs=pairs, exposures=exposures, block_model=self.block_model, covariates=given,
+            pairs=pairs, exposures=exposures, block_model=self.block_model, covariates=given, subject=subject,
             informative_missing=self.informative_missing, shuffles=self.shuffles, seed=self._seed(),
         )  # fmt: skip
         self._finish(posterior, lambda cut: self._fragility(X, y, posterior, cut, exposures))

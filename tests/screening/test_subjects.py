@@ -73,3 +73,14 @@ def test_what_cannot_be_compared_within_subjects(visits):
         bs.screen(X, y, subject=subject, blocks=subject)
     with pytest.raises(OptionError, match="without missing values"):
         bs.screen(np.where(X > 5, np.nan, X), y, subject=subject, missing="omit")
+
+
+def test_subjects_of_the_selector_and_of_an_object(visits):
+    X, y, subject = visits
+    wanted = bs.screen(X, y, subject=subject, shuffles=0).log_odds
+    selector = bs.OBFSelector(shuffles=0).fit(X, y, subject=subject)
+    np.testing.assert_array_equal(selector.posterior_.log_odds, wanted)
+    anndata, pd = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    about = pd.DataFrame({"state": y, "who": subject}, index=[f"s{i}" for i in range(y.size)])
+    found = bs.screen(anndata.AnnData(X, obs=about), "state", subject="who", shuffles=0)
+    np.testing.assert_array_equal(found.log_odds, wanted)

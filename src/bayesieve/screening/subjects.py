@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import Covariates, LabelledMatrix, Labels, dense_values, one_each
+from bayesieve.data import Covariates, LabelledMatrix, Labels, aligned, dense_values, one_each
 from bayesieve.models import CalibratedModel, Model, Patterns, SubjectComparison, WithinSubjects, within
 from bayesieve.posterior import Adjustment, Remark
 from bayesieve.screening.covariates import covariates_of, refuse_others
@@ -94,7 +94,7 @@ def given_subjects(
     asked
         Other options that do not go with subjects.
     """
-    subject = getattr(found.table, "subject", None) if subject is None else subject
+    subject = getattr(found.table, "subject", None) if subject is None else aligned(X, subject, "subject")
     if subject is None:
         return found
     refuse_others("subject", found, {**asked, "blocks": found.blocked or None})
