@@ -72,6 +72,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     difference
         What makes a marker: ``"any"`` difference, that of the ``"mean"`` or of the ``"variance"``; as in
         :func:`bayesieve.screen`.
+    outcome
+        Whether ``y`` is a number (dose, age) with which features may change, instead of classes; as in
+        :func:`bayesieve.screen`.
 
     Attributes
     ----------
@@ -126,6 +129,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         min_features: int = 0,
         difference: str = "any",
+        outcome: bool = False,
     ) -> None:
         self.model = model
         self.patterns = patterns
@@ -144,6 +148,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.min_features = min_features
         self.difference = difference
+        self.outcome = outcome
 
     def fit(
         self,
@@ -181,8 +186,9 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = self._validate_input(X, y, reset=True)
         for name in ("kinds_", "fragility_"):  # of an earlier fit
             self.__dict__.pop(name, None)
+        labels = {"outcome": y} if self.outcome else {"y": y}
         posterior = screen(
-            X, y, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
+            X, **labels, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
             pairs=pairs, exposures=exposures, block_model=self.block_model, covariates=given, subject=subject,
             informative_missing=self.informative_missing, shuffles=self.shuffles, seed=self._seed(),
         )  # fmt: skip
@@ -223,8 +229,10 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise OptionError(
                 "partial_fit keeps no values: no fragility, informative_missing or block_model there."
             )
-        if self.covariates is not None:
-            raise OptionError("Covariates need all samples at once: call fit, not partial_fit.", kind="capability")
+        if self.covariates is not None or self.outcome:
+            raise OptionError(
+                "Covariates and outcomes need all samples at once: call fit, not partial_fit.", kind="capability"
+            )
         X, y = self._validate_input(X, y, reset=before is None)
         classes = None if classes is None else check_classes(classes)
         if before is not None and classes is not None and set(classes) != set(before.classes):

@@ -127,3 +127,12 @@ def test_the_command_writes_slopes_and_a_page(data, tmp_path, capfd, monkeypatch
     wrong = run("screen", path, "--labels", "age", "-o", out)
     assert wrong.code == 2
     assert "--outcome age" in " ".join(wrong.err.split())
+
+
+def test_the_selector_follows_an_outcome(data):
+    X, age = data
+    selector = bs.OBFSelector(outcome=True, shuffles=0).fit(X, age)
+    assert set(selector.get_support(indices=True)) == listed(bs.screen(X, outcome=age, shuffles=0))
+    assert selector.transform(X).shape[1] == selector.get_support().sum()
+    with pytest.raises(bs.OptionError, match="need all samples at once"):
+        selector.partial_fit(X, age)
