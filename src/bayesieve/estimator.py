@@ -368,7 +368,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             multi_output=True, ensure_min_samples=1,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        if not self.outcome:
+            check_classification_targets(y)
         self._names = names
         return X, y
 
