@@ -235,7 +235,7 @@ def test_frames_with_duplicate_columns():
         case("None", None, "No labels", "y is None", "one class label per sample"),
         case("too few", Y[:-1], "12 samples", "11 labels", "must match", "X.T"),
         case("one class", ["a"] * 12, "All 12 samples", "'a'", "two classes", "check the label column"),
-        case("a measurement", X[:, 0], "12 classes", "more than 8", "measurements"),
+        case("a measurement", X[:, 0], "12 different numbers", "a quantity, not classes", "outcome=y"),
         case("two columns", np.array([Y, Y]).T, "2 dimensions", "(12, 2)", "single column"),
         case("ragged", [["a"], ["b", "c"]] * 6, "ragged", "one label per sample"),
         case("a text", "abababababab", "type str", "single column"),

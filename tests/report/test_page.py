@@ -76,7 +76,7 @@ def test_all_files_are_in_the_page_once():
         for name in names:
             declared = re.findall(rf"^(?:function|const) {name}\b", pages.script(), re.MULTILINE)
             assert len(declared) == 1, (path, name)
-    of_others = ("comparison", "groups")  # the styles of the pages of compared methods and of groups
+    of_others = ("comparison", "groups", "plan")  # the styles of other pages
     assert sorted([*STYLES, *of_others]) == sorted(path.stem for path in (ROOM / "styles").glob("*.css"))
 
 

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import bayesieve as bs
+from bayesieve.data import apply_transform
 from bayesieve.posterior import Check, Checks
 from bayesieve.screening.checks.confounding import evidence
 from bayesieve.screening.checks.floors import mostly_one_value
@@ -305,3 +306,12 @@ def test_columns_that_do_not_fit_are_refused():
 )  # fmt: skip
 def test_small_expectations_are_said_to_be_small(number, step, text):
     assert expectation(number, step) == text
+
+
+def test_looking_at_ranks_leaves_the_values_alone():
+    rng = np.random.default_rng(0)
+    for order in "CF":
+        values = np.asarray(rng.normal(size=(30, 100)), order=order)
+        before = values.copy()
+        apply_transform("rank-normal", values, lambda i, j: "")
+        np.testing.assert_array_equal(values, before)

@@ -54,6 +54,7 @@ from bayesieve.utils import (
 
 _OF_ONE_TABLE = (
     "classes", "report", "report_pairs", "manifest", "groups", "aggregate", "likelihoods", "covariates", "subject",
+    "outcome",
 )  # fmt: skip
 _FIRST = ("logFC", "log_odds", "probability", "local_fdr", "expected_fdr", "selected")
 _NAMES = {"probability": "posterior"}
@@ -190,7 +191,7 @@ def _read(work: _Run, contrasts: tuple[Contrast, ...]) -> ContrastTables:
         )  # fmt: skip
 
 
-_NOT_READ = ("labels", "classes", "aggregate", "covariates", "subject")
+_NOT_READ = ("labels", "outcome", "classes", "aggregate", "covariates", "subject")
 
 
 def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> None:

@@ -314,7 +314,7 @@ def _normal_scores(values: FloatArray) -> FloatArray:
     whole = ndtri((0.5 * np.arange(2 * n - 1) + 0.625) / (n + 0.25))  # by twice the rank, from 0
 
     def work(lo: int) -> None:
-        tile = np.ascontiguousarray(values[:, lo : lo + _COLUMNS].T)
+        tile = np.array(values[:, lo : lo + _COLUMNS].T, order="C")  # a copy: it is written to
         there = n - np.isnan(tile).sum(axis=1)
         order = np.argsort(tile, axis=1, kind="stable")  # missing values come last
         twice = _twice_mean_ranks(np.take_along_axis(tile, order, axis=1))
