@@ -40,7 +40,7 @@ Compare = Callable[[Model, ScreenInput], Any]
 
 FEWEST, MOST = 20, 100
 _WORK = 4e8  # values summed in all shuffles together, as far as there are more than the fewest
-_DEAR = 1000  # values that could be summed while the evidence of a feature is drawn, where that is dear
+_DEAR = 250  # values that could be summed while the evidence of a feature is drawn, where that is dear
 
 
 def number_of_shuffles(shuffles: Any, n_samples: int, n_features: int, cost: int = 1) -> int:
