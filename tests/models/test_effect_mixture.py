@@ -208,3 +208,30 @@ def test_tempering_is_the_share_of_the_normal_sampling_variance(rng):
 def test_tempering_without_fourth_powers_leaves_nothing(rng):
     moments = bs.Moments.from_matrix(rng.normal(size=(10, 3)), [0] * 5 + [1] * 5, shape=False)
     assert tempering(moments).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_few_nodes_are_as_good_as_many():
+    """Priors that share nodes, and nearly normal integrands, against the rule with 67 nodes of its own each."""
+    rng = np.random.default_rng(0)
+    n0, n1 = np.exp(rng.uniform(np.log(100.0), np.log(3e4), (2, 400))).round()
+    share = np.minimum(60.0 / np.minimum(n0, n1) * np.exp(rng.uniform(0.0, 5.0, 400)), 1.0)
+    theta = rng.normal(size=400) * np.exp(rng.uniform(np.log(0.01), np.log(3.0), 400))
+    s0, s1 = n0, n1 * np.exp(theta)
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    share_0 = s0 / (s0 + s1)
+
+    def log_integrand(t, omega):
+        sums = np.logaddexp(np.log(share_0) + 0.5 * t, np.log1p(-share_0) - 0.5 * t)
+        return share * (0.25 * (n0 - n1) * t - 0.5 * (n0 + n1) * sums) - 0.5 * (t / omega) ** 2
+
+    for omega in (0.05, 0.2, 0.4, 0.8, 2.0):
+        grids = np.ones(1), np.array([omega])
+        _, found = two_group_evidence((np.zeros(400), s0 + s1, 1.0, 10.0, 1.0), (s0, s1, n0, n1, share), grids)
+        between = np.multiply.outer(np.linspace(0.0, 1.0, 2001), theta)  # where the mode is
+        mode = np.take_along_axis(between, log_integrand(between, omega).argmax(axis=0)[None], axis=0)[0]
+        of_first = share_0 * np.exp(mode) / (share_0 * np.exp(mode) + 1.0 - share_0)
+        reach = 15.0 / np.sqrt(omega**-2.0 + 0.5 * share * (n0 + n1) * of_first * (1.0 - of_first))
+        terms = log_integrand(mode + np.multiply.outer(nodes, reach), omega) + np.log(weights)[:, None]
+        top = terms.max(axis=0)
+        expected = top + np.log(np.exp(terms - top).sum(axis=0) * reach / (omega * np.sqrt(2.0 * np.pi)))
+        np.testing.assert_allclose(found, expected, rtol=2e-10, atol=2e-10)

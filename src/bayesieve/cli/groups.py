@@ -22,11 +22,9 @@ MOST_CLASSES = 8  # whose patterns can all be gone through
 _BEST, _NAME, _WIDTH = 5, 20, 79
 Load = Callable[[str, Sequence[str]], Any]
 _FOREIGN = (
-    "patterns", "blocks", "outcome", "covariates", "subject", "block_model", "pairs", "informative_missing", "factors",
-    "gene_map",
-    "collapse",
-    "unmapped", "resolution", "degenerate", "robust", "kinds", "effects", "fragility", "p_values", "permutations",
-    "difference",
+    "patterns", "blocks", "outcome", "covariates", "subject", "block_model", "pairs", "informative_missing",
+    "factors", "gene_map", "collapse", "unmapped", "resolution", "degenerate", "robust", "kinds", "effects",
+    "fragility", "p_values", "permutations", "difference",
 )  # fmt: skip
 
 

@@ -35,15 +35,11 @@ _LARGEST_EXPONENT = 300.0
 _LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
 EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
 QUICK = (0.7, 8)  # 1e-6, for permuted labels
-_FEW, _FEWER, _SHARED = (
-    (0.5, 20),
-    (0.85, 9),
-    (0.75, 12),
-)  # as good where a narrow prior or many values make the integrand smooth
+_FEW, _FEWER = (0.5, 20), (0.75, 12)
 _NARROW, _NARROWER, _MANY = 1.0, 0.4, 50.0  # effect sizes, and degrees of freedom of the smaller group times g
-_FARTHEST, _WIDEST = 2.0, 0.3  # of a shared mode, in its standard deviations; share of precision the prior may add
+_FARTHEST, _WIDEST = 0.7, 0.3  # of a shared mode, in its standard deviations; share of precision the prior may add
 _GAUSS = np.polynomial.hermite_e.hermegauss(7)  # nodes and weights, as good where the integrand is nearly normal:
-_STRAIGHT = 2e-3  # its third derivative, in standard deviations, over six
+_STRAIGHT = 6e-3, 2e-3  # its third and fourth derivative, in standard deviations
 _MOST_STEPS, _NEAR = 60, 1e-3  # of the search for a mode, and how near, in squared standard deviations
 
 
@@ -201,12 +197,12 @@ def variance_part(
     tilt, power = 0.5 * g * n0, 0.5 * g * (n0 + n1)  # g h(t) = tilt t - power log(p1 + p0 e^t)
     many, whole = g * min(n0, n1) >= _MANY, (step, half)
     told = tilt * (1.0 - tilt / power)  # precision of the likelihood at its mode, theta
-    likelihood = _likelihood_at(theta, _SHARED[0] / math.sqrt(told), p0, p1, tilt, power) if many else np.empty(0)
+    likelihood = _likelihood_at(theta, _FEWER[0] / math.sqrt(told), p0, p1, tilt, power) if many else np.empty(0)
     for k in range(omegas.shape[0]):
         precision = 1.0 / (omegas[k] * omegas[k])
         moved = theta * precision / (precision + told)
         if many and precision < _WIDEST * told and moved * moved * told < _FARTHEST * _FARTHEST:
-            term = _shared_nodes(theta, _SHARED[0] / math.sqrt(told), likelihood, precision)
+            term = _shared_nodes(theta, _FEWER[0] / math.sqrt(told), likelihood, precision)
             term += g * _log_likelihood(theta, s0, s1, n0, n1)
             total, largest = add_exp(total, largest, term)
             continue
@@ -225,8 +221,9 @@ def variance_part(
                 break
         width = step / math.sqrt(max(curvature, precision))
         high = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode
-        bent = (curvature - precision) * (1.0 - 2.0 * share) / (6.0 * curvature * math.sqrt(curvature))
-        if many and abs(bent) < _STRAIGHT and abs(mode) < 1.0:
+        third = (curvature - precision) * abs(1.0 - 2.0 * share) / (curvature * math.sqrt(curvature))
+        fourth = (curvature - precision) * (1.0 + 6.0 * share * (1.0 - share)) / (curvature * curvature)
+        if many and third < _STRAIGHT[0] and fourth < _STRAIGHT[1] and abs(mode) < 1.0:
             area = _nearly_normal(mode, curvature, precision, p0, p1, tilt, power, high)
             term = high + math.log(area / (omegas[k] * math.sqrt(curvature)))
             total, largest = add_exp(total, largest, term)
@@ -260,7 +257,7 @@ def _nearly_normal(
 @compiled()
 def _likelihood_at(mode: float, width: float, p0: float, p1: float, tilt: float, power: float) -> Any:
     """Likelihood of log variance ratios on nodes around its mode, in units of its value there."""
-    half = _SHARED[1]
+    half = _FEWER[1]
     values = np.empty(2 * half + 1)
     high = tilt * mode - power * math.log(p1 + p0 * math.exp(mode))
     growing, factor = math.exp(mode - half * width), math.exp(width)
