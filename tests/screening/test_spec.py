@@ -241,7 +241,7 @@ def outcome(make):
             return type(error)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(run=RUN, how=HOW, rule=RULES)
 def test_python_lines_give_the_same_results(folder, monkeypatch, run, how, rule):
     monkeypatch.chdir(folder)

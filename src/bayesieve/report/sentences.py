@@ -9,7 +9,7 @@ import numpy as np
 from bayesieve.models import Model
 from bayesieve.posterior import expit
 from bayesieve.report.controls import prior_probability, ratio_moves
-from bayesieve.report.data import ReportData, is_paired
+from bayesieve.report.data import ReportData, is_paired, trend_title
 from bayesieve.selection import describe_null, error_lines, flag_lines
 from bayesieve.utils import Message, expectation, join_words, plural
 
@@ -24,9 +24,13 @@ def headline(report: ReportData) -> list[str]:
     """Sentences of the headline: what was compared and selected, the errors to expect, markers among all."""
     selection, posterior = report.selection, report.posterior
     n = selection.n_selected
+    along = trend_title(posterior).removeprefix("Trend ")
+    how = f"{along} in {sum(report.class_counts.values()):,} samples" if along else (
+        f"in a comparison of {describe_comparison(report)}"
+    )  # fmt: skip
     lead = (
         f"{n:,} of {plural(posterior.n_features, 'feature')} {'is' if n == 1 else 'are'} selected "
-        f"({selection.rule}) in a comparison of {describe_comparison(report)}."
+        f"({selection.rule}) {how}."
     )
     sentences = [lead, *error_lines(selection, report.under_null, if_nothing=_IF_NOTHING)]
     return [report.say(sentence) for sentence in sentences]
