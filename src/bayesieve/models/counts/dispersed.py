@@ -5,10 +5,13 @@ groups of classes, the evidence of a pattern :math:`P` is
 
 .. math::
     \int p(u)\, p(W \mid u) \prod_y \frac{\Gamma(X_y + n_y r)}{\Gamma(n_y r)}
-    \prod_{A \in P} \frac{B(a + n_A r,\, b + X_A)}{B(a, b)}\, du,
+    \prod_{A \in P} \Big[(1 - f) \frac{B(a + n_A r,\, b + X_A)}{B(a, b)}
+    + f \frac{B(\tfrac12 + n_A r,\, \tfrac12 + X_A)}{B(\tfrac12, \tfrac12)}\Big] du,
     \quad a = \tfrac12 \Big(1 + \frac{r}{\bar x}\Big), \; b = \tfrac12 \Big(1 + \frac{\bar x}{r}\Big)
 
-where :math:`p(u)` and :math:`p(W \mid u)` are those of :mod:`bayesieve.models.counts.dispersion`: a sum of
+with :math:`f` = 0.1: the first prior of the mean of a group lies about that of all, but falls off exponentially
+towards 0 (or infinity), so that a group without events would count as a marvel of dispersion; the second has the tails.
+Here :math:`p(u)` and :math:`p(W \mid u)` are those of :mod:`bayesieve.models.counts.dispersion`: a sum of
 negative binomial counts is one of size :math:`n_y r`, and the centred squares depend on it through their
 expectation only. Beyond dispersions of 1e-5 and 100 the prior falls off as a normal distribution of
 :math:`u` does. Whatever is the same for all patterns is left out. Integrals are sums over
@@ -50,6 +53,7 @@ _COST = 400  # of a feature, next to reading a value
 _SERIES_FROM = 10.0
 _LOG_2_PI = math.log(2.0 * math.pi)
 _MARGIN = 3.0  # beyond the bounds of log dispersions, for peaks
+_FAR = 0.1  # prior probability of a mean that is far from that of all groups
 _END = 8.0  # where nothing is left of the prior, and numbers would lose their digits
 
 
@@ -97,10 +101,13 @@ def _log_pattern(u: float, data: Any, places: Any, number: Any, total: Any, f: i
             value -= _log_beta(n * r, x, share_p, share_q)
         elif n > 0.0:
             value += n * r * math.log(share_p)
-    prior = _log_beta(a, b, share_p, share_q)
+    prior, wide = _log_beta(a, b, share_p, share_q), _log_beta(0.5, 0.5, share_p, share_q)
     for g in range(number.size):
         if number[g] > 0.0:
-            value += _log_beta(a + number[g] * r, b + total[g], share_p, share_q) - prior
+            near = _log_beta(a + number[g] * r, b + total[g], share_p, share_q) - prior
+            far = _log_beta(0.5 + number[g] * r, 0.5 + total[g], share_p, share_q) - wide
+            high = max(near, far)
+            value += high + math.log((1.0 - _FAR) * math.exp(near - high) + _FAR * math.exp(far - high))
     return value
 
 
