@@ -10,8 +10,8 @@ groups of classes, the evidence of a pattern :math:`P` is
     \quad a = \tfrac12 \Big(1 + \frac{r}{\bar x}\Big), \; b = \tfrac12 \Big(1 + \frac{\bar x}{r}\Big)
 
 with :math:`f` = 0.1: the first prior of the mean of a group lies about that of all, but falls off exponentially
-towards 0 (or infinity), so that a group without events would count as a marvel of dispersion; the second has the tails.
-Here :math:`p(u)` and :math:`p(W \mid u)` are those of :mod:`bayesieve.models.counts.dispersion`: a sum of
+towards 0 (or infinity), so that a group without events would count as a marvel of dispersion; the second has the
+tails. Here :math:`p(u)` and :math:`p(W \mid u)` are those of :mod:`bayesieve.models.counts.dispersion`: a sum of
 negative binomial counts is one of size :math:`n_y r`, and the centred squares depend on it through their
 expectation only. Beyond dispersions of 1e-5 and 100 the prior falls off as a normal distribution of
 :math:`u` does. Whatever is the same for all patterns is left out. Integrals are sums over
