@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pytest
 from made_xlsb import write_xlsb
@@ -47,3 +49,15 @@ def test_one_that_is_cut_short_is_refused(book, share):
     book.write_bytes(data[: int(share * len(data))])
     with pytest.raises(bs.FileError, match="damaged or cut short"):
         bs.read_table(book, labels="grp")
+
+
+def test_a_part_whose_checksum_does_not_match_is_refused(book, tmp_path):
+    """What calamine makes of damaged records may end the process: it does not get to see them."""
+    with zipfile.ZipFile(book) as archive:
+        part = archive.getinfo("xl/worksheets/sheet1.bin")
+    content = bytearray(book.read_bytes())
+    central = content.rindex(b"PK\x01\x02", 0, content.rindex(b"xl/worksheets/sheet1.bin"))
+    content[central + 16 : central + 20] = (part.CRC ^ 1).to_bytes(4, "little")
+    (tmp_path / "damaged.xlsb").write_bytes(content)
+    with pytest.raises(bs.FileError, match=r"damaged.*sheet1\.bin|sheet1\.bin.*damaged|CRC|checksum"):
+        bs.read_table(tmp_path / "damaged.xlsb", labels="grp")

@@ -240,6 +240,12 @@ def _check_size(path: str) -> None:
     if not zipfile.is_zipfile(path):
         return
     with wrap_read_errors(path, "an Excel workbook"), zipfile.ZipFile(path) as archive:
+        if any(part.endswith(".bin") for part in archive.namelist()):  # damaged records can end the process
+            damaged = archive.testzip()
+            if damaged is not None:
+                raise FileError(
+                    f"{path} is damaged: the checksum of its part {damaged} does not match. Copy it again."
+                )
         for part in archive.namelist():
             if not (part.startswith("xl/worksheets/") and part.endswith(".xml")):
                 continue
