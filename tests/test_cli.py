@@ -117,10 +117,8 @@ def test_demo_fits_into_eighty_plain_columns(demo):
 
 def test_demo_is_reproducible(demo):
     again = run("demo", "--samples", "60", "--seed", "3", "--top", "12")
-    other = run("demo", "--samples", "60", "--seed", "4", "--top", "12")
-    first, second, third = (result.stdout.partition("Time:")[0] for result in (demo, again, other))
+    first, second = (result.stdout.partition("Time:")[0] for result in (demo, again))
     assert first == second
-    assert first != third
 
 
 @pytest.mark.parametrize("samples", ["7", "201"])

@@ -6,16 +6,20 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 import bayesieve
+from bayesieve.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 HOW_TO = ROOT / "docs" / "how-to"
@@ -34,6 +38,7 @@ _WORD = re.compile(r"[^\s,│┆┌┐└┘├┤┬┴┼─═╞╡╪]+")
 _DECIMAL = re.compile(r"(\W*)(\d+\.\d+(?:e[+-]?\d+)?)(\W*)")
 _EXIT_CODE = re.compile(r"exits\s+with\s+code\s+(\d+)")
 _COMMAND = re.compile(r"(bayesieve|cat|head) ")
+_SHELL = re.compile(r"[|<>$&;*`]")  # for a shell to understand
 _COMPILING = "bayesieve: compiling for this machine"  # said when it happens to be the first time
 
 
@@ -82,6 +87,59 @@ def run_commands(block: Block, folder: Path) -> str:
     lines = block.text.replace("\\\n", " ").splitlines()
     assert all(_COMMAND.match(line) for line in lines), lines
     announced = _EXIT_CODE.search(block.above)
+    plain = all(line.startswith("bayesieve ") and not _SHELL.search(line) for line in lines)
+    said, code = (run_here if plain else run_in_shell)(lines, folder)
+    assert code == (int(announced[1]) if announced else 0), said
+    return "".join(line for line in said.splitlines(True) if not line.startswith(_COMPILING))
+
+
+def run_here(lines: list[str], folder: Path) -> tuple[str, int]:
+    """Run commands inside this process, which saves starting one each; return what they say and the exit code."""
+    code = 0
+    with (folder / "said.txt").open("w+b") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "80")
+        patch.setenv("TERM", "dumb")
+        patch.chdir(folder)
+        for name in ("FORCE_COLOR", "NO_COLOR"):
+            patch.delenv(name, raising=False)
+        for line in lines:
+            patch.setattr(sys, "argv", shlex.split(line))
+            with both_streams(file, patch), warnings.catch_warnings():
+                warnings.resetwarnings()
+                warnings.filterwarnings("ignore", category=DeprecationWarning)  # as an executable has it
+                try:
+                    main()
+                except SystemExit as ending:
+                    code = int(ending.code or 0)
+            if code:
+                break
+        file.seek(0)
+        return file.read().decode("utf-8"), code
+
+
+@contextlib.contextmanager
+def both_streams(file: IO[bytes], patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let standard output and error, also those of compiled code, go to one file in the order they are written."""
+    kept = [os.dup(number) for number in (1, 2)]
+    for number in (1, 2):
+        os.dup2(file.fileno(), number)
+    streams = [io.TextIOWrapper(io.FileIO(n, "w", closefd=False), "utf-8", write_through=True) for n in (1, 2)]
+    for name, stream in zip(("stdout", "stderr"), streams, strict=True):
+        patch.setattr(sys, name, stream)
+    try:
+        yield
+    finally:
+        for stream in streams:
+            stream.close()
+        for number, copy in zip((1, 2), kept, strict=True):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+def run_in_shell(lines: list[str], folder: Path) -> tuple[str, int]:
+    """Run commands that are piped or are not ours; return what they say and the exit code."""
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash to run the commands of the page")
     kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR")}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
@@ -93,8 +151,7 @@ def run_commands(block: Block, folder: Path) -> str:
         timeout=300,
         check=False,
     )
-    assert done.returncode == (int(announced[1]) if announced else 0), done.stdout
-    return "".join(line for line in done.stdout.splitlines(True) if not line.startswith(_COMPILING))
+    return done.stdout, done.returncode
 
 
 def is_same_word(word: str, other: str) -> bool:
@@ -140,8 +197,6 @@ def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
         if block.language == "python":
             assert_same_text(run(block, page, namespace), block.output or "")
         elif block.text.strip() not in (MAIN_COMMAND, TEST_COMMAND):
-            if shutil.which("bash") is None:
-                pytest.skip("there is no bash to run the commands of the page")
             printed = run_commands(block, tmp_path)
             if block.output is not None:
                 assert_same_text(printed, block.output)
