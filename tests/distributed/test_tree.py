@@ -13,6 +13,7 @@ class Written(str):
     """A part whose whole says in which order it was merged."""
 
     def merge(self, other: Written) -> Written:
+        """Write both down."""
         return Written(f"({self}{other})")
 
 

@@ -61,6 +61,7 @@ from .labels import (
     encode_labels as encode_labels,
     union_of_classes as union_of_classes,
 )
+from .lazy import is_lazy as is_lazy, is_lazy_array as is_lazy_array
 from .matrix import (
     USE_WHAT_IS_THERE as USE_WHAT_IS_THERE,
     Block as Block,

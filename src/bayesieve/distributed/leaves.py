@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.distributed.tree import Mergeable
+from bayesieve.distributed.tree import Mergeable, merge_two
 from bayesieve.utils import BayesieveError, LabelError
 
 LEFT_OUT = -1  # code of a sample that is in no class
@@ -72,7 +72,8 @@ class Leaf:
     Parameters
     ----------
     summarise
-        Statistic of a matrix with the codes of the classes as its labels, given where it lies; it uses one thread.
+        Statistic of a matrix with the codes of the classes as its labels, given where it lies, and further numbers of
+        its samples if there are any; it uses one thread.
     n_classes
         Number of classes; all of them are in the statistic, whether or not they occur in the block.
     matrix
@@ -87,11 +88,11 @@ class Leaf:
     [[2.0], [0.0]]
     """
 
-    summarise: Callable[[LabelledMatrix, Place], Mergeable]
+    summarise: Callable[..., Mergeable]
     n_classes: int
     matrix: Callable[..., LabelledMatrix] = LabelledMatrix.from_arrays
 
-    def __call__(self, values: Any, codes: Any, place: Place, exposures: Any = None) -> Any:
+    def __call__(self, values: Any, codes: Any, place: Place, numbers: Any = None) -> Any:
         """Return the statistic; None if the block holds no sample of a class."""
         codes = np.asarray(codes)
         shape = np.shape(values)
@@ -104,24 +105,26 @@ class Leaf:
             return None
         if kept.size < codes.size:
             values = _rows(values, kept)
-            exposures = None if exposures is None else np.asarray(exposures)[kept]
+            numbers = None if numbers is None else np.asarray(numbers)[kept]
         try:
             made = self.matrix(values, codes[kept].astype(np.int64), classes=tuple(range(self.n_classes)))
-            made = made if exposures is None else replace(made, exposures=np.asarray(exposures, dtype=np.float64))
         except BayesieveError as error:
             raise _placed(error, place, shape) from None
+        more = () if numbers is None else (numbers,)
         try:
-            return self.summarise(made, place)
+            return self.summarise(made, place, *more)
         except BayesieveError as error:
-            self._say_where(made, kept, place, error)
+            self._say_where(made, kept, place, error, more)
             raise _placed(error, place, made.values.shape) from None
 
-    def _say_where(self, made: LabelledMatrix, kept: Any, place: Place, error: BayesieveError) -> None:
+    def _say_where(
+        self, made: LabelledMatrix, kept: Any, place: Place, error: BayesieveError, more: tuple[Any, ...]
+    ) -> None:
         """Try once more with samples and features named by their places in the whole table, for the message."""
         samples = tuple(_Bare(place.first_sample + k) for k in kept.tolist())
         features = tuple(_Bare(f"column {place.first_feature + j}") for j in range(made.n_features))
         try:
-            self.summarise(replace(made, sample_names=samples, feature_names=features), place)
+            self.summarise(replace(made, sample_names=samples, feature_names=features), place, *more)
         except type(error) as named:
             raise _placed(named, place, made.values.shape) from None
 
@@ -138,3 +141,44 @@ def _placed(error: BayesieveError, place: Place, shape: Sequence[int]) -> Bayesi
     message = error.message
     where = f"{place.describe(shape[0], shape[1])}: "
     return type(error)(where, *message.text, hint=message.hint, kind=message.kind, numbers=message.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralLeaves:
+    """Makes the statistics of a block under several labellings at once; its codes are samples x labellings.
+
+    Parameters
+    ----------
+    leaf
+        Makes the statistic of one labelling.
+    """
+
+    leaf: Leaf
+
+    def __call__(self, values: Any, codes: Any, place: Place, numbers: Any = None) -> Any:
+        """Return one statistic per labelling; None if the block holds no sample of a class."""
+        parts = tuple(self.leaf(values, codes[:, k], place, numbers) for k in range(codes.shape[1]))
+        return None if all(part is None for part in parts) else Several(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Several:
+    """Statistics of the same samples under several labellings, merged side by side.
+
+    Parameters
+    ----------
+    parts
+        One statistic per labelling.
+    """
+
+    parts: tuple[Any, ...]
+
+    def merge(self, other: Several) -> Several:
+        """Both samples together."""
+        return Several(tuple(merge_two(*each) for each in zip(self.parts, other.parts, strict=True)))
+
+    @staticmethod
+    def join(parts: Sequence[Several]) -> Several:
+        """Features of several statistics of the same samples, side by side."""
+        each = zip(*(part.parts for part in parts), strict=True)
+        return Several(tuple(type(together[0]).join(together) for together in each))

@@ -1,8 +1,8 @@
 """The fixed tree in which the statistics of blocks are merged.
 
-Neighbours are merged two by two in the order of their numbers, and what is left over at the end of a level goes up as
-it is. The shape depends on the number of leaves alone, so that the result is the same to the bit whoever merges, and
-when. A node that takes a power of two of neighbours at once does the same merges: it changes where they are done.
+Neighbours are merged two by two in the order of their numbers, and what is left over at the end of a level goes up
+as it is. The shape depends on the number of leaves alone, so that the result is the same to the bit whoever merges,
+and when. A node that takes a power of two of neighbours at once does the same merges in another place.
 """
 
 from __future__ import annotations
@@ -84,8 +84,7 @@ class Tree(Generic[Part]):
         part
             The part.
         level
-            0 for a leaf; ``k`` for the whole of ``2**k`` neighbours that were merged elsewhere (the last one may hold
-            fewer).
+            0 for a leaf; ``k`` for the whole of ``2**k`` neighbours that were merged elsewhere (fewer at the end).
         """
         if any(number >> (other - level) == place for other, place in self._held if other >= level):
             raise ValueError(f"Part {number} of level {level} was put into the tree before.")
