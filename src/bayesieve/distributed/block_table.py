@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.system import CPU_COUNT
 
-from bayesieve.data import annotated, check_frame, is_annotated
+from bayesieve.data import annotated, check_frame, is_annotated, is_sparse
 from bayesieve.distributed.tree import FAN_IN
 from bayesieve.utils import TABLE, DataError, free_memory
 
 BLOCK_BYTES = 2**26  # of a zarr array whose chunks are smaller: as many of them are read together
+_READ_TOGETHER = 16  # blocks whose columns are read together for a second look
 _COPIES = 2.0  # of a block: as it was read, and as it is unpacked
 _USABLE = 0.6  # of the memory of a worker, before Dask begins to write results to its disk
 _NUMBERS = 48  # bytes per class and feature of a statistic
@@ -73,6 +76,38 @@ class BlockTable:
         """Number of blocks."""
         return int(self.array.npartitions)
 
+    def row_totals(self) -> Any:
+        """Return the sum of the values of every sample, which takes a pass over the blocks."""
+        parts = da.blockwise(
+            _totals, "ij", self.array, "ij", dtype=np.float64, adjust_chunks={"j": 1}, meta=np.empty((0, 0))
+        )
+        return np.asarray(parts.sum(axis=1).compute())
+
+    def columns(self, which: Any) -> Iterator[tuple[slice, int, Any]]:
+        """Read some features again: rows, position of the first one among those asked for, and values.
+
+        Parameters
+        ----------
+        which
+            Positions of the features, in ascending order.
+        """
+        starts = np.concatenate([[0], np.cumsum(self.array.chunks[1])])
+        firsts = np.concatenate([[0], np.cumsum(self.array.chunks[0])])
+        for j in range(len(starts) - 1):
+            lo, hi = np.searchsorted(which, starts[j : j + 2])
+            if lo == hi:
+                continue
+            places = np.asarray(which[lo:hi]) - starts[j]
+            for i in range(0, len(firsts) - 1, _READ_TOGETHER):
+                blocks = self.array.blocks[i : i + _READ_TOGETHER, j]
+                picked = da.blockwise(
+                    _pick, "ij", blocks, "ij", places=places, dtype=blocks.dtype, meta=np.empty((0, 0)),
+                    adjust_chunks={"j": len(places)},
+                )  # fmt: skip
+                found = dask.compute(*picked.to_delayed(optimize_graph=True)[:, 0].tolist())
+                for k, values in enumerate(found, start=i):
+                    yield slice(int(firsts[k]), int(firsts[k + 1])), int(lo), values
+
     def describe_pass(self) -> str:
         """Say what one more reading of the table takes."""
         size = "" if _is_sparse(self.array) else f", {self.array.nbytes / 1e9:,.2g} GB"
@@ -103,11 +138,24 @@ class BlockTable:
         whose = "this process" if client is None else "a worker"
         raise DataError(
             f"Blocks of up to {rows:,} x {columns:,} values are too large: one needs about "
-            f"{(held + block) / 1e6:,.0f} MB with its sums, and a thread of {whose} can use {limit / 1e6:,.0f} MB.",
+            f"{(held + block) / 1e6:,.0f} MB with its sums, and a thread of {whose} can use "
+            f"{limit / 1e6:,.0f} MB.",
             hint=f"Make chunks smaller: {mend}.",
             kind="large-chunks",
             numbers={"bytes": int(held + block), "limit": int(limit)},
         )
+
+
+def _totals(values: Any) -> Any:
+    """Sums of the rows of a block, as a column."""
+    return np.asarray(values.sum(axis=1, dtype=np.float64), dtype=np.float64).reshape(-1, 1)
+
+
+def _pick(values: Any, places: Any) -> Any:
+    """Some columns of a block; those of a sparse one by column."""
+    if is_sparse(values):
+        return values.tocsc()[:, places]
+    return np.asarray(values)[:, places]
 
 
 def _memory_of_a_thread(client: Any) -> float:

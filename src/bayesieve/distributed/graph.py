@@ -1,7 +1,7 @@
 """The task graph of a sum over the blocks of a Dask array: one task per block, and the nodes of the tree.
 
-Every block gets its own slice of the labels, inside a layer that stays symbolic: what is sent to a scheduler is the
-labels themselves, a few bytes per node of the tree, and nothing per block.
+Every block gets its own slice of the labels, inside a layer that stays symbolic: what is sent to a scheduler is
+the labels themselves, a few bytes per node of the tree, and nothing per block.
 """
 
 from __future__ import annotations

@@ -72,8 +72,8 @@ class Leaf:
     Parameters
     ----------
     summarise
-        Statistic of a matrix with the codes of the classes as its labels, given where it lies, and further numbers of
-        its samples if there are any; it uses one thread.
+        Statistic of a matrix with the codes of the classes as its labels, given where it lies, and further numbers
+        of its samples if there are any; it uses one thread.
     n_classes
         Number of classes; all of them are in the statistic, whether or not they occur in the block.
     matrix

@@ -1,4 +1,4 @@
-"""Computing a sum over blocks where Dask is told to: with progress, retries, and words about a block that fails."""
+"""Computing a sum over blocks where Dask would: with progress, retries, and words about a block that fails."""
 
 from __future__ import annotations
 

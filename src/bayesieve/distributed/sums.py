@@ -26,7 +26,7 @@ _MOST_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class OneThread:
-    """Sums a matrix by a function of a matrix, ``missing`` and ``n_threads``; missing values are left out and counted.
+    """Sums a matrix by a function of it, ``missing`` and ``n_threads``; missing values are left out and counted.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def sum_labelled(
     labels = labels_of(table, y, classes)
     if numbers is not None and len(numbers) != labels.codes.size:
         raise LabelError(
-            f"X has {labels.codes.size:,} samples (rows) but there are {len(numbers):,} values beside their labels. "
-            "Give one for each sample."
+            f"X has {labels.codes.size:,} samples (rows) but there are {len(numbers):,} values beside their "
+            "labels. Give one for each sample."
         )
     leaf = Leaf(OneThread(function), len(labels.classes), matrix)
     found = sum_blocks(table, labels.codes, leaf, numbers=numbers).renamed(labels.classes)

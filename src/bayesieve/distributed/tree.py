@@ -1,8 +1,8 @@
 """The fixed tree in which the statistics of blocks are merged.
 
 Neighbours are merged two by two in the order of their numbers, and what is left over at the end of a level goes up
-as it is. The shape depends on the number of leaves alone, so that the result is the same to the bit whoever merges,
-and when. A node that takes a power of two of neighbours at once does the same merges in another place.
+as it is. The shape depends on the number of leaves alone, so that the result is the same to the bit whoever
+merges, and when. A node that takes a power of two of neighbours at once does the same merges in another place.
 """
 
 from __future__ import annotations

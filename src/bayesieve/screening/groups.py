@@ -22,8 +22,8 @@ from bayesieve.posterior import (
 )
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.group_markers import EACH, LOG_SCALES, REST, GroupMarkers
-from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
-from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles
+from bayesieve.screening.inputs import ScreenInput, Shufflable, check_model, screen_input
+from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles, times_to_shuffle
 from bayesieve.screening.value_advice import warn_about_values
 from bayesieve.stats import ClassStatistics, Moments, as_moments, largest_counts
 from bayesieve.utils import (
@@ -134,7 +134,17 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
             hint=f"Compare two classes: screen(X, y, difference={model.difference!r}).", kind="capability",
         )  # fmt: skip
     found = screen_input(
-        X, groups, model, None, feature_names, missing, n_threads, None, None, aligned(X, exposures, "exposures")
+        X,
+        groups,
+        model,
+        None,
+        feature_names,
+        missing,
+        n_threads,
+        None,
+        None,
+        aligned(X, exposures, "exposures"),
+        progress=progress,
     )
     if found.blocked or found.n_pairs:
         raise OptionError(
@@ -145,9 +155,11 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
     plan = ComparisonPlan.of(found, reference, only)
     scale, base = _log_scale(found, log_scale, log_base)
     estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
-    n_shuffles = 0
-    if found.shufflable is not None:
-        n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, plan.n_features)
+    n_shuffles, samples = 0, found.samples_to_shuffle(shuffles)
+    if samples is not None:
+        n_shuffles = number_of_shuffles(shuffles, samples.matrix.n_samples, plan.n_features)
+    elif found.relabels is not None:
+        n_shuffles = times_to_shuffle(found, model, shuffles)
     if estimated and not n_shuffles:
         raise no_shuffles()
     prior = check_log_odds(_UNTIL_ESTIMATED if estimated else prior_probability, plan.n_features)
@@ -159,10 +171,10 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
         compared.log_bayes_factor.reshape(-1), prior, None, compared.flags.reshape(-1), found.statistics, model
     )
     if n_shuffles:
-        shuffled = _shuffle(found, model, plan, posterior, n_shuffles, seed, progress)
+        shuffled = _shuffle(samples, model, plan, posterior, n_shuffles, seed, progress)
         posterior = replace(posterior, shuffled=shuffled)
         posterior = believe_estimate(posterior) if estimated else posterior
-    elif found.shufflable is None and shuffles not in (0, None, False):
+    elif samples is None and found.relabels is None and shuffles not in (0, None, False):
         _say_unshuffled(found)
     return GroupMarkers(
         plan.names, reference, posterior, found.names or tuple(f"x{i}" for i in range(plan.n_features)),
@@ -345,7 +357,7 @@ class _Regrouped:
 
 
 def _shuffle(
-    found: ScreenInput,
+    samples: Shufflable | None,
     model: Model,
     plan: ComparisonPlan,
     posterior: FeaturePosterior,
@@ -354,7 +366,7 @@ def _shuffle(
     progress: Progress | None,
 ) -> ShuffledLabels | None:
     """Compare again with shuffled groups: one more reading of the values for each shuffle."""
-    samples, quick = found.shufflable, model.quick()
+    quick = model.quick()
     assert samples is not None
     labellings, complete = samples.draw(n_shuffles, seed)
     if not labellings:
@@ -363,8 +375,8 @@ def _shuffle(
     by_feature, shares = isinstance(prior, np.ndarray), []
 
     def evidence() -> Iterator[FloatArray]:
-        for done, codes in enumerate(labellings):
-            values = plan.compare(quick, samples.relabelled(codes, quick)).log_bayes_factor.reshape(-1)
+        for done, data in enumerate(samples.relabel(labellings, quick)):
+            values = plan.compare(quick, data).log_bayes_factor.reshape(-1)
             shares.append(estimate_share(values))
             yield values + prior if by_feature else values
             if progress is not None:

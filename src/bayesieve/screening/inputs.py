@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,13 +16,17 @@ from bayesieve.data import (
     LabelledMatrix,
     Labels,
     ValueBlocks,
+    aligned,
     check_names,
     dense_values,
     differences,
     in_blocks,
+    is_lazy,
     one_each,
 )
+from bayesieve.distributed import refuse_missing
 from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
+from bayesieve.screening.lazy_table import LazyTable, refuse_design
 from bayesieve.screening.spread import Spread
 from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import (
@@ -43,6 +47,7 @@ from bayesieve.utils import (
     OptionError,
     PriorError,
     Wording,
+    check_missing,
 )
 
 
@@ -99,6 +104,8 @@ class ScreenInput:
         What a trend is along, one number per sample; None for classes.
     within, subjects
         What subjects with several samples say, and whose sample each is.
+    relabels
+        Samples of a table in blocks: their labels are shuffled only if a number of times is said.
     """
 
     table: ValueBlocks | None
@@ -115,6 +122,7 @@ class ScreenInput:
     outcome: FloatArray | None = None
     within: WithinSubjects | None = None
     subjects: Labels | None = None
+    relabels: BlockShuffles | None = None
 
     def settled(self, block_model: str, patterns: Any) -> tuple[str, Any]:
         """Return what blocks share and how classes may differ, where the design leaves no choice."""
@@ -125,6 +133,10 @@ class ScreenInput:
         if self.whole is not None:
             return ValueSample.of(self.whole.values, self.whole.labels.codes, extremes=extremes).profile()
         return getattr(self.table, "profile", None)
+
+    def samples_to_shuffle(self, shuffles: Any) -> Shufflable | None:
+        """Samples whose labels will be shuffled; of a table in blocks only if a number of times was said."""
+        return self.shufflable if self.relabels is None or isinstance(shuffles, str) else self.relabels
 
     @property
     def transform(self) -> str | None:
@@ -218,6 +230,10 @@ class Shufflable:
                 break
         return (ways // 2 if twice else ways) - 1
 
+    def relabel(self, labellings: Sequence[IntArray], model: Model) -> Iterator[ScreenInput]:
+        """Yield the data of a screen under each of several labellings."""
+        yield from (self.relabelled(codes, model) for codes in labellings)
+
     def relabelled(self, codes: IntArray, model: Model) -> ScreenInput:
         """Return the data of a screen under other labels."""
         if self.n_pairs:
@@ -247,11 +263,67 @@ class Shufflable:
         return ScreenInput(matrix, statistics, matrix.feature_names, blocked, n_pairs=self.n_pairs)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockShuffles(Shufflable):
+    """Samples of a table in blocks whose labels can be dealt anew: many labellings in one pass over the blocks.
+
+    Parameters
+    ----------
+    lazy
+        The table.
+    """
+
+    lazy: LazyTable | None = None
+
+    def relabel(self, labellings: Sequence[IntArray], model: Model) -> Iterator[ScreenInput]:
+        """Yield the data of a screen under each of several labellings."""
+        assert self.lazy is not None
+        made = [replace(self.matrix, labels=Labels(self.matrix.labels.classes, codes)) for codes in labellings]
+        joint = made if self.strata is None else [in_blocks(matrix, list(self.strata)) for matrix in made]
+        sums = self.lazy.relabelled(model, [matrix.labels for matrix in joint])
+        for matrix, whole in zip(joint, sums, strict=True):
+            yield _of_sums(self.lazy, whole, matrix.labels, self.matrix.labels.classes, self.strata is not None)
+
+
+def _of_sums(lazy: LazyTable, whole: Any, joint: Labels, classes: tuple[Any, ...], blocked: bool) -> ScreenInput:
+    """Return the data of a screen from the sums over a table in blocks, by class or by batch and class."""
+    if not blocked:
+        return ScreenInput(lazy, whole, lazy.feature_names, samples={None: joint.counts})
+    statistics, parts = split_blocks(whole, classes)
+    counts = joint.counts.reshape(len(parts), len(classes))
+    samples = {None: counts.sum(axis=0), **dict(zip(parts, counts, strict=True))}
+    return ScreenInput(lazy, statistics, lazy.feature_names, parts, samples)
+
+
+def _of_lazy(
+    table: LazyTable, model: Model, blocks: Any, exposures: Any, missing: str, progress: Any
+) -> ScreenInput:
+    """Sum a table in blocks, and look at its values, in one pass."""
+    check_missing(missing)
+    matrix = _check_classes(model, table.matrix)
+    if exposures is not None:
+        _refuse_exposures(model)
+        matrix = replace(matrix, exposures=table.exposed(exposures))
+        model.check_exposures(matrix.exposures)
+        table = replace(table, matrix=matrix)
+    joint = matrix if blocks is None else in_blocks(matrix, blocks)
+    whole, table = table.summarise(model, joint.labels, progress)
+    if missing == "raise":
+        refuse_missing(whole, joint.labels.counts, table.feature_names)
+    found = _of_sums(table, whole, joint.labels, matrix.labels.classes, blocks is not None)
+    strata = None if blocks is None else _strata(joint)
+    return replace(found, relabels=BlockShuffles(matrix, strata, lazy=table))
+
+
 def screen_input(
     X: Any, y: Any, model: Model, classes: Any, feature_names: Any, missing: str, n_threads: int | None,
-    blocks: Any = None, pairs: Any = None, exposures: Any = None,
+    blocks: Any = None, pairs: Any = None, exposures: Any = None, *, progress: Any = None,
 ) -> ScreenInput:  # fmt: skip
     """Reduce the data to statistics, reading them once."""
+    if is_lazy(X):
+        refuse_design(pairs=pairs)
+        table = LazyTable.of(X, aligned(X, y), model, classes, feature_names)
+        return _of_lazy(table, model, blocks, exposures, missing, progress)
     if isinstance(X, SummarisedTable):
         if any(value is not None for value in (y, classes, feature_names, blocks, pairs, exposures)):
             raise LabelError(
@@ -261,11 +333,7 @@ def screen_input(
         return _check_type(model, _of_summary(X))
     if isinstance(X, StatisticsSet):
         feature_names = X.feature_ids if feature_names is None else feature_names
-        if isinstance(blocks, str):
-            if blocks not in SITES:
-                raise OptionError(f"The blocks of statistics are their sites: blocks='sites', not {blocks!r}.")
-            blocks = X.by_site()
-        X = X.pooled()
+        X, blocks = X.pooled(), _sites_of(X, blocks)
     if isinstance(X, ClassStatistics):
         if y is not None or pairs is not None or exposures is not None:
             raise LabelError(f"{type(X).__name__} already hold the classes; call screen(statistics) without y.")
@@ -291,14 +359,23 @@ def screen_input(
     )
 
 
+def _sites_of(statistics: StatisticsSet, blocks: Any) -> Any:
+    """Return statistics by site, if sites are to be the blocks."""
+    if not isinstance(blocks, str):
+        return blocks
+    if blocks not in SITES:
+        raise OptionError(f"The blocks of statistics are their sites: blocks='sites', not {blocks!r}.")
+    return statistics.by_site()
+
+
 def _strata(joint: LabelledMatrix) -> tuple[Any, ...]:
     """Block of every sample of a matrix whose labels are pairs of block and class."""
     labels: Any = joint.labels
     return tuple(labels.classes[code][0] for code in labels.codes.tolist())
 
 
-def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
-    """Check that there are classes to compare, and exposures where they are of use."""
+def _check_classes(model: Model, matrix: LabelledMatrix) -> LabelledMatrix:
+    """Check that there are classes to compare."""
     if len(matrix.labels.classes) == 1:
         raise LabelError(
             f"All {matrix.n_samples} samples are of class {matrix.labels.classes[0]!r}. A screen compares at "
@@ -307,12 +384,21 @@ def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> Label
     absent = [str(label) for label, n in zip(matrix.labels.classes, matrix.labels.counts, strict=True) if not n]
     if absent and not model.supports("empty-classes"):
         raise LabelError(f"No sample is of class {', '.join(absent)}. Check classes, or leave it out.")
+    return matrix
+
+
+def _refuse_exposures(model: Model) -> None:
+    """Raise if exposures are of no use to a model."""
+    if not model.takes_exposures:
+        name = type(model).__name__
+        raise OptionError(f"exposures are for models of counts; {name} has no use for them.", kind="capability")
+
+
+def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
+    """Check that there are classes to compare, and exposures where they are of use."""
+    matrix = _check_classes(model, matrix)
     if exposures is not None:
-        if not model.takes_exposures:
-            name = type(model).__name__
-            raise OptionError(
-                f"exposures are for models of counts; {name} has no use for them.", kind="capability"
-            )
+        _refuse_exposures(model)
         matrix = replace(matrix, exposures=exposures_of(matrix.values, exposures))
         model.check_exposures(matrix.exposures)
     return matrix

@@ -144,8 +144,8 @@ class Moments(Glimpsed):
         Parameters
         ----------
         X
-            Dense array, pandas or polars frame, CSR or CSC matrix. Implicit zeros count. A Dask array or frame, or a
-            zarr array, is summed block by block.
+            Dense array, pandas or polars frame, CSR or CSC matrix. Implicit zeros count. A Dask array or frame, or
+            a zarr array, is summed block by block.
         y
             One label per sample.
         classes
