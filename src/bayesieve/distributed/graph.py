@@ -21,7 +21,7 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArrayBlockwiseDep
 
-from bayesieve.distributed.leaves import Leaf, Place
+from bayesieve.distributed.leaves import Leaf, Place, SeveralLeaves
 from bayesieve.distributed.tree import merge_neighbours, nodes
 from bayesieve.utils import BayesieveError
 
@@ -76,7 +76,7 @@ class LabelSlices(ArrayBlockwiseDep):  # type: ignore[misc] # dask is not typed
 class _BlockSum:
     """Sums one block; what is wrong with its values comes back as a value, since it would be wrong again."""
 
-    leaf: Leaf
+    leaf: Leaf | SeveralLeaves
 
     def __call__(self, values: Any, said: BlockLabels) -> Any:
         try:
@@ -117,7 +117,7 @@ class SumGraph:
     array: da.Array
 
     @classmethod
-    def build(cls, array: Any, labels: LabelSlices, leaf: Leaf) -> SumGraph:
+    def build(cls, array: Any, labels: LabelSlices, leaf: Leaf | SeveralLeaves) -> SumGraph:
         """Plan the sum of an array whose labels are given."""
         name = f"bayesieve-sum-{uuid.uuid4().hex}"
         leaves = da.blockwise(
@@ -139,9 +139,9 @@ class SumGraph:
 
     def place_of(self, block: tuple[int, int]) -> str:
         """Name a block for a message."""
-        firsts = (sum(sizes[:k]) for sizes, k in zip(self.array.chunks, block, strict=True))
-        shape = (sizes[k] for sizes, k in zip(self.array.chunks, block, strict=True))
-        return Place(*firsts, block).describe(*shape)
+        rows, columns = self.array.chunks
+        place = Place(sum(rows[: block[0]]), sum(columns[: block[1]]), block)
+        return place.describe(rows[block[0]], columns[block[1]])
 
 
 def _fused(leaves: Any) -> HighLevelGraph:

@@ -114,8 +114,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     X
         Samples x features (array, data frame of pandas, polars, Arrow or DuckDB, CSR or CSC matrix, AnnData
         object; also Dask arrays and frames, zarr arrays and lazy AnnData objects, which are summed block by block
-        and never brought into memory), what :func:`read_table` returns, or ready statistics such as :class:`Moments` and
-        :class:`StatisticsSet`; ``y``, ``missing`` and ``n_threads`` do not apply to the latter two.
+        and never brought into memory), what :func:`read_table` returns, or ready statistics such as
+        :class:`Moments` and :class:`StatisticsSet`; ``y``, ``missing`` and ``n_threads`` do not apply to these
+        two.
     y
         One class label per sample; two classes or more. If ``X`` and ``y`` are pandas objects, their index says
         which label belongs to which sample, whatever its order. Of an AnnData object, the name of a column of

@@ -165,7 +165,8 @@ class Moments(Glimpsed):
         """
         if is_lazy(X):
             function = functools.partial(cls.from_labelled, shape=shape)
-            return plain_counts(sum_labelled(X, aligned(X, y), function, classes=classes, missing=missing))
+            found: Moments = sum_labelled(X, aligned(X, y), function, classes=classes, missing=missing)
+            return plain_counts(found)
         return cls.from_labelled(
             LabelledMatrix.from_arrays(X, y, classes=classes), missing=missing, n_threads=n_threads, shape=shape
         )
