@@ -51,8 +51,16 @@ def table(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def on(client: Client, function: Any, *args: Any, **options: Any) -> Any:
     """Call a function while the client is the one that Dask uses."""
-    with client.as_current(), dask.config.set(scheduler=client):
+    with client.as_current(), dask.config.set(scheduler="dask.distributed"):
         return function(*args, **options)
+
+
+def wait_for_both(client: Client) -> None:
+    """Wait until a worker that died is there again."""
+    deadline = time.monotonic() + 20.0
+    while len(client.run(os.getpid, on_error="ignore")) < 2:
+        assert time.monotonic() < deadline, "the nanny has not started the worker again"
+        time.sleep(0.1)
 
 
 def kill_one(client: Client, after: float, killed: list[int]) -> None:
@@ -78,7 +86,7 @@ def test_a_worker_that_dies_changes_no_bit(client: Client, after: float) -> None
     values, y = table()
     X = da.from_array(values, chunks=(ROWS, COLUMNS))
     expected = digest(bs.Moments.from_matrix(X + 1.0, y))
-    client.wait_for_workers(2)
+    wait_for_both(client)
     killed: list[int] = []
     killer = threading.Thread(target=kill_one, args=(client, after, killed))
     killer.start()

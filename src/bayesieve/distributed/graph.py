@@ -132,9 +132,9 @@ class SumGraph:
         return cls(Delayed(top, made, layer=f"{name}-tree"), leaves, array)
 
     def block_of(self, key: Any) -> tuple[int, int] | None:
-        """Return which block a task reads and sums; None if it does something else."""
-        if isinstance(key, tuple) and len(key) == 3 and key[0] == self.leaves.name:
-            return int(key[1]), int(key[2])
+        """Return which block a task reads or sums; None if it does something else."""
+        if isinstance(key, tuple) and len(key) == 3 and str(key[0]).endswith(self.leaves.name):
+            return int(key[1]), int(key[2])  # fused, the name of what is read stands before
         return None
 
     def place_of(self, block: tuple[int, int]) -> str:

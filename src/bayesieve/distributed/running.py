@@ -60,7 +60,7 @@ class _Watch(Callback):  # type: ignore[misc] # dask is not typed
 
     def _posttask(self, key: Any, result: Any, dsk: Any, state: Any, worker_id: Any) -> None:
         block = self._graph.block_of(key)
-        if block is not None:
+        if block is not None and key[0] == self._graph.leaves.name:
             self.under_way.discard(block)
             self._done += 1
             if self._progress is not None:
