@@ -28,9 +28,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning:
 def client() -> Iterator[Client]:
     """Two workers, processes of one thread each, with nannies that start them again."""
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 10, "distributed.worker.memory.terminate": False}),
+        dask.config.set(
+            {"distributed.scheduler.allowed-failures": 10, "distributed.worker.memory.terminate": False}
+        ),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=":0", silence_logs=50
         ) as cluster,
         Client(cluster, set_as_default=False) as made,
     ):

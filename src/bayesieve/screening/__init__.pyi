@@ -13,6 +13,7 @@ from .inputs import (
     check_model as check_model,
     screen_input as screen_input,
 )
+from .lazy_table import refuse_design as refuse_design
 from .leave_one_out import fragility as fragility
 from .obf import rescreen as rescreen, screen as screen
 from .outcome import are_measured as are_measured, refuse_quantity as refuse_quantity
