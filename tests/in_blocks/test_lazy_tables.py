@@ -250,3 +250,18 @@ def test_a_sum_leaves_out_samples_without_a_class(counts: tuple[np.ndarray, np.n
     kept = codes >= 0
     expected = bs.Moments.from_matrix(values[kept], codes[kept])
     np.testing.assert_allclose(found.mean, expected.mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["both", "csr", "csc"])
+def test_normalised_and_transformed_in_blocks(counts: tuple[np.ndarray, np.ndarray], kind: str) -> None:
+    values, y = counts
+    for how in ("total", "total:10000"):
+        lazy = bs.transform(bs.normalise(in_blocks(values, kind), how), "log1p")
+        assert isinstance(lazy, da.Array)
+        whole = bs.transform(bs.normalise(values, how), "log1p")
+        found, expected = (bs.Moments.from_matrix(X, y) for X in (lazy, whole))
+        np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+    with pytest.raises(bs.OptionError, match="looks at"):
+        bs.transform(in_blocks(values, kind), "rank-normal")
+    with pytest.raises(bs.OptionError, match="looks at"):
+        bs.normalise(in_blocks(values, kind), "median-ratios")

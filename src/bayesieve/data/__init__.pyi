@@ -90,6 +90,7 @@ from .normalise import (
     check_normalise as check_normalise,
     check_totals_of_samples as check_totals_of_samples,
     refuse_for_counts as refuse_for_counts,
+    row_totals as row_totals,
     size_factors as size_factors,
     total_factors as total_factors,
 )

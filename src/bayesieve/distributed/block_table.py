@@ -12,7 +12,7 @@ import dask.array as da
 import numpy as np
 from dask.system import CPU_COUNT
 
-from bayesieve.data import annotated, check_frame, is_annotated, is_sparse
+from bayesieve.data import annotated, check_frame, is_annotated, is_sparse, row_totals
 from bayesieve.distributed.tree import FAN_IN
 from bayesieve.utils import TABLE, DataError, free_memory
 
@@ -79,7 +79,7 @@ class BlockTable:
     def row_totals(self) -> Any:
         """Return the sum of the values of every sample, which takes a pass over the blocks."""
         parts = da.blockwise(
-            _totals, "ij", self.array, "ij", dtype=np.float64, adjust_chunks={"j": 1}, meta=np.empty((0, 0))
+            row_totals, "ij", self.array, "ij", dtype=np.float64, adjust_chunks={"j": 1}, meta=np.empty((0, 0))
         )
         return np.asarray(parts.sum(axis=1).compute())
 
@@ -146,11 +146,6 @@ class BlockTable:
         )
 
 
-def _totals(values: Any) -> Any:
-    """Sums of the rows of a block, as a column."""
-    return np.asarray(values.sum(axis=1, dtype=np.float64), dtype=np.float64).reshape(-1, 1)
-
-
 def _pick(values: Any, places: Any) -> Any:
     """Some columns of a block; those of a sparse one by column."""
     if is_sparse(values):
@@ -162,8 +157,10 @@ def _memory_of_a_thread(client: Any) -> float:
     """Bytes that one thread of the smallest worker, or of this process, can use."""
     if client is None:
         return free_memory() / max(CPU_COUNT, 1)
-    workers = client.scheduler_info(n_workers=-1)["workers"].values() if client is not None else ()
-    limits = [each["memory_limit"] / max(each["nthreads"], 1) for each in workers if each.get("memory_limit")]
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits: list[float] = [
+        each["memory_limit"] / max(each["nthreads"], 1) for each in workers if each.get("memory_limit")
+    ]
     return min(limits, default=math.inf)
 
 
