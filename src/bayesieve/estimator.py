@@ -393,9 +393,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _remember_lazy(self, X: Any) -> Any:
         """Take note of the features of a table in blocks, which scikit-learn would bring into memory."""
         refuse_design(fragility=self.fragility)
-        named = X.var_names if is_annotated(X) else getattr(X, "columns", None)
-        self._names = None if named is None else list(map(str, named))
-        self.n_features_in_ = int(X.shape[1])
+        named = X.var_names if is_annotated(X) else getattr(X, "columns", ())
+        self._names, self.n_features_in_ = list(map(str, named)) or None, int(X.shape[1])
         return X
 
     def _check_given(self, given: list[str] | None) -> None:

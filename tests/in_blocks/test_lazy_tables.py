@@ -20,7 +20,7 @@ from digests import digest
 import bayesieve as bs
 from bayesieve.distributed import Leaf, OneThread, blocks_of, smallest_codes, sum_blocks
 from bayesieve.distributed.graph import LabelSlices, SumGraph
-from bayesieve.screening.inputs import screen_input
+from bayesieve.screening.screen_input import screen_input
 from bayesieve.screening.second_look import values_of
 from bayesieve.stats import DesignMoments
 

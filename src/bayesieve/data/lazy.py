@@ -12,12 +12,6 @@ def is_lazy(X: Any) -> bool:
     """Tell whether ``X`` is a Dask array or data frame, a zarr array, or an AnnData object that holds one.
 
     Nothing is read. A table that is lazy is summed block by block and never brought into memory as a whole.
-
-    Examples
-    --------
-    >>> from bayesieve.data import is_lazy
-    >>> is_lazy([[1.0, 2.0]])
-    False
     """
     if isinstance(X, AnnotatedValues):
         return is_lazy(X.values)

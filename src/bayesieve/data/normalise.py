@@ -167,7 +167,7 @@ def _normalise_blocks(X: Any, way: NamedNumber) -> Any:
     totals = np.asarray(parts.sum(axis=1).compute())
     check_totals_of_samples(totals)
     factors = da.from_array(total_factors(totals, way.number)[:, None], chunks=(X.chunks[0], 1))
-    return da.map_blocks(_divide_block, X, factors, dtype=np.float64, meta=X[:0, :0]._meta.astype(float))
+    return da.map_blocks(_divide_block, X, factors, dtype=np.float64)
 
 
 def row_totals(values: Any) -> FloatArray:

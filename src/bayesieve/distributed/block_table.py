@@ -158,10 +158,8 @@ def _memory_of_a_thread(client: Any) -> float:
     if client is None:
         return free_memory() / max(CPU_COUNT, 1)
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    limits: list[float] = [
-        each["memory_limit"] / max(each["nthreads"], 1) for each in workers if each.get("memory_limit")
-    ]
-    return min(limits, default=math.inf)
+    limits = (each["memory_limit"] / max(each["nthreads"], 1) for each in workers if each.get("memory_limit"))
+    return float(min(limits, default=math.inf))
 
 
 def _is_sparse(array: Any) -> bool:

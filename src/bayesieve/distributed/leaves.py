@@ -17,14 +17,7 @@ LEFT_OUT = -1  # code of a sample that is in no class
 
 
 def smallest_codes(codes: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return codes of classes in the smallest type of signed integers that holds them; -1 is left out.
-
-    Examples
-    --------
-    >>> from bayesieve.distributed import smallest_codes
-    >>> smallest_codes([0, 1, -1, 199]).dtype.name
-    'int16'
-    """
+    """Return codes of classes in the smallest type of signed integers that holds them; -1 is left out."""
     array = np.asarray(codes)
     return array.astype(np.min_scalar_type(-int(array.max(initial=0)) - 1))
 
@@ -78,14 +71,6 @@ class Leaf:
         Number of classes; all of them are in the statistic, whether or not they occur in the block.
     matrix
         Puts values and labels together, for example ``model.matrix``.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.distributed import Leaf, Place
-    >>> leaf = Leaf(lambda matrix, place: bs.Moments.from_labelled(matrix, n_threads=1), 2)
-    >>> leaf([[1.0], [3.0], [9.0]], [0, 0, -1], Place()).mean.tolist()
-    [[2.0], [0.0]]
     """
 
     summarise: Callable[..., Mergeable]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import Label, LabelledMatrix, Labels, encode_labels
+from bayesieve.data import Label, LabelledMatrix, Labels, aligned, encode_labels
 from bayesieve.distributed.leaves import Leaf, Place, SeveralLeaves, smallest_codes
 from bayesieve.utils import (
     TABLE,
@@ -110,7 +110,7 @@ def sum_labelled(
     """
     check_missing(missing)
     table = blocks_of(X, texts=texts)
-    labels = labels_of(table, y, classes)
+    labels = labels_of(table, aligned(X, y), classes)
     if numbers is not None and len(numbers) != labels.codes.size:
         raise LabelError(
             f"X has {labels.codes.size:,} samples (rows) but there are {len(numbers):,} values beside their "

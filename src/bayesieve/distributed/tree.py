@@ -32,16 +32,7 @@ def merge_two(first: Part | None, second: Part | None) -> Part | None:
 
 
 def merge_neighbours(parts: Sequence[Part | None]) -> Part | None:
-    """Merge parts in the order of their numbers, as the fixed tree does; None if all are empty.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.distributed import merge_neighbours
-    >>> parts = [bs.Moments.from_matrix([[float(k)]], ["a"]) for k in range(5)]
-    >>> merge_neighbours(parts).mean.tolist()
-    [[2.0]]
-    """
+    """Merge parts in the order of their numbers, as the fixed tree does; None if all are empty."""
     level = list(parts)
     while len(level) > 1:
         odd = [level[-1]] if len(level) % 2 else []
@@ -54,16 +45,6 @@ class Tree(Generic[Part]):
 
     Two neighbours are merged as soon as both are there, so that parts that come roughly in order leave about
     ``log2(n)`` partial results in memory.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> from bayesieve.distributed import Tree
-    >>> tree = Tree()
-    >>> for k in (1, 0, 2):
-    ...     tree.put(k, bs.Moments.from_matrix([[float(k)]], ["a"]))
-    >>> tree.n_held, tree.result().mean.tolist()
-    (2, [[1.0]])
     """
 
     def __init__(self) -> None:

@@ -37,10 +37,11 @@ from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.difference import asked_of, fit_to_design, keep_variances, of_difference
 from bayesieve.screening.genes import GeneCollapse
-from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.screening.inputs import ScreenInput, check_model
 from bayesieve.screening.lazy_table import refuse_design
 from bayesieve.screening.outcome import outcome_or_labels
 from bayesieve.screening.prior_advice import advise
+from bayesieve.screening.screen_input import screen_input
 from bayesieve.screening.second_look import values_of
 from bayesieve.screening.shuffles import (
     Progress,

@@ -19,16 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesieve.data import (
-    Label,
-    LabelledMatrix,
-    Labels,
-    aligned,
-    check_classes,
-    is_lazy,
-    is_sparse,
-    union_of_classes,
-)
+from bayesieve.data import Label, LabelledMatrix, Labels, check_classes, is_lazy, is_sparse, union_of_classes
 from bayesieve.distributed import sum_labelled
 from bayesieve.stats.moments.checks import check_same_features
 from bayesieve.stats.moments.moments import Moments
@@ -91,9 +82,7 @@ class DesignMoments:
         if is_lazy(X):
             function = functools.partial(cls.from_labelled, names=names, shape=shape)
             numbers = _check_covariates(covariates, len(covariates))
-            found: DesignMoments = sum_labelled(
-                X, aligned(X, y), function, classes=classes, missing=missing, numbers=numbers
-            )
+            found: DesignMoments = sum_labelled(X, y, function, classes=classes, missing=missing, numbers=numbers)
             return found
         matrix = LabelledMatrix.from_arrays(X, y, classes=classes)
         return cls.from_labelled(

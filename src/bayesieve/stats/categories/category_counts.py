@@ -22,7 +22,6 @@ from bayesieve.data import (
     Label,
     LabelledMatrix,
     Levels,
-    aligned,
     check_classes,
     check_levels,
     is_lazy,
@@ -263,7 +262,7 @@ class CategoryCounts(Glimpsed):
             function = functools.partial(cls.from_labelled, levels=levels)
             blockwise = functools.partial(labelled_categories, levels=levels)
             found: CategoryCounts = sum_labelled(
-                X, aligned(X, y), function, classes=classes, missing=missing, matrix=blockwise, texts=True
+                X, y, function, classes=classes, missing=missing, matrix=blockwise, texts=True
             )
             return found
         matrix = labelled_categories(X, y, classes=classes, levels=levels)

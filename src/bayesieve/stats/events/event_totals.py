@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import (
-    Label,
-    LabelledMatrix,
-    aligned,
-    check_classes,
-    is_lazy,
-    size_factors,
-    union_of_classes,
-)
+from bayesieve.data import Label, LabelledMatrix, check_classes, is_lazy, size_factors, union_of_classes
 from bayesieve.distributed import sum_labelled
 from bayesieve.stats.events.kernels import event_sums
 from bayesieve.stats.moments.checks import check_same_features
@@ -197,9 +189,7 @@ class EventTotals(Glimpsed):
         if is_lazy(X):
             function = functools.partial(cls.from_exposed, spread=spread)
             numbers = None if exposures is None else check_exposures(exposures, np.size(exposures))
-            found: EventTotals = sum_labelled(
-                X, aligned(X, y), function, classes=classes, missing=missing, numbers=numbers
-            )
+            found: EventTotals = sum_labelled(X, y, function, classes=classes, missing=missing, numbers=numbers)
             return found
         matrix = LabelledMatrix.from_arrays(X, y, classes=classes)
         return cls.from_labelled(matrix, exposures=exposures, missing=missing, spread=spread, n_threads=n_threads)

@@ -10,16 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import (
-    Label,
-    LabelledMatrix,
-    aligned,
-    check_classes,
-    is_lazy,
-    is_sparse,
-    place,
-    union_of_classes,
-)
+from bayesieve.data import Label, LabelledMatrix, check_classes, is_lazy, is_sparse, place, union_of_classes
 from bayesieve.distributed import sum_labelled
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.checks import check_moments, check_powers, check_resolution, check_same_features
@@ -165,7 +156,7 @@ class Moments(Glimpsed):
         """
         if is_lazy(X):
             function = functools.partial(cls.from_labelled, shape=shape)
-            found: Moments = sum_labelled(X, aligned(X, y), function, classes=classes, missing=missing)
+            found: Moments = sum_labelled(X, y, function, classes=classes, missing=missing)
             return plain_counts(found)
         return cls.from_labelled(
             LabelledMatrix.from_arrays(X, y, classes=classes), missing=missing, n_threads=n_threads, shape=shape
