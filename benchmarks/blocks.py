@@ -148,8 +148,13 @@ def kills(path: Path, n_rows: int, n_kills: int) -> None:
             usual = timed(lambda: bs.Moments.from_matrix(X, y))[0]
             usual = min(usual, timed(lambda: bs.Moments.from_matrix(X, y))[0])
             for _ in range(n_kills):
+                deadline = time.monotonic() + 8.0
                 while len(pids := list(client.run(os.getpid, on_error="ignore").values())) < 2:
                     time.sleep(0.2)
+                    if time.monotonic() > deadline:  # a nanny has given up: scale as a scheduler of jobs would
+                        two.scale(0)
+                        two.scale(2)
+                        deadline += 8.0
                 time.sleep(1.0)  # a worker that dies before its nanny calls it running is not started again
                 timer = threading.Timer(rng.uniform(0.0, usual), os.kill, (rng.choice(pids), signal.SIGKILL))
                 timer.start()
@@ -157,6 +162,7 @@ def kills(path: Path, n_rows: int, n_kills: int) -> None:
                 died += not timer.is_alive()
                 timer.join()
                 same += found == expected
+                print(f"  {same} equal, {died} died", flush=True)
     print(f"  {same} of {n_kills} runs equal to the bit; {died} workers died before the end; {usual:.1f} s a run")
 
 
