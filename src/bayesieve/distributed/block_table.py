@@ -156,7 +156,7 @@ def _pick(values: Any, places: Any) -> Any:
 def _memory_of_a_thread(client: Any) -> float:
     """Bytes that one thread of the smallest worker, or of this process, can use."""
     if client is None:
-        return free_memory() / max(CPU_COUNT, 1)
+        return float(free_memory() / max(CPU_COUNT, 1))
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     limits = (each["memory_limit"] / max(each["nthreads"], 1) for each in workers if each.get("memory_limit"))
     return float(min(limits, default=math.inf))
