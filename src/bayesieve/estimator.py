@@ -24,11 +24,14 @@ from bayesieve.data import (
     encode_labels,
     is_annotated,
     is_frame,
+    is_lazy,
+    is_lazy_array,
     split_covariates,
 )
+from bayesieve.distributed import blocks_of
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility, kinds
-from bayesieve.screening import check_model, fragility, screen
+from bayesieve.screening import check_model, fragility, refuse_design, screen
 from bayesieve.selection import Rule, Selection, as_rule
 from bayesieve.stats import Moments, as_moments, largest_counts
 from bayesieve.utils import DataError, DataWarning, LabelError, OptionError, list_names, warn
@@ -284,11 +287,23 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         >>> selector.transform([[3.0, 4.0]]).tolist()
         [[3.0]]
         """
+        if is_lazy_array(X):
+            return self._columns_of(X)
         X, given = _plain_table(X)
         self._check_given(given)
         if self.covariates is not None and given is None:
             X, _ = split_covariates(X, self.covariates)
         return super().transform(X)
+
+    def _columns_of(self, X: Any) -> Any:
+        """Return the selected features of a Dask or zarr array, or of a frame, without computing them."""
+        check_is_fitted(self)
+        if int(X.shape[1]) != self.n_features_in_:
+            raise DataError(f"X has {X.shape[1]:,} features, but fit saw {self.n_features_in_:,}.")
+        chosen = np.flatnonzero(self.get_support())
+        if hasattr(X, "columns"):
+            return X[[X.columns[j] for j in chosen.tolist()]]
+        return (X if hasattr(X, "__dask_graph__") else blocks_of(X).array)[:, chosen]
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names of the selected features, in the order of the columns.
@@ -352,6 +367,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _validate_input(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         as_rule(self.rule)
         y = aligned(X, y)
+        if is_lazy(X):
+            return self._remember_lazy(X), y
         numeric = not check_model(self.model).supports("categories")
         X, given = _plain_table(X)
         if not reset:
@@ -372,6 +389,13 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             check_classification_targets(y)
         self._names = names
         return X, y
+
+    def _remember_lazy(self, X: Any) -> Any:
+        """Take note of the features of a table in blocks, which scikit-learn would bring into memory."""
+        refuse_design(fragility=self.fragility)
+        named = X.var_names if is_annotated(X) else getattr(X, "columns", ())
+        self._names, self.n_features_in_ = list(map(str, named)) or None, int(X.shape[1])
+        return X
 
     def _check_given(self, given: list[str] | None) -> None:
         """Raise if an AnnData object has other features than the one that was fitted."""

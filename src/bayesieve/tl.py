@@ -122,7 +122,7 @@ def rank_markers(  # noqa: PLR0913 - scanpy's arguments and ours
         )
     adata = adata.copy() if copy else adata
     use_raw = adata.raw is not None and layer is None if use_raw is None else use_raw
-    values = annotated(adata, layer=layer, use_raw=use_raw, mask_var=mask_var)
+    values = annotated(adata, layer=layer, use_raw=use_raw, mask_var=mask_var, lazy=True)
     scale, base = _declared(adata, layer, log_scale)
     labels = values.column(groupby)
     if groups != "all" and isinstance(groups, str):

@@ -61,6 +61,7 @@ from .labels import (
     encode_labels as encode_labels,
     union_of_classes as union_of_classes,
 )
+from .lazy import is_lazy as is_lazy, is_lazy_array as is_lazy_array
 from .matrix import (
     USE_WHAT_IS_THERE as USE_WHAT_IS_THERE,
     Block as Block,
@@ -89,6 +90,7 @@ from .normalise import (
     check_normalise as check_normalise,
     check_totals_of_samples as check_totals_of_samples,
     refuse_for_counts as refuse_for_counts,
+    row_totals as row_totals,
     size_factors as size_factors,
     total_factors as total_factors,
 )

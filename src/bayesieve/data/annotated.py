@@ -60,7 +60,7 @@ def is_annotated(X: Any) -> bool:
 
 
 def annotated(
-    X: Any, *, layer: str | None = None, use_raw: bool | None = None, mask_var: Any = None
+    X: Any, *, layer: str | None = None, use_raw: bool | None = None, mask_var: Any = None, lazy: bool = False
 ) -> AnnotatedValues:
     """Take one matrix of an AnnData object.
 
@@ -74,6 +74,8 @@ def annotated(
         True is another way to ask for ``adata.raw``.
     mask_var
         Features to take: a column of ``var`` with truth values, or one truth value per feature.
+    lazy
+        Leave values that are yet to be computed (Dask) as they are.
     """
     if not is_annotated(X):
         raise DataError(f"Only an AnnData object has layers; {type(X).__name__} is none. Hand over the values.")
@@ -83,7 +85,7 @@ def annotated(
         return X
     values, var, names = _matrix(X, layer, use_raw)
     chosen = None if mask_var is None else _mask(var, mask_var, len(names))
-    values = in_memory(values)
+    values = values if lazy and hasattr(type(values), "__dask_graph__") else in_memory(values)
     if chosen is not None:
         values, names = values[:, chosen], names[chosen]
     return AnnotatedValues(values, tuple(map(str, names)), tuple(map(str, X.obs_names)), X.obs)

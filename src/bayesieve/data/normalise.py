@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.data.lazy import is_lazy_array
 from bayesieve.data.matrix import as_values, is_sparse
 from bayesieve.utils import DataError, FloatArray, OptionError, Wording, list_names, option
 
@@ -115,7 +116,7 @@ def normalise(X: Any, how: str = "total") -> Any:
     ----------
     X
         Samples x features, counts or other values that are not negative: an array, a frame, a CSR or CSC matrix
-        (which stays sparse).
+        (which stays sparse). A Dask array stays one; totals of its samples take a pass over it.
     how
         ``"total"``: afterwards all samples have the same total, the median of their totals; ``"total:10000"``:
         that total. ``"median-ratios"``: see :func:`bayesieve.size_factors`.
@@ -132,6 +133,8 @@ def normalise(X: Any, how: str = "total") -> Any:
     [[2.0, 6.0], [4.0, 4.0], [4.0, 4.0]]
     """
     way = check_normalise(how)
+    if is_lazy_array(X):
+        return _normalise_blocks(X, way)
     values, _ = as_values(X)
     stored = values.data if is_sparse(values) else values
     if way.name == "none":
@@ -146,6 +149,34 @@ def normalise(X: Any, how: str = "total") -> Any:
     totals = np.asarray(values.sum(axis=1, dtype=np.float64), dtype=np.float64).reshape(-1)
     check_totals_of_samples(totals)
     return divide_rows(values, total_factors(totals, way.number))
+
+
+def _normalise_blocks(X: Any, way: NamedNumber) -> Any:
+    """Return a Dask array that is divided block by block when it is computed; totals take a pass over it now."""
+    if way.name == "none":
+        return X
+    if way.name != "total":
+        raise OptionError(
+            f"{way.name} looks at all samples of a feature at once; of a table in blocks there is total.",
+            kind="capability",
+        )
+    import dask.array as da  # noqa: PLC0415 - X is one of its arrays
+
+    chunks = (X.chunks[0], (1,) * X.numblocks[1])
+    parts = X.map_blocks(row_totals, chunks=chunks, dtype=np.float64, meta=np.empty((0, 0)))
+    totals = np.asarray(parts.sum(axis=1).compute())
+    check_totals_of_samples(totals)
+    factors = da.from_array(total_factors(totals, way.number)[:, None], chunks=(X.chunks[0], 1))
+    return da.map_blocks(_divide_block, X, factors, dtype=np.float64)
+
+
+def row_totals(values: Any) -> FloatArray:
+    """Sums of the rows of a table, dense or sparse, as a column."""
+    return np.asarray(values.sum(axis=1, dtype=np.float64), dtype=np.float64).reshape(-1, 1)
+
+
+def _divide_block(values: Any, factors: FloatArray) -> Any:
+    return divide_rows(values, factors[:, 0])
 
 
 def total_factors(totals: FloatArray, target: float | None) -> FloatArray:

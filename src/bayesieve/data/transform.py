@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.data.lazy import is_lazy_array
 from bayesieve.data.matrix import as_values, is_sparse
 from bayesieve.data.normalise import NamedNumber, check_normalise, divide_rows
 from bayesieve.utils import DataError, FloatArray, IntArray, OptionError, for_each, n_threads_for, option
@@ -91,13 +92,17 @@ class SampleScales:
         return values if self.factors is None else divide_rows(values, self.factors)
 
 
+_BY_VALUE = ("none", "log2", "log1p", "logit")  # each value by itself
+
+
 def transform(X: Any, name: str) -> Any:
     """Transform samples x features in memory, as ``--transform`` does with those of a file.
 
     Parameters
     ----------
     X
-        Samples x features: an array, a frame, a CSR or CSC matrix. ``log1p`` and ``vst`` keep it sparse.
+        Samples x features: an array, a frame, a CSR or CSC matrix. ``log1p`` and ``vst`` keep it sparse. A Dask
+        array stays one.
     name
         ``"log2"``, ``"log1p"``, ``"logit"``, ``"clr"`` (``"clr:0.5"``), ``"vst"`` (``"vst:0.05"``) or
         ``"rank-normal"``; see :func:`bayesieve.data.transform.apply_transform` for the formulas.
@@ -111,8 +116,29 @@ def transform(X: Any, name: str) -> Any:
     >>> bs.transform([[1.0, 100.0]], "clr").round(3).tolist()
     [[-2.303, 2.303]]
     """
+    if is_lazy_array(X):
+        return _transform_blocks(X, name)
     values, _ = as_values(X)
-    return apply_transform(name, values, lambda i, j: f"sample {i}, feature {j}")
+    return apply_transform(name, values, _cell)
+
+
+def _cell(i: int, j: int) -> str:
+    return f"sample {i}, feature {j}"
+
+
+def _transform_blocks(X: Any, name: str) -> Any:
+    """Return a Dask array that is transformed block by block when it is computed."""
+    if check_transform(name).name not in _BY_VALUE:
+        raise OptionError(
+            f"{name} looks at several values of a sample or a feature at once; of a table in blocks there are "
+            f"{', '.join(_BY_VALUE)}.",
+            kind="capability",
+        )
+    return X.map_blocks(_transform_block, name, dtype=np.float64)
+
+
+def _transform_block(values: Any, name: str) -> Any:
+    return apply_transform(name, values, _cell) if 0 not in values.shape else values
 
 
 def apply_transform(name: str, values: Any, where: Where, scales: SampleScales | None = None) -> Any:

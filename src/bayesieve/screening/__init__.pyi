@@ -11,8 +11,8 @@ from .group_markers import (
 from .groups import screen_groups as screen_groups
 from .inputs import (
     check_model as check_model,
-    screen_input as screen_input,
 )
+from .lazy_table import refuse_design as refuse_design
 from .leave_one_out import fragility as fragility
 from .obf import rescreen as rescreen, screen as screen
 from .outcome import are_measured as are_measured, refuse_quantity as refuse_quantity
@@ -25,6 +25,7 @@ from .record_parts import (
     decode_model as decode_model,
     decode_shuffled as decode_shuffled,
 )
+from .screen_input import screen_input as screen_input
 from .second_look import values_of as values_of
 from .sites import SiteView as SiteView
 from .spec import ScreenSpec as ScreenSpec

@@ -22,8 +22,9 @@ from bayesieve.posterior import (
 )
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.group_markers import EACH, LOG_SCALES, REST, GroupMarkers
-from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
-from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles
+from bayesieve.screening.inputs import ScreenInput, Shufflable, check_model
+from bayesieve.screening.screen_input import screen_input
+from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles, times_to_shuffle
 from bayesieve.screening.value_advice import warn_about_values
 from bayesieve.stats import ClassStatistics, Moments, as_moments, largest_counts
 from bayesieve.utils import (
@@ -134,7 +135,17 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
             hint=f"Compare two classes: screen(X, y, difference={model.difference!r}).", kind="capability",
         )  # fmt: skip
     found = screen_input(
-        X, groups, model, None, feature_names, missing, n_threads, None, None, aligned(X, exposures, "exposures")
+        X,
+        groups,
+        model,
+        None,
+        feature_names,
+        missing,
+        n_threads,
+        None,
+        None,
+        aligned(X, exposures, "exposures"),
+        progress=progress,
     )
     if found.blocked or found.n_pairs:
         raise OptionError(
@@ -145,9 +156,8 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
     plan = ComparisonPlan.of(found, reference, only)
     scale, base = _log_scale(found, log_scale, log_base)
     estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
-    n_shuffles = 0
-    if found.shufflable is not None:
-        n_shuffles = number_of_shuffles(shuffles, found.shufflable.matrix.n_samples, plan.n_features)
+    samples = found.samples_to_shuffle(shuffles)
+    n_shuffles = 0 if samples is None else number_of_shuffles(shuffles, samples.matrix.n_samples, plan.n_features)
     if estimated and not n_shuffles:
         raise no_shuffles()
     prior = check_log_odds(_UNTIL_ESTIMATED if estimated else prior_probability, plan.n_features)
@@ -158,12 +168,12 @@ def screen_groups(  # noqa: PLR0913 - all that can be said about a study
     posterior = FeaturePosterior(
         compared.log_bayes_factor.reshape(-1), prior, None, compared.flags.reshape(-1), found.statistics, model
     )
-    if n_shuffles:
-        shuffled = _shuffle(found, model, plan, posterior, n_shuffles, seed, progress)
+    if n_shuffles and samples is not None:
+        shuffled = _shuffle(samples, model, plan, posterior, n_shuffles, seed, progress)
         posterior = replace(posterior, shuffled=shuffled)
         posterior = believe_estimate(posterior) if estimated else posterior
-    elif found.shufflable is None and shuffles not in (0, None, False):
-        _say_unshuffled(found)
+    elif samples is None and shuffles not in (0, None, False):
+        _say_unshuffled(found) if found.relabels is None else times_to_shuffle(found, model, shuffles)
     return GroupMarkers(
         plan.names, reference, posterior, found.names or tuple(f"x{i}" for i in range(plan.n_features)),
         found.statistics, compared.difference, compared.reference_mean, scale, base,
@@ -345,7 +355,7 @@ class _Regrouped:
 
 
 def _shuffle(
-    found: ScreenInput,
+    samples: Shufflable,
     model: Model,
     plan: ComparisonPlan,
     posterior: FeaturePosterior,
@@ -354,17 +364,15 @@ def _shuffle(
     progress: Progress | None,
 ) -> ShuffledLabels | None:
     """Compare again with shuffled groups: one more reading of the values for each shuffle."""
-    samples, quick = found.shufflable, model.quick()
-    assert samples is not None
-    labellings, complete = samples.draw(n_shuffles, seed)
+    quick, (labellings, complete) = model.quick(), samples.draw(n_shuffles, seed)
     if not labellings:
         return None
     prior: Any = posterior.prior_log_odds
     by_feature, shares = isinstance(prior, np.ndarray), []
 
     def evidence() -> Iterator[FloatArray]:
-        for done, codes in enumerate(labellings):
-            values = plan.compare(quick, samples.relabelled(codes, quick)).log_bayes_factor.reshape(-1)
+        for done, data in enumerate(samples.relabel(labellings, quick)):
+            values = plan.compare(quick, data).log_bayes_factor.reshape(-1)
             shares.append(estimate_share(values))
             yield values + prior if by_feature else values
             if progress is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,33 +16,24 @@ from bayesieve.data import (
     LabelledMatrix,
     Labels,
     ValueBlocks,
-    check_names,
     dense_values,
-    differences,
     in_blocks,
-    one_each,
 )
 from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
+from bayesieve.screening.lazy_table import LazyTable
 from bayesieve.screening.spread import Spread
-from bayesieve.screening.summarised_table import SummarisedTable
 from bayesieve.stats import (
     ClassStatistics,
     FactorFit,
-    StatisticsSet,
     ValueProfile,
     ValueSample,
-    exposures_of,
     fit_factors,
     split_blocks,
 )
 from bayesieve.utils import (
-    DataError,
     FloatArray,
     IntArray,
-    LabelError,
-    OptionError,
     PriorError,
-    Wording,
 )
 
 
@@ -65,7 +56,6 @@ def check_model(model: Any) -> Model:
     return model
 
 
-SITES = ("sites", "site")
 _TRIES = 50  # times as many draws as shuffles wanted, before all labellings count as found
 
 
@@ -99,6 +89,8 @@ class ScreenInput:
         What a trend is along, one number per sample; None for classes.
     within, subjects
         What subjects with several samples say, and whose sample each is.
+    relabels
+        Samples of a table in blocks: their labels are shuffled only if a number of times is said.
     """
 
     table: ValueBlocks | None
@@ -115,6 +107,7 @@ class ScreenInput:
     outcome: FloatArray | None = None
     within: WithinSubjects | None = None
     subjects: Labels | None = None
+    relabels: BlockShuffles | None = None
 
     def settled(self, block_model: str, patterns: Any) -> tuple[str, Any]:
         """Return what blocks share and how classes may differ, where the design leaves no choice."""
@@ -125,6 +118,10 @@ class ScreenInput:
         if self.whole is not None:
             return ValueSample.of(self.whole.values, self.whole.labels.codes, extremes=extremes).profile()
         return getattr(self.table, "profile", None)
+
+    def samples_to_shuffle(self, shuffles: Any) -> Shufflable | None:
+        """Samples whose labels will be shuffled; of a table in blocks only if a number of times was said."""
+        return self.shufflable if self.relabels is None or isinstance(shuffles, str) else self.relabels
 
     @property
     def transform(self) -> str | None:
@@ -218,6 +215,10 @@ class Shufflable:
                 break
         return (ways // 2 if twice else ways) - 1
 
+    def relabel(self, labellings: Sequence[IntArray], model: Model) -> Iterator[ScreenInput]:
+        """Yield the data of a screen under each of several labellings."""
+        yield from (self.relabelled(codes, model) for codes in labellings)
+
     def relabelled(self, codes: IntArray, model: Model) -> ScreenInput:
         """Return the data of a screen under other labels."""
         if self.n_pairs:
@@ -247,149 +248,33 @@ class Shufflable:
         return ScreenInput(matrix, statistics, matrix.feature_names, blocked, n_pairs=self.n_pairs)
 
 
-def screen_input(
-    X: Any, y: Any, model: Model, classes: Any, feature_names: Any, missing: str, n_threads: int | None,
-    blocks: Any = None, pairs: Any = None, exposures: Any = None,
-) -> ScreenInput:  # fmt: skip
-    """Reduce the data to statistics, reading them once."""
-    if isinstance(X, SummarisedTable):
-        if any(value is not None for value in (y, classes, feature_names, blocks, pairs, exposures)):
-            raise LabelError(
-                "The table already holds its classes, features, blocks and pairs; call screen(table) without "
-                "them and say them to read_table."
-            )
-        return _check_type(model, _of_summary(X))
-    if isinstance(X, StatisticsSet):
-        feature_names = X.feature_ids if feature_names is None else feature_names
-        if isinstance(blocks, str):
-            if blocks not in SITES:
-                raise OptionError(f"The blocks of statistics are their sites: blocks='sites', not {blocks!r}.")
-            blocks = X.by_site()
-        X = X.pooled()
-    if isinstance(X, ClassStatistics):
-        if y is not None or pairs is not None or exposures is not None:
-            raise LabelError(f"{type(X).__name__} already hold the classes; call screen(statistics) without y.")
-        return _check_type(model, _of_statistics(X, classes, feature_names, blocks))
-    matrix = _check_matrix(model, model.matrix(X, y, classes=classes, feature_names=feature_names), exposures)
-    if pairs is not None:
-        return _of_pairs(matrix, model, pairs, blocks, missing, n_threads)
-    labels = matrix.labels
-    if blocks is None:
-        whole = model.summarise(matrix, missing=missing, n_threads=n_threads)
-        return ScreenInput(
-            matrix, whole, matrix.feature_names, samples={None: labels.counts}, shufflable=Shufflable(matrix),
-            whole=matrix,
-        )  # fmt: skip
-    joint = in_blocks(matrix, blocks)
-    whole = model.summarise(joint, missing=missing, n_threads=n_threads)
-    statistics, blocked = split_blocks(whole, labels.classes)
-    counts = joint.labels.counts.reshape(len(blocked), len(labels.classes))
-    samples = {None: labels.counts, **dict(zip(blocked, counts, strict=True))}
-    shufflable = Shufflable(matrix, _strata(joint))
-    return ScreenInput(
-        matrix, statistics, matrix.feature_names, blocked, samples, shufflable=shufflable, whole=joint
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockShuffles(Shufflable):
+    """Samples of a table in blocks whose labels can be dealt anew: many labellings in one pass over the blocks.
+
+    Parameters
+    ----------
+    lazy
+        The table.
+    """
+
+    lazy: LazyTable | None = None
+
+    def relabel(self, labellings: Sequence[IntArray], model: Model) -> Iterator[ScreenInput]:
+        """Yield the data of a screen under each of several labellings."""
+        assert self.lazy is not None
+        made = [replace(self.matrix, labels=Labels(self.matrix.labels.classes, codes)) for codes in labellings]
+        joint = made if self.strata is None else [in_blocks(matrix, list(self.strata)) for matrix in made]
+        sums = self.lazy.relabelled(model, [matrix.labels for matrix in joint])
+        for matrix, whole in zip(joint, sums, strict=True):
+            yield of_sums(self.lazy, whole, matrix.labels, self.matrix.labels.classes, self.strata is not None)
 
 
-def _strata(joint: LabelledMatrix) -> tuple[Any, ...]:
-    """Block of every sample of a matrix whose labels are pairs of block and class."""
-    labels: Any = joint.labels
-    return tuple(labels.classes[code][0] for code in labels.codes.tolist())
-
-
-def _check_matrix(model: Model, matrix: LabelledMatrix, exposures: Any) -> LabelledMatrix:
-    """Check that there are classes to compare, and exposures where they are of use."""
-    if len(matrix.labels.classes) == 1:
-        raise LabelError(
-            f"All {matrix.n_samples} samples are of class {matrix.labels.classes[0]!r}. A screen compares at "
-            "least two classes: check the label column."
-        )
-    absent = [str(label) for label, n in zip(matrix.labels.classes, matrix.labels.counts, strict=True) if not n]
-    if absent and not model.supports("empty-classes"):
-        raise LabelError(f"No sample is of class {', '.join(absent)}. Check classes, or leave it out.")
-    if exposures is not None:
-        if not model.takes_exposures:
-            name = type(model).__name__
-            raise OptionError(
-                f"exposures are for models of counts; {name} has no use for them.", kind="capability"
-            )
-        matrix = replace(matrix, exposures=exposures_of(matrix.values, exposures))
-        model.check_exposures(matrix.exposures)
-    return matrix
-
-
-def _of_summary(summary: SummarisedTable) -> ScreenInput:
-    classes = summary.statistics.classes
-    made = ScreenInput(
-        summary, summary.statistics, summary.feature_names, dict(summary.blocked), n_pairs=summary.n_pairs,
-        n_incomplete=summary.n_incomplete,
-    )  # fmt: skip
-    if not summary.n_pairs:
-        made.samples = {None: np.array([summary.class_counts[str(label)] for label in classes])}
-        for block, counts in summary.block_class_counts.items():
-            made.samples[block] = np.array([counts.get(str(label), 0) for label in classes])
-    held = summary.in_memory()
-    if held is not None:
-        made.shufflable = Shufflable(*held, n_pairs=summary.n_pairs)
-    return made
-
-
-def _of_statistics(statistics: ClassStatistics, classes: Any, feature_names: Any, blocks: Any) -> ScreenInput:
-    chosen = statistics if classes is None else statistics.pick(classes)
-    if len(chosen.classes) == 1:
-        raise LabelError(f"A screen compares at least two classes, but there is only {chosen.classes[0]!r}.")
-    made = ScreenInput(None, chosen, check_names(feature_names, chosen.n_features))
-    if blocks is not None:
-        if not isinstance(blocks, Mapping) or not blocks:
-            raise LabelError("Blocks of ready statistics are a mapping from block names to their statistics.")
-        made.blocked = {name: _block(name, part, chosen) for name, part in blocks.items()}
-        shape = (len(chosen.classes), chosen.n_features)
-        counts: Any = np.sum([np.broadcast_to(part.counts, shape) for part in made.blocked.values()], axis=0)
-        if (counts != chosen.counts).any():
-            raise DataError("The blocks do not add up to the whole: their numbers of values differ from its own.")
-    return made
-
-
-def _block(name: Any, part: Any, whole: Any) -> Any:
-    """Check the ready statistics of a block; a class that it lacks has no values."""
-    if not isinstance(part, type(whole)) or part.n_features != whole.n_features:
-        raise DataError(
-            f"Block {name!r} must be {type(whole).__name__} of the same {whole.n_features} features as the whole."
-        )
-    if set(whole.classes) <= set(part.classes):
-        return part.pick(whole.classes)
-    return part.merge(whole.remove(whole)).pick(whole.classes)
-
-
-def _of_pairs(
-    matrix: LabelledMatrix, model: Model, pairs: Any, blocks: Any, missing: str, n_threads: int | None
-) -> ScreenInput:
-    name = type(model).__name__
-    model.require("pairs", f"Pairs are compared by their differences, which {name} does not know.")
-    made, incomplete, places = differences(matrix, pairs)
-    joint = made
-    if blocks is not None:
-        first, second = (one_each("blocks", blocks, matrix.n_samples).codes[each] for each in places)
-        if (first != second).any():
-            raise LabelError(f"{int((first != second).sum())} pairs have their samples in different blocks.")
-        joint = in_blocks(made, np.asarray(blocks, dtype=object)[places[0]].tolist())
-    whole = model.summarise(joint, missing=missing, n_threads=n_threads)
-    statistics, blocked = (whole, {}) if blocks is None else split_blocks(whole, made.labels.classes)
-    return ScreenInput(
-        made, statistics, matrix.feature_names, blocked, n_pairs=made.n_samples, n_incomplete=len(incomplete),
-        shufflable=Shufflable(made, None if blocks is None else _strata(joint), made.n_samples),
-        whole=matrix,
-    )  # fmt: skip
-
-
-def _check_type(model: Model, made: ScreenInput) -> ScreenInput:
-    wanted = model.statistics_type
-    if not isinstance(made.statistics, wanted):
-        raise DataError(
-            f"{type(model).__name__} works on {wanted.__name__}, but the data were reduced to "
-            f"{type(made.statistics).__name__}. Hand over the table itself",
-            Wording(", or read it with model=...", ""),
-            ".",
-            kind="statistics",
-        )
-    return made
+def of_sums(lazy: LazyTable, whole: Any, joint: Labels, classes: tuple[Any, ...], blocked: bool) -> ScreenInput:
+    """Return the data of a screen from the sums over a table in blocks, by class or by batch and class."""
+    if not blocked:
+        return ScreenInput(lazy, whole, lazy.feature_names, samples={None: joint.counts})
+    statistics, parts = split_blocks(whole, classes)
+    counts = joint.counts.reshape(len(parts), len(classes))
+    samples = {None: counts.sum(axis=0), **dict(zip(parts, counts, strict=True))}
+    return ScreenInput(lazy, statistics, lazy.feature_names, parts, samples)

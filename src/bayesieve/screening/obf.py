@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import GeneMap, Label, aligned, annotated
+from bayesieve.data import GeneMap, Label, aligned, annotated, is_lazy
 from bayesieve.models import (
     CalibratedModel,
     Compared,
@@ -37,9 +37,11 @@ from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.designs import absence, of_absence
 from bayesieve.screening.difference import asked_of, fit_to_design, keep_variances, of_difference
 from bayesieve.screening.genes import GeneCollapse
-from bayesieve.screening.inputs import ScreenInput, check_model, screen_input
+from bayesieve.screening.inputs import ScreenInput, check_model
+from bayesieve.screening.lazy_table import refuse_design
 from bayesieve.screening.outcome import outcome_or_labels
 from bayesieve.screening.prior_advice import advise
+from bayesieve.screening.screen_input import screen_input
 from bayesieve.screening.second_look import values_of
 from bayesieve.screening.shuffles import (
     Progress,
@@ -112,8 +114,10 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     ----------
     X
         Samples x features (array, data frame of pandas, polars, Arrow or DuckDB, CSR or CSC matrix, AnnData
-        object), what :func:`read_table` returns, or ready statistics such as :class:`Moments` and
-        :class:`StatisticsSet`; ``y``, ``missing`` and ``n_threads`` do not apply to the latter two.
+        object; also Dask arrays and frames, zarr arrays and lazy AnnData objects, which are summed block by block
+        and never brought into memory), what :func:`read_table` returns, or ready statistics such as
+        :class:`Moments` and :class:`StatisticsSet`; ``y``, ``missing`` and ``n_threads`` do not apply to these
+        two.
     y
         One class label per sample; two classes or more. If ``X`` and ``y`` are pandas objects, their index says
         which label belongs to which sample, whatever its order. Of an AnnData object, the name of a column of
@@ -185,7 +189,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     shuffles
         How often the screen is repeated with the labels of the samples shuffled (within blocks; between the
         samples of a pair), to see what it lists when the classes mean nothing: 20 to 100 times by the size of the
-        table, or a number of times, 0 for never. Ready statistics hold no samples to shuffle.
+        table, or a number of times, 0 for never. Ready statistics hold no samples to shuffle; those of a table in
+        blocks are shuffled only if a number is given, which takes further passes.
     factors
         Compare two classes given factors that samples share beyond them (quality, mixture of cells, an unknown
         batch): a number of them, or ``"auto"`` for as many as parallel analysis finds. See
@@ -193,7 +198,8 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     seed
         Of the shuffles, for NumPy's generator.
     progress
-        Called with the number of shuffles done and their total.
+        Called with the number of shuffles done and their total; before, of a table in blocks, with the number of
+        blocks.
     gene_map
         Genes of the features (:func:`bayesieve.read_gene_map`): the result is that of genes, or of lists of them.
     collapse
@@ -229,15 +235,17 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     ('x0', 'x1')
     """
     model = asked_of(check_model(model), difference)
-    X = X if layer is None else annotated(X, layer=layer)
+    X = X if layer is None else annotated(X, layer=layer, lazy=True)
     y = outcome_or_labels(y, outcome, pairs)
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
     in_order = (aligned(X, values, what) for what, values in said.items())
-    found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order)
+    if is_lazy(X):
+        refuse_design(factors=factors, covariates=covariates, outcome=outcome, subject=subject, gene_map=gene_map)
+    found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order, progress=progress)
     columns = check_columns(sample_columns, X, None if found.whole is None else found.whole.n_samples)
     given = found
     estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
-    if estimated and (found.shufflable is None or shuffles in (0, None, False)):
+    if estimated and (found.samples_to_shuffle(shuffles) is None or shuffles in (0, None, False)):
         raise no_shuffles()
     believed_share = _UNTIL_ESTIMATED if estimated else prior_probability
     prior_log_odds = check_log_odds(believed_share, found.statistics.n_features)
@@ -283,7 +291,7 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if not n_shuffles:
         return posterior if genes is None else genes.apply(posterior, None)
     shuffled = shuffle_labels(
-        keep_variances(found, model),
+        found.relabels or keep_variances(found, model),
         believed,
         compare_data,
         posterior.log_bayes_factor,

@@ -67,6 +67,8 @@ def number_of_shuffles(shuffles: Any, n_samples: int, n_features: int, cost: int
 
 def times_to_shuffle(found: ScreenInput, model: Model, shuffles: Any) -> int:
     """Return how often labels are shuffled; say so where the values for that are not at hand any more."""
+    if found.relabels is not None:
+        return _times_to_shuffle_blocks(found, shuffles)
     if found.shufflable is None:
         _say_unshuffled(found, shuffles)
         return 0
@@ -74,6 +76,30 @@ def times_to_shuffle(found: ScreenInput, model: Model, shuffles: Any) -> int:
     return number_of_shuffles(
         shuffles, found.shufflable.matrix.n_samples, n_features, model.draw_cost(found.statistics)
     )
+
+
+def _times_to_shuffle_blocks(found: ScreenInput, shuffles: Any) -> int:
+    """How often labels of a table in blocks are shuffled: as said; of ``"auto"`` say what it would take."""
+    samples = found.relabels
+    assert samples is not None
+    assert samples.lazy is not None
+    if not isinstance(shuffles, str):
+        return number_of_shuffles(shuffles, 1, 1)
+    if number_of_shuffles(shuffles, samples.matrix.n_samples, found.statistics.n_features):
+        n_passes = samples.lazy.n_passes(FEWEST)
+        passes = "one more pass" if n_passes == 1 else f"{n_passes:,} more passes"
+        warn(
+            CalibrationWarning,
+            "Labels were not shuffled: numbers of false positives are those of the model alone.",
+            hint=(
+                option("shuffles", FEWEST),
+                f" takes {passes} over the {samples.lazy.held.n_blocks:,} blocks of the table; say ",
+                option("shuffles", 0),
+                " to do without.",
+            ),
+            kind="not-shuffled",
+        )
+    return 0
 
 
 def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:
@@ -181,10 +207,10 @@ def shuffle_labels(
         kept = slice(None) if best is None else best(odds)
         return values[kept], odds[kept]
 
-    for done, codes in enumerate(labellings):
+    for done, data in enumerate(samples.relabel(labellings, quick)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BayesieveWarning)
-            values, odds = reduced(compare(quick, samples.relabelled(codes, quick)))
+            values, odds = reduced(compare(quick, data))
         shares.append(estimate_share(values))
         found.append(odds)
         if progress is not None:

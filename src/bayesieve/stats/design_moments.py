@@ -12,13 +12,15 @@ model of the class means with slopes on the covariates follows from them. They m
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesieve.data import Label, LabelledMatrix, Labels, check_classes, is_sparse, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, Labels, check_classes, is_lazy, is_sparse, union_of_classes
+from bayesieve.distributed import sum_labelled
 from bayesieve.stats.moments.checks import check_same_features
 from bayesieve.stats.moments.moments import Moments
 from bayesieve.stats.scatter import cross_products
@@ -77,6 +79,11 @@ class DesignMoments:
         shape: bool = True,
     ) -> DesignMoments:
         """Sum a samples x features table and its covariates (samples x covariates) class by class."""
+        if is_lazy(X):
+            function = functools.partial(cls.from_labelled, names=names, shape=shape)
+            numbers = _check_covariates(covariates, len(covariates))
+            found: DesignMoments = sum_labelled(X, y, function, classes=classes, missing=missing, numbers=numbers)
+            return found
         matrix = LabelledMatrix.from_arrays(X, y, classes=classes)
         return cls.from_labelled(
             matrix, covariates, names=names, missing=missing, n_threads=n_threads, shape=shape

@@ -56,6 +56,7 @@ from .glimpse import (
 )
 from .installation import install_command as install_command
 from .late import Late as Late, LateMethod as LateMethod
+from .memory import free_memory as free_memory
 from .messages import (
     did_you_mean as did_you_mean,
     expectation as expectation,

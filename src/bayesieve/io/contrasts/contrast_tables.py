@@ -19,7 +19,7 @@ from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, read_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
-from bayesieve.io.tables.memory import bytes_kept, free_memory
+from bayesieve.io.tables.memory import bytes_kept
 from bayesieve.io.tables.metadata import Metadata, find_metadata
 from bayesieve.io.tables.read_table import (
     TOTAL,
@@ -42,6 +42,7 @@ from bayesieve.utils import (
     Wording,
     check_choice,
     check_missing,
+    free_memory,
     plural,
 )
 

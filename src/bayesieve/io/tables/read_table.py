@@ -17,7 +17,7 @@ from bayesieve.io.tables.description import label_files, with_description
 from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
-from bayesieve.io.tables.memory import bytes_kept, free_memory
+from bayesieve.io.tables.memory import bytes_kept
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
@@ -38,6 +38,7 @@ from bayesieve.utils import (
     check_choice,
     check_missing,
     did_you_mean,
+    free_memory,
     list_names,
     option,
 )

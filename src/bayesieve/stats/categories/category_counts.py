@@ -7,6 +7,7 @@ again. The result is exact, and the table is as a rule read once.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Number
@@ -23,6 +24,7 @@ from bayesieve.data import (
     Levels,
     check_classes,
     check_levels,
+    is_lazy,
     is_sparse,
     labelled_categories,
     outside_levels,
@@ -30,6 +32,7 @@ from bayesieve.data import (
     plain,
     union_of_classes,
 )
+from bayesieve.distributed import sum_labelled
 from bayesieve.stats.categories.tables import CountableTable, DenseTable, SparseTable, Table
 from bayesieve.utils import (
     TABLE,
@@ -255,6 +258,13 @@ class CategoryCounts(Glimpsed):
         >>> counts.levels, counts.table[0].tolist()
         ((0, 1, 2), [[1, 0], [1, 0], [0, 2]])
         """
+        if is_lazy(X):
+            function = functools.partial(cls.from_labelled, levels=levels)
+            blockwise = functools.partial(labelled_categories, levels=levels)
+            found: CategoryCounts = sum_labelled(
+                X, y, function, classes=classes, missing=missing, matrix=blockwise, texts=True
+            )
+            return found
         matrix = labelled_categories(X, y, classes=classes, levels=levels)
         return cls.from_labelled(matrix, missing=missing, levels=levels, n_threads=n_threads)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, check_classes, size_factors, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, check_classes, is_lazy, size_factors, union_of_classes
+from bayesieve.distributed import sum_labelled
 from bayesieve.stats.events.kernels import event_sums
 from bayesieve.stats.moments.checks import check_same_features
 from bayesieve.stats.moments.moments import Moments
@@ -184,8 +186,29 @@ class EventTotals(Glimpsed):
         >>> EventTotals.from_matrix([[4], [6]], ["a", "b"], exposures=[2.0, 1.5]).rate.tolist()
         [[2.0], [4.0]]
         """
+        if is_lazy(X):
+            function = functools.partial(cls.from_exposed, spread=spread)
+            numbers = None if exposures is None else check_exposures(exposures, np.size(exposures))
+            found: EventTotals = sum_labelled(X, y, function, classes=classes, missing=missing, numbers=numbers)
+            return found
         matrix = LabelledMatrix.from_arrays(X, y, classes=classes)
         return cls.from_labelled(matrix, exposures=exposures, missing=missing, spread=spread, n_threads=n_threads)
+
+    @classmethod
+    def from_exposed(
+        cls, matrix: LabelledMatrix, exposures: FloatArray | None = None, **options: Any
+    ) -> EventTotals:
+        """Add up a matrix with the exposures of its samples, handed over by position; see :meth:`from_labelled`.
+
+        Examples
+        --------
+        >>> from bayesieve.data import LabelledMatrix
+        >>> from bayesieve.stats.events.event_totals import EventTotals
+        >>> matrix = LabelledMatrix.from_arrays([[4], [6]], ["a", "b"])
+        >>> EventTotals.from_exposed(matrix, [2.0, 3.0]).rate.tolist()
+        [[2.0], [2.0]]
+        """
+        return cls.from_labelled(matrix, exposures=exposures, **options)
 
     @classmethod
     def from_labelled(

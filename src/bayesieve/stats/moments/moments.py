@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.data import Label, LabelledMatrix, check_classes, is_sparse, place, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, check_classes, is_lazy, is_sparse, place, union_of_classes
+from bayesieve.distributed import sum_labelled
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.checks import check_moments, check_powers, check_resolution, check_same_features
 from bayesieve.stats.moments.kernels import merge
@@ -134,7 +135,8 @@ class Moments(Glimpsed):
         Parameters
         ----------
         X
-            Dense array, pandas or polars frame, CSR or CSC matrix. Implicit zeros count.
+            Dense array, pandas or polars frame, CSR or CSC matrix. Implicit zeros count. A Dask array or frame, or
+            a zarr array, is summed block by block.
         y
             One label per sample.
         classes
@@ -152,6 +154,10 @@ class Moments(Glimpsed):
         >>> bs.Moments.from_matrix([[1.0], [3.0], [5.0]], [0, 0, 1]).mean.tolist()
         [[2.0], [5.0]]
         """
+        if is_lazy(X):
+            function = functools.partial(cls.from_labelled, shape=shape)
+            found: Moments = sum_labelled(X, y, function, classes=classes, missing=missing)
+            return plain_counts(found)
         return cls.from_labelled(
             LabelledMatrix.from_arrays(X, y, classes=classes), missing=missing, n_threads=n_threads, shape=shape
         )
