@@ -20,8 +20,8 @@ from digests import digest
 import bayesieve as bs
 from bayesieve.distributed import Leaf, OneThread, blocks_of, smallest_codes, sum_blocks
 from bayesieve.distributed.graph import LabelSlices, SumGraph
-from bayesieve.screening.screen_input import screen_input
 from bayesieve.screening.second_look import values_of
+from bayesieve.screening.table_input import screen_input
 from bayesieve.stats import DesignMoments
 
 N, P = 230, 40

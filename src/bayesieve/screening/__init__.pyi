@@ -25,7 +25,6 @@ from .record_parts import (
     decode_model as decode_model,
     decode_shuffled as decode_shuffled,
 )
-from .screen_input import screen_input as screen_input
 from .second_look import values_of as values_of
 from .sites import SiteView as SiteView
 from .spec import ScreenSpec as ScreenSpec
@@ -36,4 +35,5 @@ from .spec_text import (
     python_lines as python_lines,
 )
 from .summarised_table import SummarisedTable as SummarisedTable
+from .table_input import screen_input as screen_input
 from .value_advice import advise_on_share as advise_on_share, advise_on_values as advise_on_values

@@ -23,8 +23,8 @@ from bayesieve.posterior import (
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare, settle
 from bayesieve.screening.group_markers import EACH, LOG_SCALES, REST, GroupMarkers
 from bayesieve.screening.inputs import ScreenInput, Shufflable, check_model
-from bayesieve.screening.screen_input import screen_input
 from bayesieve.screening.shuffles import Progress, believe_estimate, number_of_shuffles, times_to_shuffle
+from bayesieve.screening.table_input import screen_input
 from bayesieve.screening.value_advice import warn_about_values
 from bayesieve.stats import ClassStatistics, Moments, as_moments, largest_counts
 from bayesieve.utils import (

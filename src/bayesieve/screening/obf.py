@@ -41,7 +41,6 @@ from bayesieve.screening.inputs import ScreenInput, check_model
 from bayesieve.screening.lazy_table import refuse_design
 from bayesieve.screening.outcome import outcome_or_labels
 from bayesieve.screening.prior_advice import advise
-from bayesieve.screening.screen_input import screen_input
 from bayesieve.screening.second_look import values_of
 from bayesieve.screening.shuffles import (
     Progress,
@@ -53,6 +52,7 @@ from bayesieve.screening.shuffles import (
 )
 from bayesieve.screening.study_design import designed, of_design
 from bayesieve.screening.subjects import knowing_subjects, screen_subjects
+from bayesieve.screening.table_input import screen_input
 from bayesieve.screening.value_advice import (
     ask_about_donors,
     is_judged,
