@@ -8,12 +8,14 @@ import gzip
 import io
 import lzma
 import os
+import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 from bayesieve.io.text.foreign import check_foreign
-from bayesieve.utils import FileError, check_file, option
+from bayesieve.utils import FileError, MissingExtraError, check_file, install_command, option
 
 _MAGIC = {
     "gzip": b"\x1f\x8b",
@@ -49,9 +51,7 @@ class _Zstd:
     """zstd data, frame by frame; an end in the middle of one is noticed."""
 
     def __init__(self, source: Any) -> None:
-        import zstandard  # noqa: PLC0415 - only for such files
-
-        self._source, self._new = source, zstandard.ZstdDecompressor().decompressobj
+        self._source, self._new = source, _zstd_frames()
         self._frame: Any = None
 
     def read(self, size: int) -> bytes:
@@ -68,6 +68,23 @@ class _Zstd:
                 length += len(parts[-1])
                 self._frame, block = (None, frame.unused_data) if frame.eof else (frame, b"")
         return b"".join(parts)
+
+
+def _zstd_frames() -> Callable[[], Any]:
+    """What makes a decompressor of one frame: Python's own from 3.14 on, before that of the extra ``zstd``."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdDecompressor  # noqa: PLC0415 - only for such files
+
+            return ZstdDecompressor
+        import zstandard  # noqa: PLC0415
+
+        return zstandard.ZstdDecompressor().decompressobj
+    except ImportError as error:
+        raise MissingExtraError(
+            f"Files packed with zstd need the package zstandard: run {install_command('zstd')}, or unpack them "
+            "first."
+        ) from error
 
 
 _MARKS = {
