@@ -1,4 +1,4 @@
-"""Build twice and compare; install the wheel into a new environment, use it as a newcomer would, and uninstall it."""
+"""Build twice and compare; install the wheel into a new environment, use it there, and uninstall it."""
 
 from __future__ import annotations
 
@@ -60,13 +60,16 @@ def use(wheel: Path, folder: Path) -> None:
     work.mkdir()
     cache.mkdir()
     run(python, "-m", "pip", "install", "--quiet", wheel)
-    settled = {"XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache), "HOME": str(folder), "folder": work}
     command = scripts / "bayesieve"
     before = files(place)
-    run(command, "demo", "--write-data", "practice.csv", **settled)  # type: ignore[arg-type]
-    run(command, *SCREEN, "--out", "ranked.csv", "--report", "page.html", **settled)  # type: ignore[arg-type]
-    run(command, "report", "ranked.csv", "--out", "again.html", **settled)  # type: ignore[arg-type]
-    run(command, *STUDY, "--out", "study", **settled)  # type: ignore[arg-type]
+
+    def bayesieve(*words: str) -> None:
+        run(command, *words, folder=work, XDG_CACHE_HOME=str(cache), LOCALAPPDATA=str(cache))
+
+    bayesieve("demo", "--write-data", "practice.csv")
+    bayesieve(*SCREEN, "--out", "ranked.csv", "--report", "page.html")
+    bayesieve("report", "ranked.csv", "--out", "again.html")
+    bayesieve(*STUDY, "--out", "study")
     made = sorted(path.name for path in work.iterdir())
     for name in ("practice.csv", "ranked.csv", "page.html", "again.html", "study"):
         if name not in made:

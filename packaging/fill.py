@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import random
 import re
-import sys
 import tarfile
 import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RECIPES = ("bioconda", "galaxy", "snakemake", "nf-core", "Dockerfile")
-_PLACE = re.compile(r"@([a-z_]+)@")
+_PLACE = re.compile(r"@([a-z_0-9]+)@")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*([^;\[]*)")
 
 
@@ -56,6 +56,34 @@ def fill(known: dict[str, str], out: Path) -> list[Path]:
     return written
 
 
+def write_test_data(out: Path) -> None:
+    """Write the made tables that tests of the recipes read: 24 samples x 40 features, 4 of them markers."""
+    rng = random.Random(1)
+    classes = ["control", "case"] * 12
+    rows = [[rng.gauss(8.0 + 3.0 * (j < 4 and label == "case"), 1.0) for j in range(40)] for label in classes]
+    genes = [f"gene{j}" for j in range(40)]
+    table = [["sample", "class", *genes]]
+    table += [[f"S{i}", classes[i], *(f"{x:.3f}" for x in row)] for i, row in enumerate(rows)]
+    matrix = [["gene_id", *(f"S{i}" for i in range(24))]]
+    matrix += [[gene, *(f"{row[j]:.3f}" for row in rows)] for j, gene in enumerate(genes)]
+    sheet = [["sample", "condition", "batch"], *([f"S{i}", classes[i], "AB"[i // 12]] for i in range(24))]
+    contrasts = [
+        ["id", "variable", "reference", "target", "blocking"],
+        ["plain", "condition", "control", "case", ""],
+        ["blocked", "condition", "control", "case", "batch"],
+    ]
+    for name, lines, mark in (
+        ("galaxy/test-data/table.csv", table, ","),
+        ("snakemake/test/table.csv", table, ","),
+        ("nf-core/tests/matrix.tsv", matrix, "\t"),
+        ("nf-core/tests/samplesheet.csv", sheet, ","),
+        ("nf-core/tests/contrasts.csv", contrasts, ","),
+    ):
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(mark.join(line) + "\n" for line in lines), encoding="utf-8", newline="\n")
+
+
 def main() -> None:
     """Read the command line."""
     asked = argparse.ArgumentParser(description=__doc__)
@@ -66,7 +94,8 @@ def main() -> None:
     asked.add_argument("--out", type=Path, required=True)
     given = asked.parse_args()
     known = facts(given.sdist, given.url, given.home or given.url, given.maintainer)
-    print("\n".join(map(str, fill(known, given.out))), file=sys.stdout)
+    print("\n".join(map(str, fill(known, given.out))))
+    write_test_data(given.out)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fill the recipes with the facts of a build and run the linters that are installed on them and on the workflows."""
+"""Fill the recipes with the facts of a build; run the linters that are installed on them and on the workflows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import yaml
-from fill import facts, fill
+from fill import facts, fill, write_test_data
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ("check-jsonschema", "--builtin-schema")
@@ -46,7 +46,11 @@ def main() -> None:
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         recipes = Path(folder)
-        fill(facts(given.sdist, f"https://example.org/{given.sdist.name}", "https://example.org", "maintainer"), recipes)
+        fill(
+            facts(given.sdist, f"https://example.org/{given.sdist.name}", "https://example.org", "maintainer"),
+            recipes,
+        )
+        write_test_data(recipes)
         check_conda(recipes / "bioconda" / "meta.yaml")
         for command in linters(recipes):
             if shutil.which(command[0]) is None:
@@ -55,7 +59,7 @@ def main() -> None:
                     raise SystemExit(1)
                 continue
             done = subprocess.run(command, check=False)
-            print(f"{' '.join(command[:1])}: {'passed' if done.returncode == 0 else 'FAILED'}")
+            print(f"{command[0]}: {'passed' if done.returncode == 0 else 'FAILED'}")
             if done.returncode:
                 raise SystemExit(1)
 

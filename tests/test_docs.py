@@ -202,6 +202,24 @@ def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
                 assert_same_text(printed, block.output)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_run_in_every_shell(page):
+    """Also in PowerShell and in cmd: one line each, no pipes, no tools of one system, double quotes only."""
+    blocks = [block for block in blocks_of(page.read_text(encoding="utf-8")) if block.language == "bash"]
+    lines = [line for block in blocks for line in block.text.splitlines()]
+    odd = [
+        line
+        for line in lines
+        if not re.fullmatch(r"(bayesieve|python -m) [^|<>$`'\\]*( && bayesieve \w+)?", _quoted(line))
+    ]
+    assert not odd
+
+
+def _quoted(line: str) -> str:
+    """A line without what stands in double quotes, where a shell sees nothing of its own."""
+    return re.sub(r'"[^"$`\\]*"', "", line)
+
+
 def test_an_announced_warning_must_come_and_others_must_not(tmp_path):
     quiet = "A `PriorWarning` is expected.\n\n```python\npass\n```\n"
     loud = "Text.\n\n```python\nimport warnings\nwarnings.warn('surprise', UserWarning)\n```\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -74,13 +75,20 @@ def constants(items: Sequence[str]) -> dict[str, Any]:
         try:
             if not equals or not name:
                 raise ValueError
-            found[name] = tomllib.loads(f"value = {value.strip()}")["value"]
+            found[name] = _value(value.strip())
         except ValueError:  # tomllib.TOMLDecodeError is one
             raise OptionError(
                 f"--set takes a constant and its value, for example --set correlation=0.5 or "
                 f'--set "mean_shifts=[1, 0.5, 0.5, 0.5, 0.5]", not {item!r}.'
             ) from None
     return found
+
+
+def _value(text: str) -> Any:
+    """Read a value as TOML; a bare word is a text, since every shell has its own way with quotation marks."""
+    if re.fullmatch(r"[A-Za-z_][\w-]*", text) and text not in ("true", "false", "inf", "nan"):
+        return text
+    return tomllib.loads(f"value = {text}")["value"]
 
 
 def truth_path(path: Path) -> Path:

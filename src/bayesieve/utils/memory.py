@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 _CONTROL = Path("/sys/fs/cgroup")  # where Linux tells what a container or a job of a cluster may use
-_TOLD = (  # limit, use, and what of it is copies of files that give way: second and first version of control groups
+_TOLD = (  # limit, use, and what of it are copies of files that give way, in versions 2 and 1
     ("memory.max", "memory.current", "memory.stat", "inactive_file"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"),
 )
