@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesieve import models
 from bayesieve.posterior import ESTIMATE
-from bayesieve.utils import OptionError, option
+from bayesieve.utils import OptionError, option, separating_colons
 
 if TYPE_CHECKING:
     from bayesieve.screening.spec import ScreenSpec
@@ -220,9 +220,8 @@ def python_lines(
 
 def _file_and_column(reference: str) -> tuple[str, str]:
     """The two parts of ``FILE:COLUMN``; a file that is there is named as a whole."""
-    path, colon, column = reference.rpartition(":")
-    whole = os.path.exists(reference) or not (colon and path and column)
-    return (reference, "") if whole else (path, column)
+    colons = [] if os.path.exists(reference) else separating_colons(reference)
+    return (reference[: colons[-1]], reference[colons[-1] + 1 :]) if colons else (reference, "")
 
 
 def prior_numbers(file: str, names: str) -> str:

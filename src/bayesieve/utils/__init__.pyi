@@ -41,6 +41,7 @@ from .files import (
     read_json as read_json,
     read_toml as read_toml,
     replacing as replacing,
+    separating_colons as separating_colons,
     toml_line as toml_line,
     toml_value as toml_value,
     wrap_read_errors as wrap_read_errors,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import tomllib
 import warnings
@@ -139,6 +140,14 @@ def wrap_read_errors(path: str, form: str, again: str = "write it anew") -> Iter
             f"{path} cannot be read as {form}: it is damaged, cut short or of another kind ({why[:200]}). Fetch "
             f"it again, or {again}."
         ) from error
+
+
+def separating_colons(reference: str) -> list[int]:
+    """Return the places of colons that may stand between a file and a column; that of a drive does not."""
+    drive = re.match(r"[A-Za-z]:[\\/]", reference)
+    return [
+        k for k, letter in enumerate(reference) if letter == ":" and (2 if drive else 1) <= k < len(reference) - 1
+    ]
 
 
 def check_file(path: str | os.PathLike[str]) -> Path:

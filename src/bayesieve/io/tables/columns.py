@@ -17,7 +17,7 @@ from bayesieve.io.text.files import TextBytes, plain_suffix
 from bayesieve.io.text.footers import count_remarks
 from bayesieve.io.text.parsing import COMMA
 from bayesieve.io.text.sniffing import named_delimiter, sniff
-from bayesieve.utils import FileError, OptionError, Wording, did_you_mean, list_names, option
+from bayesieve.utils import FileError, OptionError, Wording, did_you_mean, list_names, option, separating_colons
 
 _LAST = 60  # rows among which remarks are looked for
 _BLOCK = 2**22
@@ -88,8 +88,9 @@ def split_reference(reference: str) -> tuple[str, str | None]:
     book, rest = split_sheet(reference)
     if rest is not None:
         return book, rest
-    places = [k for k, letter in enumerate(reference) if letter == ":" and 0 < k < len(reference) - 1]
-    parts: list[tuple[str, str | None]] = [(reference[:k], reference[k + 1 :]) for k in places]
+    parts: list[tuple[str, str | None]] = [
+        (reference[:k], reference[k + 1 :]) for k in separating_colons(reference)
+    ]
     there = [part for part in parts if Path(part[0]).is_file()]
     named = [part for part in parts if plain_suffix(part[0]) in _TABLES]
     return (there or named or parts[-1:] or [(reference, None)])[0]
