@@ -12,6 +12,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_site"))
 # notebooks call the command of this interpreter; a narrow, plain console suits a page
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+paths = [HERE / "_site", HERE / "experiments", os.environ.get("PYTHONPATH", "")]  # what executed pages import
+os.environ["PYTHONPATH"] = os.pathsep.join(str(path) for path in paths if str(path))
 os.environ.update({"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"})
 
 project = "bayesieve"
