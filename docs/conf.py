@@ -22,7 +22,8 @@ version = release = bayesieve.__version__
 project_copyright = author
 language = "en-GB"
 
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "api", "charts", "commands", "formulas", "links", "terms"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc"]
+extensions += ["access", "api", "charts", "commands", "formulas", "links", "terms"]  # in _site
 root_doc = "index"
 exclude_patterns = ["_site", "_static", "experiments/*.py"]
 nitpicky = True
@@ -34,6 +35,7 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+nb_render_markdown_format = "myst"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -50,9 +52,15 @@ html_show_sourcelink = False
 html_show_search_summary = False  # would ask for pages, which a browser refuses to those opened from disk
 html_math_renderer = "mathml"
 html_last_updated_fmt = None
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "gallery": []}
 html_theme_options = {
-    "logo": {"text": "bayesieve", "image_light": "_static/sieve.svg", "image_dark": "_static/sieve.svg", "alt_text": ""},
+    "logo": {
+        "text": "bayesieve",
+        "image_light": "_static/sieve.svg",
+        "image_dark": "_static/sieve.svg",
+        "alt_text": "",
+    },
     "navbar_end": ["theme-switcher"],
     "navigation_with_keys": False,
     "show_toc_level": 2,

@@ -1,8 +1,7 @@
-"""The reference: a page for every name of the package, a page for every room, and references that name what exists."""
+"""The reference: a page for every name of the package and for every room, and references that name what exists."""
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import re
@@ -13,6 +12,7 @@ from pydoc import locate
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
+from names import GROUPS, SOURCE, file_name, names_of_face, rooms
 from sphinx.addnodes import pending_xref
 from sphinx.util.nodes import make_refnode
 
@@ -22,77 +22,7 @@ if TYPE_CHECKING:
     from docutils.nodes import Element, Node
     from sphinx.application import Sphinx
 
-SOURCE = Path(bayesieve.__file__).parent
 PLACE = Path(__file__).resolve().parents[1] / "reference" / "api"
-
-GROUPS: dict[str, tuple[str, ...]] = {  # names of the package by what they are for
-    "Screening": (
-        "screen", "screen_groups", "screen_contrasts", "screen_pairs", "screen_with_known", "permutations", "OBFSelector",
-    ),
-    "Results": (
-        "FeaturePosterior", "Selection", "GroupMarkers", "GroupSelection", "PairScreen", "PermutationNull", "Check",
-        "Checks",
-    ),
-    "Selection rules": (
-        "Rule", "MinimalRisk", "FixedSize", "NeymanPearson", "FalseDiscovery", "MostProbable", "Loss",
-    ),
-    "Findings": ("kinds", "Kinds", "effects", "Effects", "fragility", "Fragility", "Finding"),
-    "Expected errors": (
-        "ErrorAnalysis", "ExpectedROC", "expected_roc", "expected_by_chance", "expected_under_null", "CountDistribution",
-        "CountLaw", "PoissonBinomial", "ConsistencyReport", "consistency_report",
-    ),
-    "Models and priors": (
-        "Model", "CalibratedModel", "GaussianModel", "NormalInverseGamma", "log_evidence", "PoissonModel",
-        "NegativeBinomialModel", "CategoricalModel", "MixedModel", "Patterns",
-    ),
-    "Reading and writing": (
-        "read_table", "Summary", "read_result", "StoredResult", "write_result", "read_contrasts", "Contrast",
-        "read_gene_map", "GeneMap", "read_gene_sets",
-    ),
-    "Values and labels": ("LabelledMatrix", "aggregate", "normalise", "size_factors", "transform"),
-    "Statistics of sites": (
-        "Moments", "CategoryCounts", "EventTotals", "SiteStatistics", "StatisticsSet", "merge_statistics",
-        "read_statistics", "write_statistics", "aggregated_statistics", "tidy_statistics",
-    ),
-    "Planning": ("plan", "Plan", "StatedEffects"),
-    "Other methods and gene sets": (
-        "score", "compare_methods", "MethodComparison", "FeatureScores", "Rival", "pearson_neyman", "enrich",
-    ),
-    "Sets of features": (
-        "known_markers", "with_size_prior", "SizePrior", "SizePosterior", "enumerate_sets", "SetPosterior", "FeatureSet",
-        "SetPrior", "ProductPrior", "IsingPrior", "SetTable", "CallablePrior",
-    ),
-    "Errors and warnings": (
-        "BayesieveError", "DataError", "DegenerateFeatureError", "FileError", "LabelError", "MissingExtraError",
-        "MissingValueError", "OptionError", "PriorError", "RuleError", "BayesieveWarning", "CalibrationWarning",
-        "DataWarning", "DegenerateFeatureWarning", "PriorWarning",
-    ),
-}  # fmt: skip
-
-
-def names_of_face(room: str = "") -> tuple[list[str], list[str]]:
-    """Return what a room (the package itself if none is named) exports: its own names, and rooms below it."""
-    face = SOURCE.joinpath(*room.split(".")) / "__init__.pyi"
-    if not face.exists():
-        module = importlib.import_module(f"bayesieve.{room}")
-        return sorted(getattr(module, "__all__", None) or _own_names(module)), []
-    names, rooms = [], []
-    for statement in ast.parse(face.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.ImportFrom):
-            (rooms if statement.module is None else names).extend(alias.name for alias in statement.names)
-    return names, rooms
-
-
-def _own_names(module: Any) -> list[str]:
-    return [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", None) == module.__name__]
-
-
-def rooms() -> list[str]:
-    """Return all public rooms, those inside rooms included."""
-    found = []
-    for room in names_of_face()[1]:
-        found += [room, *(f"{room}.{inner}" for inner in names_of_face(room)[1])]
-    return found
 
 
 def directive(module: str, name: str) -> str:
@@ -135,10 +65,6 @@ def first_line(name: str) -> str:
     return (inspect.getdoc(getattr(bayesieve, name)) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def file_name(title: str) -> str:
-    return "_" + title.casefold().replace(" ", "-")
-
-
 def write_pages(_: Sphinx | None = None, place: Path = PLACE) -> None:
     """Write the pages of the reference; those of an earlier time go."""
     shutil.rmtree(place, ignore_errors=True)
@@ -151,19 +77,9 @@ def write_pages(_: Sphinx | None = None, place: Path = PLACE) -> None:
         (place / f"room-{room}.rst").write_text(page_of_room(room), encoding="utf-8")
 
 
-def menus() -> str:
-    """Return the menus of the page about Python: what names are for, and the rooms."""
-    groups = "\n".join(f"{title} </reference/api/{file_name(title)}>" for title in GROUPS)
-    inner = "\n".join(f"bayesieve.{room} </reference/api/room-{room}>" for room in rooms())
-    return "".join(
-        f"\n\n## {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
-        for title, entries in (("By purpose", groups), ("By room", inner))
-    )
-
-
 @cache
 def existing_names() -> frozenset[str]:
-    """Return every name that some module of the package gives to a module, class, function, attribute or constant."""
+    """Return every name that the source gives to a module, class, function, attribute or other value."""
     defined = re.compile(r"^\s*(?:class|def) (\w+)|^\s*(\w+(?:, \w+)*)(?:: [^=\n]+)? =|^\s+(\w+):", re.MULTILINE)
     found = {path.stem for path in SOURCE.rglob("*") if path.is_dir() or path.suffix == ".py"}
     for path in SOURCE.rglob("*.py"):

@@ -1,7 +1,7 @@
-"""Pages link as on a code host; here their links, and the order of the menus that follows from them, are made to fit.
+"""Pages link as on a code host; here their links, and the menus that follow from them, are made to fit.
 
-A link to a page outside ``docs`` leads to the page that stands for it here, one to a source file becomes its name. The
-menu of a folder has the pages in the order in which the ``README.md`` of the folder names them.
+A link to a page outside ``docs`` leads to the page that stands for it here, one to a source file becomes its name.
+The menu of a folder has the pages in the order in which the ``README.md`` of the folder names them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from api import menus
+from names import menus
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -40,6 +40,7 @@ MENUS: dict[str, tuple[str, ...]] = {  # pages with a menu, and the folders whos
 }
 
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\(([^()\s#:]+)(#[\w-]+)?\)")
+_ROW = re.compile(rf"^\| {_LINK.pattern} \|", re.MULTILINE)  # of a table of pages
 
 
 def relink(text: str, origin: str, place: str) -> str:
@@ -59,14 +60,33 @@ def relink(text: str, origin: str, place: str) -> str:
 
 
 def menu(text: str, docname: str) -> list[tuple[str, str]]:
-    """Return label and page of every page of the menu of ``docname``, in the order in which its text names them."""
+    """Return label and page of every page of the menu of ``docname``, in the order of its text."""
     folder, found = PurePosixPath(docname).parent, {}
-    for match in _LINK.finditer(text):
-        target = os.path.normpath(folder / match[3]).replace(os.sep, "/")
+    named = _ROW.findall(text) if MENUS[docname] == ALL else _LINK.findall(text)
+    for _, words, path, _ in named:
+        target = os.path.normpath(folder / path).replace(os.sep, "/")
         page, ending = os.path.splitext(target)
         if ending in (".md", ".ipynb", ".rst") and target.startswith(MENUS[docname]) and page != docname:
-            found.setdefault(page, match[2].replace("`", ""))
+            found.setdefault(page, words.replace("`", ""))
     return [(label, page) for page, label in found.items()]
+
+
+def sections(text: str, docname: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the menu by the headings of the page; without a heading above all that it names."""
+    parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE) if docname == "how-to/README" else [text]
+    found, seen = [], set()
+    for heading, part in zip(["", *parts[1::2]], parts[::2], strict=True):
+        entries = [entry for entry in menu(part, docname) if entry[1] not in seen]
+        seen.update(page for _, page in entries)
+        if entries:
+            found.append((heading, entries))
+    return found
+
+
+def toctree(heading: str, entries: list[tuple[str, str]]) -> str:
+    caption = f":caption: {heading}\n" if heading else ""
+    listed = "\n".join(f"{label} </{page}>" for label, page in entries)
+    return f"\n\n```{{toctree}}\n:hidden:\n{caption}\n{listed}\n```\n"
 
 
 def page_text(docname: str, text: str) -> str:
@@ -76,8 +96,7 @@ def page_text(docname: str, text: str) -> str:
         return relink((ROOT / stands_for).read_text(encoding="utf-8"), stands_for, docname)
     text = relink(text, f"docs/{docname}.md", docname)
     if docname in MENUS:
-        entries = "\n".join(f"{label} </{page}>" for label, page in menu(text, docname))
-        text += f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+        text += "".join(toctree(heading, entries) for heading, entries in sections(text, docname))
     return text + menus() if docname == PYTHON else text
 
 

@@ -24,7 +24,9 @@ class Terms(SphinxDirective):
             item += nodes.term("", word, ids=[key])
             text = nodes.definition("", nodes.paragraph("", meaning))
             if key in SYNONYMS:
-                also = nodes.paragraph("", "", nodes.emphasis("", "Elsewhere: "), nodes.Text("; ".join(SYNONYMS[key]) + "."))
+                also = nodes.paragraph(
+                    "", "", nodes.emphasis("", "Elsewhere: "), nodes.Text("; ".join(SYNONYMS[key]) + ".")
+                )
                 text += also
             item += text
             terms += item

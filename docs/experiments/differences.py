@@ -2,9 +2,9 @@
 
     python docs/experiments/differences.py --scanpy PYTHON [--rscript Rscript]
 
-PYTHON is an interpreter that has scanpy; Rscript needs limma and DESeq2. The data are made by the functions here, so
-that the page makes the same ones. Written are tables in ``docs/experiments/differences/``, whose first line says what
-made them.
+PYTHON is an interpreter that has scanpy; Rscript needs limma and DESeq2. The data are made by the functions here,
+and the page makes them by the same. Written are tables in ``docs/experiments/differences/``; their first
+lines say what made them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def reads() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def cells() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make logarithms of counts of 960 cells of 8 donors; no gene differs between four well and four sick donors."""
+    """Make logarithms of counts of 960 cells of 8 donors, four of them sick; no gene responds to that."""
     rng = np.random.default_rng(SEED + 2)
     donor = np.repeat(np.arange(8), 120)
     rate = rng.gamma(2.0, 1.0, 1000) * np.exp(rng.normal(scale=0.3, size=(8, 1000)))
@@ -72,7 +72,8 @@ import sys
 import anndata as ad, numpy as np, pandas as pd, scanpy as sc
 folder = sys.argv[1]
 values, group = np.load(folder + "/cells.npy"), np.load(folder + "/group.npy")
-adata = ad.AnnData(values, obs=pd.DataFrame({"group": pd.Categorical(group)}, index=[f"c{i}" for i in range(len(group))]))
+obs = pd.DataFrame({"group": pd.Categorical(group)}, index=[f"c{i}" for i in range(len(group))])
+adata = ad.AnnData(values, obs=obs)
 adata.uns["log1p"] = {"base": None}
 found = pd.DataFrame(index=adata.var_names)
 for method in ("t-test", "wilcoxon"):

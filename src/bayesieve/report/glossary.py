@@ -89,7 +89,7 @@ _NULL: Term = (
 )  # fmt: skip
 
 SYNONYMS: dict[str, tuple[str, ...]] = {  # what others call the same, or nearly the same, by key
-    "marker": ("differentially expressed gene", "good feature (the paper)", "non-null hypothesis", "relevant feature"),
+    "marker": ("differentially expressed gene", "good feature (the paper)", "non-null", "relevant feature"),
     "probability": ("posterior inclusion probability", "1 - local false discovery rate", "pi*(f) in the paper"),
     "log-odds": ("logit of the posterior probability", "B statistic (limma)", "log h(f) in the paper"),
     "bayes-factor": ("ratio of marginal likelihoods", "evidence ratio", "weight of evidence, as a logarithm"),
