@@ -27,6 +27,7 @@ extensions += ["access", "api", "charts", "commands", "formulas", "links", "term
 root_doc = "index"
 exclude_patterns = ["_site", "_static", "experiments/*.py"]
 nitpicky = True
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
@@ -34,7 +35,6 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
-nb_merge_streams = True
 nb_render_markdown_format = "myst"
 
 autodoc_typehints = "none"

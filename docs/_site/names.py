@@ -99,6 +99,6 @@ def menus() -> str:
     groups = "\n".join(f"{title} </reference/api/{file_name(title)}>" for title in GROUPS)
     inner = "\n".join(f"bayesieve.{room} </reference/api/room-{room}>" for room in rooms())
     return "".join(
-        f"\n\n## {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
-        for title, entries in (("By purpose", groups), ("By room", inner))
+        f"\n\n## {title}\n\n```{{toctree}}\n:maxdepth: {depth}\n:includehidden:\n\n{entries}\n```\n"
+        for title, depth, entries in (("By purpose", 2, groups), ("By room", 1, inner))
     )
