@@ -21,7 +21,7 @@ class Watch:
     def __init__(self, page: Page, path: Path) -> None:
         self.page = page
         self.problems: list[str] = []
-        own = path.resolve().as_uri()
+        own = path.resolve().as_uri()  # of a folder: all that is in it
         page.add_init_script(WATCH)
         page.on("console", lambda said: self._said(said.type, said.text))
         page.on("pageerror", lambda error: self.problems.append(f"thrown: {error}"))
@@ -33,7 +33,7 @@ class Watch:
             self.problems.append(f"console {kind}: {text}")
 
     def _asked(self, url: str, own: str) -> None:
-        if url.partition("#")[0] != own and not url.startswith(("data:,", "blob:")):
+        if url.partition("#")[0] != own and not url.startswith((f"{own}/", "data:,", "blob:")):
             self.problems.append(f"request: {url[:200]}")
 
     def _dialog(self, dialog: Any) -> None:

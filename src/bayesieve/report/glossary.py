@@ -72,16 +72,64 @@ _TWO_CLASSES: tuple[Term, ...] = (
      "only."),
 )  # fmt: skip
 
+_RATIO: Term = (
+    "prior-ratio", "Prior ratio",
+    "How heavily an improper prior weighs a difference between the classes against none. The data cannot "
+    "tell it; a larger one lifts all log-odds alike and changes no rank.",
+)  # fmt: skip
+_SHUFFLES: Term = (
+    "shuffles", "Shuffles of the labels",
+    "The whole screen repeated with the classes dealt out at random: what it lists then is false by "
+    "construction, so that it tells how many false positives to expect here.",
+)  # fmt: skip
+_NULL: Term = (
+    "global-null", "Global null",
+    "A world in which no feature differs between the classes. What the cut would let pass there is false by "
+    "construction.",
+)  # fmt: skip
+
+SYNONYMS: dict[str, tuple[str, ...]] = {  # what others call the same, or nearly the same, by key
+    "marker": ("differentially expressed gene", "good feature (the paper)", "non-null", "relevant feature"),
+    "probability": ("posterior inclusion probability", "1 - local false discovery rate", "pi*(f) in the paper"),
+    "log-odds": ("logit of the posterior probability", "B statistic (limma)", "log h(f) in the paper"),
+    "bayes-factor": ("ratio of marginal likelihoods", "evidence ratio", "weight of evidence, as a logarithm"),
+    "prior-probability": ("1 - pi0 (q-values)", "proportion of true alternatives", "pi(f) in the paper"),
+    "local-fdr": ("lfdr", "posterior error probability (proteomics)", "posterior null probability"),
+    "cut": ("threshold", "critical value"),
+    "false-positives": ("expected number of false discoveries", "per-family error rate", "type I errors"),
+    "interval": ("credible interval", "prediction interval"),
+    "missed": ("false negatives", "type II errors"),
+    "fdr": ("expected q-value of the list", "Bayesian FDR", "1 - precision, expected"),
+    "fdp": ("FDP", "1 - precision"),
+    "mnc": ("maximum a posteriori labels of single features", "0-1 loss"),
+    "mr": ("Bayes rule under unequal losses", "cost-sensitive selection"),
+    "cmnc": ("top k", "SelectKBest (scikit-learn)"),
+    "np": ("per-family error control",),
+    "fdr-rule": ("q-value threshold", "Benjamini-Hochberg has the same aim for p-values"),
+    "fdp-rule": ("false discovery exceedance", "FDX"),
+    "fragile": ("influential observation", "leave-one-out influence"),
+    "standardised": ("z-score",),
+    "components": ("PCA", "singular vectors"),
+    "auc": ("AUROC", "c-statistic", "Mann-Whitney U divided by the number of pairs"),
+    "p-value": ("limma's moderated t", "Welch's unequal variances t"),
+    "shuffles": ("label permutation", "permutation null", "target-decoy (proteomics) has the same aim"),
+    "global-null": ("complete null hypothesis",),
+    "prior-ratio": ("L in the paper",),
+    "expected-markers": ("expected number of true alternatives", "m1"),
+    "hit-rate": ("probability of a precision of at least 90%",),
+}  # fmt: skip
+
+
+def all_terms() -> list[Term]:
+    """Return every term that some page may use and that means the same on all of them."""
+    return [*_ODDS, *_LIST, _SHUFFLES, _NULL, *_RULES, _RATIO, *_SAMPLES, *_TWO_CLASSES]
+
 
 def glossary(report: ReportData) -> list[dict[str, str]]:
     """Return the terms that this page uses, as ``key``, ``word`` and ``meaning``."""
     found: list[Term] = [*_ODDS, *_effects(report), *_LIST, *_chance(report), *_RULES]
     if report.posterior.model.supports("prior-ratio"):
-        found.append((
-            "prior-ratio", "Prior ratio",
-            "How heavily an improper prior weighs a difference between the classes against none. The data cannot "
-            "tell it; a larger one lifts all log-odds alike and changes no rank.",
-        ))  # fmt: skip
+        found.append(_RATIO)
     if report.values is not None:
         found += _SAMPLES
     if len(report.posterior.classes) == 2 and not is_paired(report.posterior):
@@ -91,17 +139,7 @@ def glossary(report: ReportData) -> list[dict[str, str]]:
 
 def _chance(report: ReportData) -> Sequence[Term]:
     """How the number of false positives is judged."""
-    if report.posterior.shuffled is not None:
-        return ((
-            "shuffles", "Shuffles of the labels",
-            "The whole screen repeated with the classes dealt out at random: what it lists then is false by "
-            "construction, so that it tells how many false positives to expect here.",
-        ),)  # fmt: skip
-    return ((
-        "global-null", "Global null",
-        "A world in which no feature differs between the classes. What the cut would let pass there is false by "
-        "construction.",
-    ),)  # fmt: skip
+    return (_SHUFFLES,) if report.posterior.shuffled is not None else (_NULL,)
 
 
 def _effects(report: ReportData) -> Sequence[Term]:

@@ -380,7 +380,7 @@ class SetPosterior(Marginals):
         }
 
     def select(self, rule: Rule | str) -> FeatureSet:
-        """Select features by a criterion of section 3, each solved over all sets; see :mod:`.criteria`.
+        """Select features by a criterion of section 3, each solved over all sets.
 
         Parameters
         ----------
