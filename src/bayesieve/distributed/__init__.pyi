@@ -6,6 +6,12 @@ from .leaves import (
     SeveralLeaves as SeveralLeaves,
     smallest_codes as smallest_codes,
 )
+from .spans import (
+    BlockReader as BlockReader,
+    SpanTable as SpanTable,
+    passes_for as passes_for,
+    sum_labellings as sum_labellings,
+)
 from .sums import (
     OneThread as OneThread,
     blocks_of as blocks_of,
