@@ -14,7 +14,7 @@ import numpy as np
 from dask.system import CPU_COUNT
 
 from bayesieve.data import annotated, check_frame, is_annotated, row_totals
-from bayesieve.distributed.spans import NUMBERS, SpanTable, picked
+from bayesieve.distributed.spans import NUMBERS, picked
 from bayesieve.distributed.tree import FAN_IN
 from bayesieve.utils import TABLE, DataError, free_memory
 
@@ -46,9 +46,8 @@ class BlockTable:
     fixed: bool = False
 
     @classmethod
-    def of_file(cls, table: SpanTable) -> BlockTable:
-        """Return the blocks of a file as an array that workers read."""
-        reader: Any = table.reader
+    def of_file(cls, reader: Any) -> BlockTable:
+        """Return the blocks that a :class:`BlockReader` reads as an array."""
         meta = sparse_meta(reader.dtype) if reader.sparse else np.empty((0, 0), reader.dtype)
         name = f"bayesieve-file-{uuid.uuid4().hex}"
         array = da.from_array(reader, chunks=reader.sizes, name=name, asarray=False, inline_array=True, meta=meta)

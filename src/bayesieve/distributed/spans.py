@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +14,7 @@ import numpy as np
 from bayesieve.data import is_sparse
 from bayesieve.distributed.leaves import RETRIES, Leaf, Place, Several, SeveralLeaves, failed_block
 from bayesieve.distributed.tree import Tree
-from bayesieve.utils import IntArray, n_threads_for, run
+from bayesieve.utils import FileError, IntArray, n_threads_for, run
 
 _COPIES = 3.0  # of a block: as it is stored, as it is unpacked, and as it is transformed
 NUMBERS = 48  # bytes per class and feature of a statistic
@@ -131,6 +133,10 @@ class SpanTable:
         which
             Positions of the features, in ascending order.
         """
+        if self.client is not None:
+            with self.on_cluster() as blocks:
+                yield from blocks.columns(which)
+            return
         rows, starts = self.starts
         for j in range(len(starts) - 1):
             lo, hi = np.searchsorted(which, starts[j : j + 2])
@@ -140,6 +146,29 @@ class SpanTable:
             values = run(pick, range(len(rows) - 1), self._threads(0))
             for i, part in enumerate(values):
                 yield slice(int(rows[i]), int(rows[i + 1])), int(lo), part
+
+    @contextlib.contextmanager
+    def on_cluster(self) -> Iterator[Any]:
+        """Make the blocks those of an array that the workers of the cluster read."""
+        import dask  # noqa: PLC0415 - an extra
+
+        from bayesieve.distributed.block_table import BlockTable  # noqa: PLC0415 - needs Dask
+
+        with self.client.as_current(), dask.config.set(scheduler="dask.distributed"):
+            self._check_workers()
+            yield BlockTable.of_file(self.reader)
+
+    def _check_workers(self) -> None:
+        """Raise unless every worker finds the file."""
+        path = os.path.abspath(self.reader.source)
+        found = self.client.run(os.path.exists, path)
+        without = [where for where, there in found.items() if not there]
+        if without:
+            raise FileError(
+                f"{len(without)} of {len(found)} workers do not find {path}, the first is {without[0]}.",
+                hint="Put the file where all of them see it, under the same name.",
+                kind="workers-without-file",
+            )
 
     def block(self, first_sample: int, first_feature: int) -> tuple[slice, slice]:
         """Return the samples and features of the block that begins at a place."""

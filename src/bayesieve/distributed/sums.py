@@ -76,8 +76,8 @@ def sum_blocks(
     if isinstance(table, SpanTable):
         if table.client is None:
             return table.sum(smallest_codes(codes), leaf, numbers, times, progress)
-        with table.client.as_current():
-            return sum_blocks(blocks_of(table), codes, leaf, numbers=numbers, retries=times, progress=progress)
+        with table.on_cluster() as blocks:
+            return sum_blocks(blocks, codes, leaf, numbers=numbers, retries=times, progress=progress)
     from bayesieve.distributed.graph import LabelSlices, SumGraph  # noqa: PLC0415 - needs Dask
     from bayesieve.distributed.running import compute, current_client  # noqa: PLC0415
 
@@ -139,7 +139,7 @@ def blocks_of(X: Any, *, texts: bool = False) -> Any:
             f"Tables in blocks are summed with Dask, which cannot be imported ({error}). Install it: "
             f"{install_command('dask')}."
         ) from error
-    return BlockTable.of_file(X) if isinstance(X, SpanTable) else BlockTable.of(X, texts=texts)
+    return BlockTable.of(X, texts=texts)
 
 
 def labels_of(table: Any, y: Any, classes: Sequence[Label] | None) -> Labels:

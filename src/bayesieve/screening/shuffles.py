@@ -87,7 +87,7 @@ def _times_to_shuffle_blocks(found: ScreenInput, model: Model, shuffles: Any) ->
         n_shuffles = number_of_shuffles(shuffles, 1, 1)
         if n_shuffles and model.difference == "mean":
             raise OptionError(
-                "Shuffles of a screen for means let variances go with the label, which takes all values in memory.",
+                "Shuffles of a screen for means keep variances with the labels, which takes values in memory.",
                 hint=("Say ", option("shuffles", 0), ", or give more memory."),
                 kind="capability",
             )

@@ -110,7 +110,7 @@ class Dense:
         self.by_feature = self.cut[1] < self.shape[1] and n_rows * self.shape[1] * self.dtype.itemsize > _MOST
 
     def __reduce__(self) -> Any:
-        return _dense_again, (self.path, *_address(self._values))
+        return _dense_again, (os.path.abspath(self.path), *_address(self._values))
 
     def rows(self, part: slice, features: slice) -> Any:
         """Return some samples with a range of the features."""
@@ -152,7 +152,7 @@ class Compressed:
         self.n_entries = int(self._starts[-1])
 
     def __reduce__(self) -> Any:
-        return _compressed_again, (self.path, *_address(self._group), self.shape, self._form)
+        return _compressed_again, (os.path.abspath(self.path), *_address(self._group), self.shape, self._form)
 
     def rows(self, part: slice, features: slice) -> Any:
         """Return some samples with a range of the features."""

@@ -15,7 +15,7 @@ from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, stacked
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.models import Model
 from bayesieve.stats import BlockSums, Moments, check_no_infinity, plain_counts
-from bayesieve.utils import BayesieveError, IntArray
+from bayesieve.utils import BayesieveError, IntArray, OptionError, Wording
 
 _AT_ONCE = 2**27  # bytes of statistics of shuffled labels that are held together
 _moments = partial(Moments.from_labelled, shape=True)
@@ -80,12 +80,33 @@ class Spans:
         table: Any = chunks.table
         stored = getattr(table, "stored", None)
         alone = chunks.aggregation is None and not samples.paired and not chunks.transform.startswith("rank")
-        if stored is None or not alone:
+        if stored is None or not alone or stored.shape[0] != table.n_samples:
+            cls._refuse_cluster(chunks)
             return None
         ids = table.sample_ids if chunks.whole_features else table.ids
         roles = samples.roles(table.path, ids, table.columns, table.n_samples)
         blocks = SpanTable(stored, chunks.memory, n_threads, table.options.client)
         return cls(blocks, chunks, roles, table.options.progress)
+
+    @staticmethod
+    def _refuse_cluster(chunks: Chunks) -> None:
+        """Raise if the workers of a cluster were to read what only one process can."""
+        table: Any = chunks.table
+        options = getattr(table, "options", None)
+        if getattr(options, "client", None) is None:
+            return
+        why = f"{table.path} ({table.form}) is read from the start to the end"
+        if getattr(table, "stored", None) is not None:
+            why = "samples that are put together or paired, and ranks, need more than the values of a block"
+        raise OptionError(
+            f"Only one process can do this: {why}.",
+            hint=(
+                "Leave ",
+                Wording("client", "--dask"),
+                " out; workers read AnnData files (.h5ad) and zarr stores.",
+            ),
+            kind="capability",
+        )
 
     @property
     def features(self) -> tuple[str, ...]:
