@@ -14,7 +14,7 @@ import numpy as np
 from dask.system import CPU_COUNT
 
 from bayesieve.data import annotated, check_frame, is_annotated, row_totals
-from bayesieve.distributed.spans import NUMBERS, picked
+from bayesieve.distributed.leaves import NUMBERS, picked
 from bayesieve.distributed.tree import FAN_IN
 from bayesieve.utils import TABLE, DataError, free_memory
 

@@ -14,6 +14,7 @@ from bayesieve.distributed.tree import Mergeable, merge_two
 from bayesieve.utils import BayesieveError, DataError, LabelError
 
 LEFT_OUT = -1  # code of a sample that is in no class
+NUMBERS = 48  # bytes per class and feature of a statistic
 RETRIES = 3  # times that a block is tried again after a failure or the death of a worker
 
 
@@ -186,3 +187,8 @@ class Several:
         """Features of several statistics of the same samples, side by side."""
         each = zip(*(part.parts for part in parts), strict=True)
         return Several(tuple(type(together[0]).join(together) for together in each))
+
+
+def picked(values: Any, places: Any) -> Any:
+    """Return some columns of a block; those of a sparse one by column."""
+    return values.tocsc()[:, places] if is_sparse(values) else np.asarray(values)[:, places]

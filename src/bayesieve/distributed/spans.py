@@ -11,13 +11,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesieve.data import is_sparse
-from bayesieve.distributed.leaves import RETRIES, Leaf, Place, Several, SeveralLeaves, failed_block
+from bayesieve.distributed.leaves import (
+    NUMBERS,
+    RETRIES,
+    Leaf,
+    Place,
+    Several,
+    SeveralLeaves,
+    failed_block,
+    picked,
+)
 from bayesieve.distributed.tree import Tree
 from bayesieve.utils import FileError, IntArray, n_threads_for, run
 
 _COPIES = 3.0  # of a block: as it is stored, as it is unpacked, and as it is transformed
-NUMBERS = 48  # bytes per class and feature of a statistic
 
 Progress = Callable[[int, int], None]
 
@@ -201,11 +208,6 @@ class SpanTable:
         n_values = self.reader.shape[0] * self.reader.shape[1]
         room = int(self.memory // (_COPIES * self.reader.n_bytes + held))
         return max(1, min(n_threads_for(self.n_threads, n_values), room, self.n_blocks))
-
-
-def picked(values: Any, places: Any) -> Any:
-    """Return some columns of a block; those of a sparse one by column."""
-    return values.tocsc()[:, places] if is_sparse(values) else np.asarray(values)[:, places]
 
 
 def passes_for(n_labellings: int, n_classes: int, n_features: int, most: int) -> tuple[int, int]:

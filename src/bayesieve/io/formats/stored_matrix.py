@@ -56,7 +56,7 @@ def matrix_table(
     form: str,
     stored: Dense | Compressed,
     features: list[str],
-    ids: list[str],
+    ids: list[str] | None,
     columns: Mapping[str, list[str | None]],
     options: ReadOptions,
     closing: Callable[[], None],
@@ -65,9 +65,10 @@ def matrix_table(
 ) -> SampleTable | FeatureTable:
     """Make a table of a matrix in an open file, with ``chosen`` features (stored by sample) or all of them."""
     left_out = {"ignored": list(options.ignore)} if options.ignore else {}
-    if stored.shape != (len(ids), len(features)):
+    n_samples = stored.shape[0] if ids is None else len(ids)
+    if stored.shape != (n_samples, len(features)):
         raise FileError(
-            f"{path} is damaged: its values have shape {stored.shape}, but it names {len(ids):,} samples and "
+            f"{path} is damaged: its values have shape {stored.shape}, but it names {n_samples:,} samples and "
             f"{len(features):,} features."
         )
     if 0 in stored.shape:
@@ -78,11 +79,12 @@ def matrix_table(
     places = np.array(kept) if len(kept) < len(features) else None
     blocks = StoredBlocks(stored, places, words)
     if stored.by_feature:
-        size = features_per_chunk(len(ids), options)
+        size = features_per_chunk(n_samples, options)
         if isinstance(stored, Compressed):
             size = sparse_features_per_chunk(stored.n_entries, len(features), options)
         return MatrixFeatures(
-            path, form, samples_in, left_out, tuple(ids), len(ids), columns, feature_ids=features,
+            path, form, samples_in, left_out, None if ids is None else tuple(ids), n_samples, columns,
+            feature_ids=features,
             read=stored.block, size=size, ignored=frozenset(options.ignore), options=options, closing=closing,
             stored=blocks,
         )  # fmt: skip
@@ -92,7 +94,7 @@ def matrix_table(
         size = max(tall, samples_per_chunk(len(features)) // tall * tall)
     return MatrixSamples(
         path, form, samples_in, left_out, tuple(features[place] for place in kept), read=stored.rows,
-        n_samples=len(ids), size=size, ids=ids, columns=columns, options=options, closing=closing, kept=places,
+        n_samples=n_samples, size=size, ids=ids, columns=columns, options=options, closing=closing, kept=places,
         stored=blocks,
     )  # fmt: skip
 

@@ -425,7 +425,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     """Look the samples of the table up in another file; an array without ids takes its lines in order."""
     file, words = known.file, options.missing_words
     ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
-    if ids is None and plain_suffix(table.path) in (".npy", ".npz", ".mtx"):
+    if ids is None and (plain_suffix(table.path) in (".npy", ".npz", ".mtx") or table.form == "zarr array"):
         in_order = [label_from_text(text, words) for text in file.column(known.column)]
         return Labeller(encoder, source=file.path, in_order=in_order)
     if ids is None:

@@ -153,20 +153,23 @@ class Spans:
         shape = (len(counts), self.shape[1])
         found = Missing(int(np.broadcast_to(expected - counts, shape).sum()))
         if found.total and located:
-            first = Missing()
-            self._find(first)
-            found.first = first.first
+            found.first = self._find().first
         return found
 
-    def _find(self, missing: Missing) -> None:
-        """Read block by block until a value is missing."""
+    def _find(self) -> Missing:
+        """Read block by block until a value is missing: the first one in the first such sample."""
         rows, columns = self.table.starts
         for i in range(len(rows) - 1):
+            found: list[tuple[int, int, Missing]] = []
             for j in range(len(columns) - 1):
+                missing = Missing()
                 block = slice(int(rows[i]), int(rows[i + 1])), slice(int(columns[j]), int(columns[j + 1]))
-                self._chunk(*block, missing)
-            if missing.total:
-                return
+                chunk = self._chunk(*block, missing)
+                if missing.total:
+                    found.append((_first_gap(chunk.values), j, missing))
+            if found:
+                return min(found, key=lambda each: each[:2])[2]
+        return Missing()
 
     def blocks(self, which: IntArray, codes: IntArray) -> Iterator[Block]:
         """Read the values of some features again; ``codes`` are the classes of the samples used."""
@@ -304,6 +307,14 @@ def _part_of(roles: SampleRoles, part: slice) -> SampleRoles:
     said = {role: texts[part] for role, texts in roles.said.items()}
     names = roles.names[part]
     return SampleRoles(roles.rows[part], names, roles.cells[part], names, exposures, said=said)
+
+
+def _first_gap(values: Any) -> int:
+    """Row of the first missing value."""
+    if is_sparse(values):
+        entries = values.tocoo()
+        return int(entries.row[np.isnan(entries.data)].min())
+    return int(np.flatnonzero(np.isnan(values).any(axis=1))[0])
 
 
 def _plain(values: Any, codes: Any, *, classes: Any) -> LabelledMatrix:
