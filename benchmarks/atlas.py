@@ -26,7 +26,6 @@ import pandas as pd
 import zarr
 
 N_TYPES, DENSITY, ROWS = 8, 0.05, 4_096
-REPEATS = 3
 _PARTS = (("data", "f4"), ("indices", "i4"))
 
 
@@ -201,10 +200,10 @@ def work(what: str, path: Path, small: Path) -> None:
     print(json.dumps({**{name: after[name] - before[name] for name in before}, "memory": after["memory"]}))
 
 
-def compared(python: str, asked: tuple[tuple[str, str], ...], path: Path, small: Path) -> None:
+def compared(python: str, asked: tuple[tuple[str, str], ...], path: Path, small: Path, repeats: int) -> None:
     """Do several things in turns, and print the best of each with its ratio to the first one."""
     best: dict[str, dict[str, float]] = {}
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for what, by in asked:
             found = run(by or python, what, path, small)
             held = best.setdefault(what, found)
@@ -224,6 +223,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--cells", type=int, default=200_000)
     parser.add_argument("--genes", type=int, default=20_000)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--scanpy", default="", help="a Python that has scanpy")
     parser.add_argument("--only", default="cells.h5ad,cells-gzip.h5ad,cells.zarr,dense.zarr")
     for name in ("--work", "--path", "--small"):
@@ -235,9 +235,15 @@ def main() -> None:
     files = make(asked.folder / "large", asked.cells, asked.genes)
     small = make(asked.folder / "small", 2_000, 500)
     for name in asked.only.split(","):
-        compared(sys.executable, (("bare", ""), ("ours", "")), files[name], small[name])
+        compared(sys.executable, (("bare", ""), ("ours", "")), files[name], small[name], asked.repeats)
         if asked.scanpy:
-            compared(sys.executable, (("screened", ""), ("scanpy", asked.scanpy)), files[name], small[name])
+            compared(
+                sys.executable,
+                (("screened", ""), ("scanpy", asked.scanpy)),
+                files[name],
+                small[name],
+                asked.repeats,
+            )
 
 
 if __name__ == "__main__":

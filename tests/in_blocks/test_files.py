@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import zarr
+from commands import executable, inside
 from digests import digest
 from distributed import Client
 
@@ -229,27 +229,18 @@ def test_plain_arrays_and_folders_of_parquet(cells: anndata.AnnData, tmp_path: P
         bs.read_table(tmp_path / "parts", labels="kind", client=client)
 
 
-def command(*arguments: Any, **options: Any) -> subprocess.Popen[str]:
-    line = [sys.executable, "-c", "from bayesieve.cli import main; main()", *map(str, arguments)]
-    return subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
-
-
 def test_the_command_gives_the_same_file_on_a_cluster(
-    write: Callable[[str], Path], tmp_path: Path, client: Client
+    write: Callable[[str], Path], tmp_path: Path, client: Client, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, outs = write("csr.zarr"), [tmp_path / "near.csv", tmp_path / "far.csv"]
-    address, common = client.scheduler.address, ("-l", "kind", "-c", "B, T", "--shuffles", 3)
-    runs = [command("screen", path, *common, "--memory", "1MB", "-o", outs[0])]
-    runs += [command("screen", path, *common, "--dask", address, "-o", outs[1])]
-    for run in runs:
-        said = run.communicate(timeout=60)[1]
-        assert run.returncode == 0, said
-        assert "3 shuffles: the table is read once more." in said
+    common = ("screen", path, "-l", "kind", "-c", "B, T", "--shuffles", 3)
+    for out, where in zip(outs, (("--memory", "1MB"), ("--dask", client.scheduler.address)), strict=True):
+        ended = inside(capfd, monkeypatch, *common, *where, "-o", out)
+        assert ended.code == 0, ended.err
+        assert "3 shuffles: the table is read once more." in ended.said
     assert outs[0].read_bytes() == outs[1].read_bytes()
-    for where, why in (("locl", "names no cluster"), ("tcp://host", "names no cluster")):
-        run = command("screen", path, "-l", "kind", "--dask", where)
-        assert why in run.communicate(timeout=60)[1]
-        assert run.returncode == 2
+    ended = inside(capfd, monkeypatch, "screen", path, "-l", "kind", "--dask", "locl")
+    assert (ended.code, "names no cluster" in ended.said) == (2, True)
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
@@ -271,14 +262,15 @@ def test_interrupted_it_ends_with_its_workers(cells: anndata.AnnData, tmp_path: 
         "-o",
         "x.csv",
     )
-    run = command(*arguments, cwd=tmp_path, start_new_session=True)
-    deadline = time.monotonic() + 60
+    line = [executable(), *map(str, arguments)]
+    run = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, cwd=tmp_path, start_new_session=True)
+    deadline = time.monotonic() + 120
     while len(in_session(run.pid)) < 4 and run.poll() is None:  # itself, two workers and what tracks them
         assert time.monotonic() < deadline
         time.sleep(0.1)
     time.sleep(1.0)
     os.kill(run.pid, signal.SIGINT)
-    said = run.communicate(timeout=60)[1]
+    said = run.communicate(timeout=120)[1]
     assert run.returncode == 130, said
     assert "interrupted" in said
     while left := in_session(run.pid):
