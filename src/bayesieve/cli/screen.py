@@ -27,6 +27,7 @@ from bayesieve.cli.outputs import (
 )
 from bayesieve.data import GeneMap
 from bayesieve.io import (
+    check_table,
     is_reference,
     numbers_by_feature,
     ranked_columns,
@@ -56,6 +57,8 @@ def run_screen(options: Mapping[str, Any]) -> None:
     if run.report_pairs and run.report is None:
         raise OptionError("--report-pairs is about the report. Say --report FILE.html, or use bayesieve pairs.")
     check_groups(spec, run, options)
+    if run.dask is not None:
+        check_table(spec.table)  # before anything is started for it
     with run.cluster() as client:
         _run(spec, run, talk, options, client)
 
