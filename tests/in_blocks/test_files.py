@@ -23,6 +23,7 @@ from distributed import Client
 import bayesieve as bs
 from bayesieve.distributed import SpanTable, open_cluster
 from bayesieve.io.formats import stored_matrix
+from bayesieve.screening import values_of
 
 N, P = 2_500, 60  # three blocks of cells where blocks are low
 KINDS = ("dense.h5ad", "csc.h5ad", "gzip.h5ad", "layer.h5ad", "dense.zarr", "csr.zarr", "columns.zarr")
@@ -123,7 +124,7 @@ def test_a_screen_with_second_passes_is_that_of_values_in_memory(
     np.testing.assert_allclose(near.shuffled.own_share, whole.shuffled.own_share, rtol=1e-7)
     table = read(path, **treated, client=client)
     which = np.array([2, 9, 31, 58])
-    codes, again = bs.screening.values_of(table, which)
+    codes, again = values_of(table, which)
     np.testing.assert_allclose(again, values[:, which], rtol=1e-6)
     assert (codes == (chosen.obs["kind"] == "T")).all()
 
