@@ -12,6 +12,7 @@ from bayesieve.cli import options as o
 from bayesieve.cli.options import TALKING
 from bayesieve.cli.parameters import INPUT, OUTPUT, REQUIRED, Command, Group, argument, option, with_options, words
 from bayesieve.cli.plan_options import PILOT, PLAN
+from bayesieve.utils import OptionError
 
 _COLON = "The study colon"
 
@@ -44,13 +45,25 @@ def _root(
 
 @app.command(cls=Command)
 @with_options(
-    o.TABLE, *o.SOURCE, *o.DESIGN, *o.GROUPS, *o.PRIOR, *o.RULE, *o.FINDINGS, *o.FILES, *o.CONTRASTS, *TALKING
+    o.TABLE,
+    *o.SOURCE,
+    o.DASK,
+    *o.DESIGN,
+    *o.GROUPS,
+    *o.PRIOR,
+    *o.RULE,
+    *o.FINDINGS,
+    *o.FILES,
+    *o.CONTRASTS,
+    *TALKING,
 )
 def screen(options: dict[str, Any]) -> None:
     """Rank the features of a TABLE by the probability that the classes differ in them.
 
     bayesieve screen expression.csv --labels pheno.csv:stage --classes "early=1; late=2,3,4" --out ranked.csv
     """
+    if options["contrasts"] is not None and options["dask"] is not None:
+        raise OptionError("--contrasts are compared from one reading in this process. Leave --dask out.")
     if options["contrasts"] is not None:
         from bayesieve.cli.contrasts import run_contrasts  # noqa: PLC0415 - imports numba and more
 
@@ -111,7 +124,7 @@ def plan(options: dict[str, Any]) -> None:
 
 
 @app.command(cls=Command)
-@with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, o.COVARIATES, *o.SITE, o.CONFIG_OUT, *TALKING)
+@with_options(o.TABLE, o.STATISTICS_OUT, *o.SOURCE, o.DASK, o.COVARIATES, *o.SITE, o.CONFIG_OUT, *TALKING)
 def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
     from bayesieve.cli.stats import run_stats  # noqa: PLC0415 - imports numba and more

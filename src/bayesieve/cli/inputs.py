@@ -105,6 +105,7 @@ def read_input(
     threads: int | None = None,
     keep_values: bool = False,
     screens: bool = False,
+    client: Any = None,
 ) -> Input:
     """Read the table or statistics file of a command, and reduce it to what the model needs."""
     if spec.duplicates == "strongest" and not screens:
@@ -114,6 +115,8 @@ def read_input(
         )
     check_table(spec.table)
     if is_statistics_file(spec.table):
+        if client is not None:
+            raise OptionError(f"{spec.table} holds sums already, which need no cluster. Leave --dask out.")
         return _read_statistics(spec)
     model = None if spec.model == "gaussian" else spec.make_model()
     again = keep_values or spec.shuffles != 0 or spec.permutations is not None or spec.fragility or spec.robust
@@ -127,6 +130,7 @@ def read_input(
             n_threads=threads,
             progress=progress,
             keep_values=again,
+            client=client,
         )
     ids_in = ["ignore"] if summary.record.samples_in == "columns" else []
     ids_in += ["classes"] if summary.labels_are_ids else []

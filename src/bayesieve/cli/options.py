@@ -71,6 +71,8 @@ SOURCE = (
     option("config", Path | None, None, INPUT, "TOML file with options; the command line wins.", metavar="FILE",
            callback=read_config, is_eager=True),
 )
+DASK = option("dask", str | None, None, INPUT, "Read .h5ad and zarr on a Dask cluster: local:4 (processes here), "
+              "or the address of a scheduler, tcp://host:8786.", metavar="CLUSTER")
 BLOCKS = option("blocks", list[str] | None, None, COMPARED,
                 "Batch of each sample: a column, FILE:COLUMN, or sites (of a statistics file); several, "
                 "batch,sex, are crossed.", "-b", metavar="COLUMN")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -56,6 +57,8 @@ class RunOptions:
         Whether the table holds the list alone.
     memory, threads
         Bytes for data, and threads.
+    dask
+        The cluster that reads the table.
     quiet, verbose, json_log
         See :class:`bayesieve.cli.console.Talk`.
     """
@@ -72,6 +75,7 @@ class RunOptions:
     config_out: str | None = None
     memory: int | None = None
     threads: int | None = None
+    dask: str | None = None
     quiet: bool = False
     verbose: bool = False
     json_log: bool = False
@@ -99,6 +103,17 @@ class RunOptions:
     def talk(self) -> Talk:
         """Return what the command speaks through."""
         return Talk(self.quiet, self.verbose, self.json_log)
+
+    @contextlib.contextmanager
+    def cluster(self) -> Iterator[Any]:
+        """Open the cluster that reads the table, as long as it is needed; None is this process."""
+        if self.dask is None:
+            yield None
+            return
+        from bayesieve.distributed import open_cluster  # noqa: PLC0415 - an extra, and slow to import
+
+        with open_cluster(self.dask, memory=self.memory) as client:
+            yield client
 
     def files(self) -> dict[str, Any]:
         """Return the files read beside those of the specification, by option."""

@@ -27,6 +27,7 @@ from bayesieve.cli.outputs import (
 )
 from bayesieve.data import GeneMap
 from bayesieve.io import (
+    check_table,
     is_reference,
     numbers_by_feature,
     ranked_columns,
@@ -56,7 +57,17 @@ def run_screen(options: Mapping[str, Any]) -> None:
     if run.report_pairs and run.report is None:
         raise OptionError("--report-pairs is about the report. Say --report FILE.html, or use bayesieve pairs.")
     check_groups(spec, run, options)
-    source = open_source(spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None)
+    if run.dask is not None:
+        check_table(spec.table)  # before anything is started for it
+    with run.cluster() as client:
+        _run(spec, run, talk, options, client)
+
+
+def _run(spec: ScreenSpec, run: RunOptions, talk: Talk, options: Mapping[str, Any], client: Any) -> None:
+    """Do what was asked for, where the table is read by this process or by a cluster."""
+    how = {"memory": run.memory, "threads": run.threads, "client": client}
+    source = open_source(spec, talk, **how, keep_values=run.report is not None)
+    _announce_passes(source, run, talk)
     if wants_groups(source, run, options):
         run_groups(source, run, talk, options, read_probabilities)
         return
@@ -78,6 +89,19 @@ def run_screen(options: Mapping[str, Any]) -> None:
     if run.manifest is not None:
         write_manifest(run.manifest, record, run, talk)
     _tell(talk, selection, source, run, record)
+
+
+def _announce_passes(source: Input, run: RunOptions, talk: Talk) -> None:
+    """Say for what the file is read again, if its values were not kept."""
+    spans = getattr(source.data, "spans", None)
+    if spans is None or source.data.kept is not None:
+        return
+    if source.spec.shuffles:
+        n_passes = source.data.labelled()[2].n_passes(source.spec.shuffles)
+        times = "once" if n_passes == 1 else f"{n_passes:,} times"
+        talk.say("pass", f"{plural(source.spec.shuffles, 'shuffle')}: the table is read {times} more.")
+    if run.report is not None and run.n_values:
+        talk.say("pass", f"Values of the {run.n_values:,} strongest features for the report: read once more.")
 
 
 def screen_source(

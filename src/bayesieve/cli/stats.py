@@ -36,7 +36,8 @@ def run_stats(options: Mapping[str, Any], site: str | None, min_cell: int) -> No
         raise OptionError(f"{spec.table} is a statistics file already; merge such files with bayesieve merge.")
     _check_ending(out)
     run.check_targets(files_read(spec, run))
-    source = read_input(spec, talk, memory=run.memory, threads=run.threads)
+    with run.cluster() as client:
+        source = read_input(spec, talk, memory=run.memory, threads=run.threads, client=client)
     if source.data.repeated:
         warn(DataWarning, *unstable_numbers(source.data.repeated).pieces, kind="duplicates-of-sites")
     moments, ids, n_suppressed = suppress(source.data.moments, source.feature_ids, min_cell)

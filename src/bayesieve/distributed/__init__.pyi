@@ -1,3 +1,9 @@
+from .cluster import (
+    check_cluster_name as check_cluster_name,
+    n_threads_of as n_threads_of,
+    open_cluster as open_cluster,
+    run_on_cluster as run_on_cluster,
+)
 from .leaves import (
     LEFT_OUT as LEFT_OUT,
     Leaf as Leaf,
@@ -5,6 +11,12 @@ from .leaves import (
     Several as Several,
     SeveralLeaves as SeveralLeaves,
     smallest_codes as smallest_codes,
+)
+from .spans import (
+    BlockReader as BlockReader,
+    SpanTable as SpanTable,
+    passes_for as passes_for,
+    sum_labellings as sum_labellings,
 )
 from .sums import (
     OneThread as OneThread,

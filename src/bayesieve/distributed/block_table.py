@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ import dask.array as da
 import numpy as np
 from dask.system import CPU_COUNT
 
-from bayesieve.data import annotated, check_frame, is_annotated, is_sparse, row_totals
+from bayesieve.data import annotated, check_frame, is_annotated, row_totals
+from bayesieve.distributed.leaves import NUMBERS, picked
 from bayesieve.distributed.tree import FAN_IN
 from bayesieve.utils import TABLE, DataError, free_memory
 
@@ -20,7 +22,6 @@ BLOCK_BYTES = 2**26  # of a zarr array whose chunks are smaller: as many of them
 _READ_TOGETHER = 16  # blocks whose columns are read together for a second look
 _COPIES = 2.0  # of a block: as it was read, and as it is unpacked
 _USABLE = 0.6  # of the memory of a worker, before Dask begins to write results to its disk
-_NUMBERS = 48  # bytes per class and feature of a statistic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +36,22 @@ class BlockTable:
         Names, or None.
     source
         Where it comes from, as far as that is known.
+    fixed
+        Whether its blocks cannot be cut otherwise: those of a file.
     """
 
     array: Any
     feature_names: tuple[str, ...] | None
     source: str = ""
+    fixed: bool = False
+
+    @classmethod
+    def of_file(cls, reader: Any) -> BlockTable:
+        """Return the blocks that a :class:`BlockReader` reads as an array."""
+        meta = sparse_meta(reader.dtype) if reader.sparse else np.empty((0, 0), reader.dtype)
+        name = f"bayesieve-file-{uuid.uuid4().hex}"
+        array = da.from_array(reader, chunks=reader.sizes, name=name, asarray=False, inline_array=True, meta=meta)
+        return cls(array, None, reader.source, fixed=True)
 
     @classmethod
     def of(cls, X: Any, *, texts: bool = False) -> BlockTable:
@@ -100,11 +112,11 @@ class BlockTable:
             places = np.asarray(which[lo:hi]) - starts[j]
             for i in range(0, len(firsts) - 1, _READ_TOGETHER):
                 blocks = self.array.blocks[i : i + _READ_TOGETHER, j]
-                picked = da.blockwise(
-                    _pick, "ij", blocks, "ij", places=places, dtype=blocks.dtype, meta=np.empty((0, 0)),
+                chosen = da.blockwise(
+                    picked, "ij", blocks, "ij", places=places, dtype=blocks.dtype, meta=np.empty((0, 0)),
                     adjust_chunks={"j": len(places)},
                 )  # fmt: skip
-                found = dask.compute(*picked.to_delayed(optimize_graph=True)[:, 0].tolist())
+                found = dask.compute(*chosen.to_delayed(optimize_graph=True)[:, 0].tolist())
                 for k, values in enumerate(found, start=i):
                     yield slice(int(firsts[k]), int(firsts[k + 1])), int(lo), values
 
@@ -124,7 +136,7 @@ class BlockTable:
             Of the cluster; None for this process.
         """
         rows, columns = (max(sizes) for sizes in self.array.chunks)
-        held = FAN_IN * _NUMBERS * n_classes * columns
+        held = FAN_IN * NUMBERS * n_classes * columns
         block = 0.0 if _is_sparse(self.array) else _COPIES * rows * columns * self.array.dtype.itemsize
         limit = _USABLE * _memory_of_a_thread(client)
         if held + block <= limit:
@@ -140,17 +152,17 @@ class BlockTable:
             f"Blocks of up to {rows:,} x {columns:,} values are too large: one needs about "
             f"{(held + block) / 1e6:,.0f} MB with its sums, and a thread of {whose} can use "
             f"{limit / 1e6:,.0f} MB.",
-            hint=f"Make chunks smaller: {mend}.",
+            hint="Give workers more memory, or fewer threads." if self.fixed else f"Make chunks smaller: {mend}.",
             kind="large-chunks",
             numbers={"bytes": int(held + block), "limit": int(limit)},
         )
 
 
-def _pick(values: Any, places: Any) -> Any:
-    """Some columns of a block; those of a sparse one by column."""
-    if is_sparse(values):
-        return values.tocsc()[:, places]
-    return np.asarray(values)[:, places]
+def sparse_meta(dtype: Any) -> Any:
+    """Return an empty sparse matrix, which says what blocks are."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
+
+    return csr_matrix((0, 0), dtype=dtype)
 
 
 def _memory_of_a_thread(client: Any) -> float:

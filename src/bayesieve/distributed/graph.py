@@ -110,11 +110,14 @@ class SumGraph:
         The sums of the blocks.
     array
         The array that is summed.
+    source
+        Where it comes from, for messages.
     """
 
     whole: Delayed
     leaves: da.Array
     array: da.Array
+    source: str = ""
 
     @classmethod
     def build(cls, array: Any, labels: LabelSlices, leaf: Leaf | SeveralLeaves) -> SumGraph:
@@ -129,7 +132,7 @@ class SumGraph:
         made = HighLevelGraph(
             {**graph.layers, f"{name}-tree": tree}, {**graph.dependencies, f"{name}-tree": {name}}
         )
-        return cls(Delayed(top, made, layer=f"{name}-tree"), leaves, array)
+        return cls(Delayed(top, made, layer=f"{name}-tree"), leaves, array, labels.source)
 
     def block_of(self, key: Any) -> tuple[int, int] | None:
         """Return which block a task reads or sums; None if it does something else."""
@@ -140,7 +143,7 @@ class SumGraph:
     def place_of(self, block: tuple[int, int]) -> str:
         """Name a block for a message."""
         rows, columns = self.array.chunks
-        place = Place(sum(rows[: block[0]]), sum(columns[: block[1]]), block)
+        place = Place(sum(rows[: block[0]]), sum(columns[: block[1]]), block, self.source)
         return place.describe(rows[block[0]], columns[block[1]])
 
 

@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.distributed.tree import Mergeable, merge_two
-from bayesieve.utils import BayesieveError, LabelError
+from bayesieve.utils import BayesieveError, DataError, LabelError
 
 LEFT_OUT = -1  # code of a sample that is in no class
+NUMBERS = 48  # bytes per class and feature of a statistic
+RETRIES = 3  # times that a block is tried again after a failure or the death of a worker
 
 
 def smallest_codes(codes: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -125,7 +127,25 @@ def _placed(error: BayesieveError, place: Place, shape: Sequence[int]) -> Bayesi
     """The same error with the block before it."""
     message = error.message
     where = f"{place.describe(shape[0], shape[1])}: "
-    return type(error)(where, *message.text, hint=message.hint, kind=message.kind, numbers=message.numbers)
+    numbers = {**message.numbers, "first_sample": place.first_sample, "first_feature": place.first_feature}
+    return type(error)(where, *message.text, hint=message.hint, kind=message.kind, numbers=numbers)
+
+
+def failed_block(who: str, error: Exception, retries: int) -> DataError:
+    """Say which block could not be read or summed, how often that was tried, and why.
+
+    Parameters
+    ----------
+    who
+        The block, as :meth:`Place.describe` names it.
+    error
+        What happened last.
+    retries
+        How often it was tried again.
+    """
+    tried = f" {retries + 1} times" if retries else ""
+    why = str(error) if isinstance(error, BayesieveError) else f"{type(error).__name__}: {error}"
+    return DataError(f"{who} could not be read or summed{tried}: {why}", kind="failed-block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +187,8 @@ class Several:
         """Features of several statistics of the same samples, side by side."""
         each = zip(*(part.parts for part in parts), strict=True)
         return Several(tuple(type(together[0]).join(together) for together in each))
+
+
+def picked(values: Any, places: Any) -> Any:
+    """Return some columns of a block; those of a sparse one by column."""
+    return values.tocsc()[:, places] if is_sparse(values) else np.asarray(values)[:, places]

@@ -11,11 +11,11 @@ from dask.base import get_scheduler
 from dask.callbacks import Callback
 
 from bayesieve.distributed.graph import SumGraph
-from bayesieve.utils import BayesieveError, DataError
+from bayesieve.distributed.leaves import RETRIES, failed_block
+from bayesieve.utils import BayesieveError, DataError, FileError
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
 
-RETRIES = 3  # times that a block is tried again after a failure or the death of a worker
 _WAIT = 0.5  # seconds between two looks at a scheduler
 
 
@@ -149,7 +149,7 @@ def _blame(dask_scheduler: Any, key: Any) -> Any:
 
 def _failed(graph: SumGraph, block: tuple[int, int] | None, error: Exception, retries: int) -> Exception:
     """Say which block failed, and how."""
-    if isinstance(error, BayesieveError):
+    if isinstance(error, BayesieveError) and not isinstance(error, FileError):  # the latter from reading
         return error
     who = "A block" if block is None else graph.place_of(block)
     if type(error).__name__ == "KilledWorker":
@@ -159,7 +159,4 @@ def _failed(graph: SumGraph, block: tuple[int, int] | None, error: Exception, re
             hint="Make chunks smaller (X.rechunk), or give workers more memory; their logs say which it was.",
             kind="killed-worker",
         )
-    tried = f" {retries + 1} times" if retries else ""
-    return DataError(
-        f"{who} could not be read or summed{tried}: {type(error).__name__}: {error}", kind="failed-block"
-    )
+    return failed_block(who, error, retries)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix, Labels, aligned, encode_labels
-from bayesieve.distributed.leaves import Leaf, Place, SeveralLeaves, smallest_codes
+from bayesieve.distributed.leaves import RETRIES, Leaf, Place, SeveralLeaves, smallest_codes
+from bayesieve.distributed.spans import SpanTable
 from bayesieve.utils import (
     TABLE,
     LabelError,
@@ -59,7 +60,7 @@ def sum_blocks(
     Parameters
     ----------
     table
-        What :func:`blocks_of` returned.
+        What :func:`blocks_of` returned, or a :class:`SpanTable`.
     codes
         Class of every sample, -1 to leave it out.
     leaf
@@ -71,15 +72,21 @@ def sum_blocks(
     progress
         Called with the number of blocks done and their total.
     """
+    times = RETRIES if retries is None else retries
+    if isinstance(table, SpanTable):
+        if table.client is None:
+            return table.sum(smallest_codes(codes), leaf, numbers, times, progress)
+        with table.on_cluster() as blocks:
+            return sum_blocks(blocks, codes, leaf, numbers=numbers, retries=times, progress=progress)
     from bayesieve.distributed.graph import LabelSlices, SumGraph  # noqa: PLC0415 - needs Dask
-    from bayesieve.distributed.running import RETRIES, compute, current_client  # noqa: PLC0415
+    from bayesieve.distributed.running import compute, current_client  # noqa: PLC0415
 
     n_labellings = codes.shape[1] if np.ndim(codes) == 2 else 1
     one = leaf.leaf if isinstance(leaf, SeveralLeaves) else leaf
     table.check_memory(one.n_classes * n_labellings, current_client())
     labels = LabelSlices(table.array.chunks, smallest_codes(codes), numbers, table.source)
     graph = SumGraph.build(table.array, labels, leaf)
-    return compute(graph, retries=RETRIES if retries is None else retries, progress=progress)
+    return compute(graph, retries=times, progress=progress)
 
 
 def sum_labelled(

@@ -225,6 +225,7 @@ class GeneCollapse:
             blocked={name: part.take(self.places) for name, part in found.blocked.items()},
             shufflable=samples,
             whole=None if whole is None else _columns(whole, self.places, self.names),
+            relabels=found.relabels if self.places.size == n else None,  # which sum every feature
         )
         return made, model.take(self.places, n), _part(prior_log_odds, self.places), _part(resolution, self.places)
 

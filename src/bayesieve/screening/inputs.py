@@ -20,8 +20,8 @@ from bayesieve.data import (
     in_blocks,
 )
 from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
-from bayesieve.screening.lazy_table import LazyTable
 from bayesieve.screening.spread import Spread
+from bayesieve.screening.summarised_table import SummedAgain
 from bayesieve.stats import (
     ClassStatistics,
     FactorFit,
@@ -258,7 +258,7 @@ class BlockShuffles(Shufflable):
         The table.
     """
 
-    lazy: LazyTable | None = None
+    lazy: SummedAgain | None = None
 
     def relabel(self, labellings: Sequence[IntArray], model: Model) -> Iterator[ScreenInput]:
         """Yield the data of a screen under each of several labellings."""
@@ -270,7 +270,7 @@ class BlockShuffles(Shufflable):
             yield of_sums(self.lazy, whole, matrix.labels, self.matrix.labels.classes, self.strata is not None)
 
 
-def of_sums(lazy: LazyTable, whole: Any, joint: Labels, classes: tuple[Any, ...], blocked: bool) -> ScreenInput:
+def of_sums(lazy: SummedAgain, whole: Any, joint: Labels, classes: tuple[Any, ...], blocked: bool) -> ScreenInput:
     """Return the data of a screen from the sums over a table in blocks, by class or by batch and class."""
     if not blocked:
         return ScreenInput(lazy, whole, lazy.feature_names, samples={None: joint.counts})

@@ -8,70 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-import numpy as np
-
 from bayesieve.data import Block, LabelledMatrix, Labels, check_names
-from bayesieve.distributed import (
-    Leaf,
-    OneThread,
-    Place,
-    SeveralLeaves,
-    blocks_of,
-    labels_of,
-    sum_blocks,
-)
+from bayesieve.distributed import Leaf, blocks_of, labels_of, passes_for, sum_blocks, sum_labellings
 from bayesieve.models import Model
-from bayesieve.stats import ValueProfile, ValueSample, exposures_of, plain_counts
+from bayesieve.stats import BlockSums, ValueProfile, exposures_of, plain_counts
 from bayesieve.utils import FloatArray, IntArray, LabelError, OptionError, option
 
-_AT_ONCE = 2**27  # bytes of statistics of shuffled labels that a worker holds together
-_NUMBERS = 48  # bytes per class and feature of a statistic
+AT_ONCE = 2**27  # bytes of statistics of shuffled labels that a worker holds together
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """Statistics of a block together with a look at its values; they merge and join as both do.
-
-    Parameters
-    ----------
-    statistics, sample
-        What was summed, and what the values look like; None if nobody asks.
-    """
-
-    statistics: Any
-    sample: ValueSample | None
-
-    def merge(self, other: _Looked) -> _Looked:
-        sample = None if self.sample is None or other.sample is None else self.sample.merge(other.sample)
-        return _Looked(self.statistics.merge(other.statistics), sample)
-
-    @staticmethod
-    def join(parts: Sequence[_Looked]) -> _Looked:
-        sample = parts[0].sample
-        for part in parts[1:]:
-            sample = None if sample is None or part.sample is None else sample.merge(part.sample)
-        return _Looked(type(parts[0].statistics).join([part.statistics for part in parts]), sample)
-
-
-@dataclass(frozen=True, slots=True)
-class _ModelSums:
-    """Sums a block as a model does, and looks at its values if asked to."""
-
-    model: Model
-    looks: bool = False
-
-    def __call__(self, matrix: LabelledMatrix, place: Place, *exposures: FloatArray) -> Any:
-        exposed = replace(matrix, exposures=exposures[0]) if exposures else matrix
-        statistics = OneThread(self.model.summarise)(exposed, place)
-        sample = None
-        if self.looks:
-            corner = place.first_sample, place.first_feature
-            sample = ValueSample.of(matrix.values, matrix.labels.codes, *corner)
-        return _Looked(statistics, sample)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,8 +74,8 @@ class LazyTable:
 
     def summarise(self, model: Model, labels: Labels, progress: Progress | None = None) -> tuple[Any, LazyTable]:
         """Return the statistics of the classes, and the table that knows what its values look like."""
-        leaf = Leaf(_ModelSums(model, looks=model.supports("moments")), len(labels.classes), model.matrix)
-        found = sum_blocks(self.held, labels.codes, leaf, numbers=self.matrix.exposures, progress=progress)
+        leaf = self._leaf(model, len(labels.classes), looks=model.supports("moments"))
+        found = sum_blocks(self.held, labels.codes, leaf, numbers=self._numbers, progress=progress)
         if found is None:
             raise LabelError("No sample is of any class.")
         profile = None if found.sample is None else found.sample.profile()
@@ -136,18 +84,28 @@ class LazyTable:
     def relabelled(self, model: Model, labellings: Sequence[Labels]) -> Iterator[Any]:
         """Yield statistics under other labels; as many at a time as fit are summed in one pass."""
         classes = labellings[0].classes
-        size = _NUMBERS * len(classes) * self.matrix.n_features
-        together = max(1, _AT_ONCE // size)
-        leaf = SeveralLeaves(Leaf(_ModelSums(model), len(classes), model.matrix))
-        for lo in range(0, len(labellings), together):
-            codes = np.column_stack([labels.codes for labels in labellings[lo : lo + together]])
-            found = sum_blocks(self.held, codes, leaf, numbers=self.matrix.exposures)
-            yield from (plain_counts(part.statistics.renamed(classes)) for part in found.parts)
+        together, _ = passes_for(1, len(classes), self.matrix.n_features, AT_ONCE)
+        total = partial(sum_blocks, self.held, numbers=self._numbers)
+        codes = [labels.codes for labels in labellings]
+        for part in sum_labellings(total, self._leaf(model, len(classes)), codes, together):
+            yield plain_counts(part.statistics.renamed(classes))
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return int(self.held.n_blocks)
 
     def n_passes(self, n_labellings: int) -> int:
         """How many passes over the blocks other labels take."""
-        size = _NUMBERS * len(self.matrix.labels.classes) * self.matrix.n_features
-        return -(-n_labellings // max(1, _AT_ONCE // size))
+        return passes_for(n_labellings, len(self.matrix.labels.classes), self.matrix.n_features, AT_ONCE)[1]
+
+    @property
+    def _numbers(self) -> FloatArray | None:
+        return None if self.matrix.exposures is None else self.matrix.exposures[:, None]
+
+    def _leaf(self, model: Model, n_classes: int, *, looks: bool = False) -> Leaf:
+        numbers = () if self.matrix.exposures is None else ("exposures",)
+        return Leaf(BlockSums(model.summarise, looks, numbers), n_classes, model.matrix)
 
     def blocks(self, which: IntArray) -> Iterator[Block]:
         """Read the values of some features again, block by block."""

@@ -68,7 +68,7 @@ def number_of_shuffles(shuffles: Any, n_samples: int, n_features: int, cost: int
 def times_to_shuffle(found: ScreenInput, model: Model, shuffles: Any) -> int:
     """Return how often labels are shuffled; say so where the values for that are not at hand any more."""
     if found.relabels is not None:
-        return _times_to_shuffle_blocks(found, shuffles)
+        return _times_to_shuffle_blocks(found, model, shuffles)
     if found.shufflable is None:
         _say_unshuffled(found, shuffles)
         return 0
@@ -78,13 +78,20 @@ def times_to_shuffle(found: ScreenInput, model: Model, shuffles: Any) -> int:
     )
 
 
-def _times_to_shuffle_blocks(found: ScreenInput, shuffles: Any) -> int:
+def _times_to_shuffle_blocks(found: ScreenInput, model: Model, shuffles: Any) -> int:
     """How often labels of a table in blocks are shuffled: as said; of ``"auto"`` say what it would take."""
     samples = found.relabels
     assert samples is not None
     assert samples.lazy is not None
     if not isinstance(shuffles, str):
-        return number_of_shuffles(shuffles, 1, 1)
+        n_shuffles = number_of_shuffles(shuffles, 1, 1)
+        if n_shuffles and model.difference == "mean":
+            raise OptionError(
+                "Shuffles of a screen for means keep variances with the labels, which takes values in memory.",
+                hint=("Say ", option("shuffles", 0), ", or give more memory."),
+                kind="capability",
+            )
+        return n_shuffles
     if number_of_shuffles(shuffles, samples.matrix.n_samples, found.statistics.n_features):
         n_passes = samples.lazy.n_passes(FEWEST)
         passes = "one more pass" if n_passes == 1 else f"{n_passes:,} more passes"
@@ -93,7 +100,7 @@ def _times_to_shuffle_blocks(found: ScreenInput, shuffles: Any) -> int:
             "Labels were not shuffled: numbers of false positives are those of the model alone.",
             hint=(
                 option("shuffles", FEWEST),
-                f" takes {passes} over the {samples.lazy.held.n_blocks:,} blocks of the table; say ",
+                f" takes {passes} over the {samples.lazy.n_blocks:,} blocks of the table; say ",
                 option("shuffles", 0),
                 " to do without.",
             ),

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
-from bayesieve.data import LabelledMatrix, ValueBlocks
+from bayesieve.data import LabelledMatrix, Labels, ValueBlocks
+from bayesieve.models import Model
 from bayesieve.stats import ClassStatistics
+
+
+class SummedAgain(ValueBlocks, Protocol):
+    """A table whose blocks can be summed once more under other labels, in one pass or several."""
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks that a pass reads."""
+        ...
+
+    def n_passes(self, n_labellings: int) -> int:
+        """How many passes other labels take."""
+        ...
+
+    def relabelled(self, model: Model, labellings: Sequence[Labels]) -> Iterator[Any]:
+        """Yield statistics under other labels."""
+        ...
 
 
 @runtime_checkable

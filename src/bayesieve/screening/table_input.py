@@ -150,6 +150,11 @@ def _of_summary(summary: SummarisedTable) -> ScreenInput:
     held = summary.in_memory()
     if held is not None:
         made.shufflable = Shufflable(*held, n_pairs=summary.n_pairs)
+        return made
+    again = getattr(summary, "labelled", lambda: None)()  # of a file that can be read again block by block
+    if again is not None:
+        matrix, strata, table = again
+        made.relabels = BlockShuffles(matrix, strata, lazy=table)
     return made
 
 

@@ -5,6 +5,7 @@ from .adjusted_moments import (
     shared_slopes as shared_slopes,
     solve as solve,
 )
+from .block_sums import BlockSums as BlockSums, Looked as Looked, check_no_infinity as check_no_infinity
 from .categories.category_counts import CategoryCounts as CategoryCounts
 from .correlations import (
     Correlations as Correlations,

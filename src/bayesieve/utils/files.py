@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import threading
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
@@ -127,10 +128,15 @@ def toml_line(key: str, value: Any) -> str:
 
 @contextlib.contextmanager
 def wrap_read_errors(path: str, form: str, again: str = "write it anew") -> Iterator[None]:
-    """Turn any exception of a library (polars also panics) into a :class:`FileError`; its warnings are dropped."""
+    """Turn any exception of a library (polars also panics) into a :class:`FileError`.
+
+    Its warnings are dropped, but not in threads, of which one would bring back the filters of another.
+    """
+    alone = threading.current_thread() is threading.main_thread()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings() if alone else contextlib.nullcontext():
+            if alone:
+                warnings.simplefilter("ignore")
             yield
     except (BayesieveError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise

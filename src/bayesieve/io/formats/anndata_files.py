@@ -15,6 +15,7 @@ from bayesieve.io.tables.roles import asks_for_labels, no_such_column
 from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, id_text, label_text
 from bayesieve.utils import (
     FileError,
+    LabelError,
     MissingExtraError,
     OptionError,
     did_you_mean,
@@ -57,15 +58,35 @@ def check_rows(path: str, options: ReadOptions, what: str = "an AnnData file") -
 
 
 def open_zarr(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable | FeatureTable:
-    """Open a zarr store of AnnData (or MuData): a folder."""
+    """Open a zarr store of AnnData (or MuData), or a zarr array: a folder."""
     name = os.fspath(path)
     check_rows(name, options, "a store of AnnData")
     read_elem = anndata_reader(name, "a zarr store", "zarr")
     with reading(name):
-        store: Any = importlib.import_module("zarr").open_group(name, mode="r")
+        store: Any = importlib.import_module("zarr").open(name, mode="r")
+        if not hasattr(store, "keys"):
+            return _plain_array(name, store, options)
         if "mod" in store and hasattr(store["mod"], "keys"):
             return mudata_table(name, store, read_elem, options, _nothing)
         return annotated_table(name, store, read_elem, options, _nothing, "AnnData, zarr")
+
+
+def _plain_array(path: str, values: Any, options: ReadOptions) -> SampleTable | FeatureTable:
+    """Open a zarr array: values without names, whose labels stand in another file, in order."""
+    for role, name in options.columns.items():
+        raise LabelError(
+            f"{path} is one zarr array and holds no {role} {name!r}.",
+            hint=f"Give the {role} in a file of their own, in the order of the samples.",
+        )
+    if options.id_column is not None or options.layer is not None:
+        raise OptionError(f"{path} is one zarr array, which has no ids and no layers. Leave these options out.")
+    if len(values.shape) != 2:
+        raise FileError(
+            f"{path} has {len(values.shape)} dimensions (shape {values.shape}), not samples x features."
+        )
+    features = [f"x{j}" for j in range(values.shape[1])]
+    check_names(path, features, None, options)
+    return matrix_table(path, "zarr array", Dense(path, values), features, None, {}, options, _nothing)
 
 
 def _nothing() -> None:

@@ -73,17 +73,19 @@ class ColumnarFile:
     """
 
     def __init__(self, path: str) -> None:
-        self.path, self.form = path, _form(path)
+        files = _files_of(path)
+        self.path, self.form = path, _form(files[0])
         with self._reading() as polars:
             if self.form == _PARQUET:
-                self._lazy = polars.scan_parquet(path, glob=False)
+                self._lazy = polars.scan_parquet(files, glob=False)
             elif self.form == _IPC:
                 self._lazy = polars.scan_ipc(glob.escape(path))
             else:
                 self._lazy = polars.read_ipc_stream(path).lazy()
             self.dtypes: dict[str, Any] = dict(self._lazy.collect_schema())
             self.n_rows = int(self._lazy.select(polars.len()).collect().item()) if self.dtypes else 0
-            index = _pandas_index(polars, path) if self.form == _PARQUET and _names_pandas(path) else []
+            named = self.form == _PARQUET and _names_pandas(files[0])
+            index = _pandas_index(polars, files[0]) if named else []
         if self.n_rows == 0:
             raise FileError(
                 f"{path} holds no values: {len(self.dtypes):,} columns and 0 rows. Check how it was made."
@@ -151,6 +153,13 @@ class ColumnarFile:
 
         with wrap_read_errors(self.path, self.form):
             yield polars
+
+
+def _files_of(path: str) -> list[str]:
+    """Return the files of a table, in the order of their names: one, or those of a folder."""
+    if not os.path.isdir(path):
+        return [path]
+    return [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.lower().endswith(SUFFIXES[:2])]
 
 
 def _form(path: str) -> str:

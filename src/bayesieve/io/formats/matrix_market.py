@@ -31,7 +31,7 @@ _MATRIX = re.compile(r"(.*?)(?:matrix|counts)?\.mtx(\.gz|\.bz2|\.xz|\.zst)?", re
 _HEADERS = {"gene", "genes", "gene_id", "geneid", "feature", "feature_id", "id", "ensembl_id", "barcode",
             "barcodes", "cell", "cell_id", "cellid", "sample", "name", "index", "", "x", "v1"}  # fmt: skip
 
-_ZARR = ("zarr.json", ".zgroup", ".zattrs", ".zmetadata")
+_ZARR = ("zarr.json", ".zgroup", ".zarray", ".zattrs", ".zmetadata")
 _TENX = ("filtered_feature_bc_matrix", "filtered_gene_bc_matrices", "outs")
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".h5ad", ".h5mu", ".h5", ".loom", ".xlsx", ".gct", ".gz")
 
@@ -47,6 +47,11 @@ def open_folder(path: str | os.PathLike[str], options: ReadOptions) -> SampleTab
         from bayesieve.io.formats.anndata_files import open_zarr  # noqa: PLC0415 - imports anndata's readers
 
         return open_zarr(path, options)
+    shown = [file for file in inside if not file.name.startswith((".", "_"))]  # _SUCCESS, _metadata
+    if shown and all(file.name.lower().endswith((".parquet", ".pq")) for file in shown):
+        from bayesieve.io.formats.columnar import open_columnar  # noqa: PLC0415 - rarely wanted
+
+        return open_columnar(path, options)
     matrices = [file for file in inside if file.name.lower().endswith((".mtx", ".mtx.gz", ".mtx.bz2"))]
     if matrices:
         usual = [file for file in matrices if file.name.lower().startswith("matrix.mtx")]
@@ -59,8 +64,8 @@ def open_folder(path: str | os.PathLike[str], options: ReadOptions) -> SampleTab
     tables = [file.name for file in inside if file.name.lower().endswith(_TABLES)]
     holds = f"Name the file in it: {list_names(tables, 4)}." if tables else "Name the file in it."
     raise FileError(
-        f"{path} is a folder, and neither of 10x (matrix.mtx, features.tsv, barcodes.tsv) nor a zarr store. "
-        f"{holds}"
+        f"{path} is a folder, and neither of 10x (matrix.mtx, features.tsv, barcodes.tsv) nor a zarr store "
+        f"nor of Parquet files alone. {holds}"
     )
 
 

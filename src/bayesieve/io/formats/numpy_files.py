@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import is_sparse
+from bayesieve.distributed import BlockReader
 from bayesieve.io.tables.roles import (
     asks_for_labels,
     check_distinct,
@@ -62,6 +63,8 @@ class MatrixSamples(SampleTable):
         Samples in a chunk.
     kept
         Places of the features that are not ignored, None for all.
+    stored
+        The same table in blocks that can be read in any order; None if it is in memory.
     """
 
     read: Callable[[slice, slice], Any] = field(kw_only=True)
@@ -70,6 +73,7 @@ class MatrixSamples(SampleTable):
     ids: list[str] | None = field(default=None, kw_only=True)
     columns: Mapping[str, list[str | None]] = field(default_factory=dict, kw_only=True)
     kept: IntArray | None = field(default=None, kw_only=True)
+    stored: BlockReader | None = field(default=None, kw_only=True)
     options: ReadOptions = field(default_factory=ReadOptions, kw_only=True)
     closing: Callable[[], None] | None = field(default=None, kw_only=True)
 
@@ -106,12 +110,15 @@ class MatrixFeatures(FeatureTable):
         Features in a chunk.
     ignored
         Features to leave out.
+    stored
+        The same table in blocks that can be read in any order; None if it is in memory.
     """
 
     feature_ids: list[str] = field(kw_only=True)
     read: Callable[[slice], Any] = field(kw_only=True)
     size: int = field(kw_only=True)
     ignored: frozenset[str] = field(default=frozenset(), kw_only=True)
+    stored: BlockReader | None = field(default=None, kw_only=True)
     options: ReadOptions = field(default_factory=ReadOptions, kw_only=True)
     closing: Callable[[], None] | None = field(default=None, kw_only=True)
 

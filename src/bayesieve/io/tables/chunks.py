@@ -194,7 +194,7 @@ class Chunks:
         roles = samples.roles(table.path, table.sample_ids, table.columns, table.n_samples)
         first = 0
         for chunk in table.chunks(roles.rows):
-            yield self._chunk(chunk.values.T, roles, first, chunk.ids, missing, chunk.levels)
+            yield self.prepared(chunk.values.T, roles, first, chunk.ids, missing, chunk.levels)
             first += len(chunk.ids)
 
     def _by_samples(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Chunk]:
@@ -203,7 +203,7 @@ class Chunks:
             n_samples = int(chunk.values.shape[0])
             roles = samples.roles(table.path, chunk.ids, chunk.columns, n_samples)
             values = chunk.values if roles.rows.size == n_samples else chunk.values[roles.rows]
-            yield self._chunk(values, roles, 0, table.feature_ids, missing, chunk.levels, done)
+            yield self.prepared(values, roles, 0, table.feature_ids, missing, chunk.levels, done)
             done += roles.rows.size
 
     def _grouped_features(
@@ -217,7 +217,7 @@ class Chunks:
         for chunk in table.chunks(used):
             sums = groups.sums(len(chunk.ids), self.memory)
             sums.add(chunk.values.T, codes[used], groups.n_groups)
-            yield self._chunk(sums.values(groups.how)[roles.rows], roles, first, chunk.ids, missing)
+            yield self.prepared(sums.values(groups.how)[roles.rows], roles, first, chunk.ids, missing)
             first += len(chunk.ids)
 
     def _grouped_samples(
@@ -230,7 +230,7 @@ class Chunks:
             groups.check_size(len(table.feature_ids), self.memory)
             sums.add(chunk.values, codes, groups.n_groups)
         roles = samples.chosen(table.path, *groups.described(samples.labeller.encoder.classes))
-        yield self._chunk(sums.values(groups.how)[roles.rows], roles, 0, table.feature_ids, missing)
+        yield self.prepared(sums.values(groups.how)[roles.rows], roles, 0, table.feature_ids, missing)
 
     def _by_ranges(self, table: SampleTable, samples: Samples, missing: Missing) -> Iterator[Chunk]:
         """As many features at a time as fit into memory, with all their samples."""
@@ -247,9 +247,9 @@ class Chunks:
         for lo in range(0, len(table.feature_ids), width):
             part = slice(lo, lo + width)
             values = np.concatenate([_dense(chunk.values) for chunk in table.chunks(part)])
-            yield self._chunk(values[roles.rows], roles, lo, table.feature_ids[part], missing)
+            yield self.prepared(values[roles.rows], roles, lo, table.feature_ids[part], missing)
 
-    def _chunk(
+    def prepared(
         self, values: Any, roles: SampleRoles, first: int, features: Sequence[str], missing: Missing,
         levels: tuple[str, ...] | None = None, done: int = 0,
     ) -> Chunk:  # fmt: skip
@@ -398,3 +398,14 @@ def _join_parts(parts: Sequence[ClassStatistics]) -> ClassStatistics:
     kind: Any = type(parts[0])
     whole: ClassStatistics = kind.join(list(parts))
     return whole
+
+
+def stacked(parts: list[Any], axis: int) -> Any:
+    """Put parts of a table together, dense or sparse."""
+    if len(parts) == 1:
+        return parts[0]
+    if is_sparse(parts[0]):
+        import scipy.sparse as sp  # noqa: PLC0415 - slow to import
+
+        return sp.vstack(parts, format="csr") if axis == 0 else sp.hstack(parts, format="csc")
+    return np.concatenate(parts, axis=axis)

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from bayesieve.data import check_treatment, describe_candidates, refuse_for_counts
 from bayesieve.io.tables.aggregation import Aggregation
@@ -78,6 +78,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     n_threads: int | None = None,
     progress: Progress | None = None,
     keep_values: bool = True,
+    client: Any = None,
 ) -> Summary:
     r"""Read a file once and reduce it to the sufficient statistics that a screen needs.
 
@@ -173,6 +174,9 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         Keep the values of a table in memory, for shuffled labels, and for a report, permutations or leave-one-out
         influence, which otherwise read the file once more: up to half of ``memory``, and up to 1 GB if that is
         not given.
+    client
+        A ``distributed.Client``, whose workers then read and sum the blocks of an AnnData file or a zarr store;
+        they must find it under the same name. It changes no bit of the result. Values are not kept.
 
     Returns
     -------
@@ -210,7 +214,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress, categories=category_mode(model, transform),
-        duplicates=duplicates, skip_rows=skip_rows, modality=modality,
+        duplicates=duplicates, skip_rows=skip_rows, modality=modality, client=client,
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"pairs": pairs, "exposures": None if by_total else exposures}
@@ -421,7 +425,7 @@ def _by_id(table: SampleTable | FeatureTable, known: _Known, encoder: Encoder, o
     """Look the samples of the table up in another file; an array without ids takes its lines in order."""
     file, words = known.file, options.missing_words
     ids = table.sample_ids if isinstance(table, FeatureTable) else _first_ids(table)
-    if ids is None and plain_suffix(table.path) in (".npy", ".npz", ".mtx"):
+    if ids is None and (plain_suffix(table.path) in (".npy", ".npz", ".mtx") or table.form == "zarr array"):
         in_order = [label_from_text(text, words) for text in file.column(known.column)]
         return Labeller(encoder, source=file.path, in_order=in_order)
     if ids is None:

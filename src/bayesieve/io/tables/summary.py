@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sum_chunks
+from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, stacked, sum_chunks
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
 from bayesieve.io.tables.roles import check_distinct, columns_of, long_form_advice
 from bayesieve.io.tables.samples import Samples
 from bayesieve.io.tables.scales import sample_totals, with_scales
-from bayesieve.io.tables.value_checks import check_levels, check_range
+from bayesieve.io.tables.spans import LabelledSpans, Spans
+from bayesieve.io.tables.value_checks import check_levels, check_range, raise_missing
 from bayesieve.models import Model
 from bayesieve.stats import (
     ClassStatistics,
@@ -26,7 +27,7 @@ from bayesieve.stats import (
     plain_counts,
     split_blocks,
 )
-from bayesieve.utils import Message, MissingValueError, SampleIds, option, plural
+from bayesieve.utils import Message, SampleIds, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,8 @@ class Summary:
         Number of pairs, 0 if samples are not paired.
     kept
         All chunks with their values, if they were kept for a second look.
+    spans
+        The blocks of the file, if they can be read in any order.
     profile
         What the values look like before any transformation; None if they were not read for a Gaussian model.
     repeated
@@ -182,6 +185,7 @@ class Summary:
     sample_names: tuple[str, ...] = ()
     n_pairs: int = 0
     kept: list[Chunk] | None = None
+    spans: Spans | None = None
     profile: ValueProfile | None = None
     repeated: dict[str, int] = field(default_factory=dict)
     numbered: dict[str, str] = field(default_factory=dict)
@@ -296,6 +300,10 @@ class Summary:
 
     def blocks(self, which: npt.NDArray[np.int64]) -> Iterator[Block]:
         """Yield the values of some features, kept ones or read again; pairs come as differences."""
+        if self.kept is None and self.spans is not None:
+            codes = self.samples.classes_of(self.spans.roles.cells, self.statistics.classes)
+            yield from self.spans.blocks(which, codes)
+            return
         samples = self.samples if self.kept is not None else self.samples.restart()
         chunks = self.kept if self.kept is not None else self.chunks.walk(samples, Missing())
         done = 0
@@ -315,15 +323,30 @@ class Summary:
         chunks = [chunk for chunk in self.kept if chunk.roles.cells.size]
         roles = [chunks[0].roles] if self.chunks.whole_features else [chunk.roles for chunk in chunks]
         cells = np.concatenate([each.cells for each in roles])
-        values = _stacked([self._values(chunk) for chunk in chunks], axis=1 if self.chunks.whole_features else 0)
+        values = stacked([self._values(chunk) for chunk in chunks], axis=1 if self.chunks.whole_features else 0)
         exposures = None
         if all(each.exposures is not None for each in roles):
             exposures = np.concatenate([np.asarray(each.exposures) for each in roles])
         labels = Labels(self.statistics.classes, self.samples.classes_of(cells, self.statistics.classes))
         levels = getattr(self.statistics, "levels", None) if chunks[0].levels is not None else None
         matrix = LabelledMatrix(values, labels, self.feature_names, None, exposures, levels)
+        return matrix, self._strata(cells)
+
+    def labelled(self) -> tuple[LabelledMatrix, tuple[str, ...] | None, LabelledSpans] | None:
+        """Labels and blocks of the samples, without values, if the file can be read again block by block."""
+        if self.spans is None:
+            return None
+        cells = self.spans.roles.cells
+        labels = Labels(self.statistics.classes, self.samples.classes_of(cells, self.statistics.classes))
+        nothing = np.broadcast_to(np.float64(0.0), self.spans.shape)
+        matrix = LabelledMatrix(nothing, labels, self.feature_names, None, self.spans.roles.exposures)
+        n_cells = len(labels.classes) * max(1, len(self.blocked))
+        return matrix, self._strata(cells), LabelledSpans(self.spans, labels.codes, n_cells, self.feature_names)
+
+    def _strata(self, cells: Any) -> tuple[str, ...] | None:
+        """Block of every sample; None without blocks."""
         names: list[Any] = self.samples.cells()
-        return matrix, tuple(str(names[k][0]) for k in cells.tolist()) if self.blocked else None
+        return tuple(str(names[k][0]) for k in cells.tolist()) if self.blocked else None
 
     def _values(self, chunk: Chunk) -> Any:
         """Values of a chunk; texts as positions among all levels of the table."""
@@ -331,17 +354,6 @@ class Summary:
             return chunk.values
         position = {str(level): k for k, level in enumerate(getattr(self.statistics, "levels", chunk.levels))}
         return np.array([*(position[level] for level in chunk.levels), -1], np.int16)[chunk.values]
-
-
-def _stacked(parts: list[Any], axis: int) -> Any:
-    """Put parts of a table together, dense or sparse."""
-    if len(parts) == 1:
-        return parts[0]
-    if is_sparse(parts[0]):
-        import scipy.sparse as sp  # noqa: PLC0415 - slow to import
-
-        return sp.vstack(parts, format="csr") if axis == 0 else sp.hstack(parts, format="csc")
-    return np.concatenate(parts, axis=axis)
 
 
 def summarise(
@@ -362,7 +374,12 @@ def summarise(
     chunks = with_scales(chunks, samples)
     look = Look()
     looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
-    sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
+    spans = Spans.of(looked, samples, n_threads)
+    if spans is None:
+        sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
+    else:
+        sums = spans.sums(samples, model, keep)
+        absent = spans.missing(sums, located=missing == "raise")
     samples.finish(path, chunks.table.left_out.get("not in the label file", ()))
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)
@@ -382,12 +399,13 @@ def summarise(
     elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in sums.statistics.levels):
         check_levels(path, sums.statistics, names)
     if absent.total and missing == "raise":
-        _raise_missing(absent, sums.statistics, sums.cells.size, path)
+        raise_missing(absent, sums.statistics, sums.cells.size, path)
     statistics, blocked = _split(sums.statistics, order, samples.blocks())
     counts, by_block = _sample_counts(sums, samples, order)
     return Summary(
         statistics, tuple(names), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
         n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep else None,
+        spans=spans,
         profile=None if look.sample is None else look.sample.profile(), repeated=repeated,
         numbered=numbered, duplicates=duplicates,
     )  # fmt: skip
@@ -416,23 +434,3 @@ def _sample_counts(
     if blocks:
         return {name: sum(block[name] for block in blocks.values()) for name in names}, blocks
     return {name: by_cell[label] for name, label in zip(names, labels, strict=True)}, {}
-
-
-def _raise_missing(missing: Missing, statistics: ClassStatistics, n_samples: int, path: str) -> None:
-    shape = (len(statistics.classes), statistics.n_features)
-    counts = np.broadcast_to(statistics.counts, shape).sum(axis=0)
-    n_features = int((counts < n_samples).sum())
-    raise MissingValueError(
-        f"{path} holds {missing.total:,} missing value(s) in {n_features:,} of {statistics.n_features:,} "
-        "features, the first at ",
-        *missing.first,
-        ".",
-        hint=(
-            "Say ",
-            option("missing", "omit"),
-            " to use the values that are there, which is exact if values are missing at random, or fill them in "
-            "first.",
-        ),
-        kind="missing-values",
-        numbers={"n": missing.total, "n_features": n_features},
-    )

@@ -63,6 +63,8 @@ class ReadOptions:
         Threads, None for all cores.
     progress
         Called with the amount read so far and the total.
+    client
+        Of the cluster whose workers read blocks of the table; None for this process.
     """
 
     labels: str | None = None
@@ -83,6 +85,7 @@ class ReadOptions:
     duplicates: str = "number"
     skip_rows: int = 0
     modality: str | None = None
+    client: Any = None
 
     @property
     def columns(self) -> dict[str, str]:

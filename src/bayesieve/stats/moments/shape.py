@@ -14,7 +14,8 @@ import numpy as np
 from bayesieve.data import LabelledMatrix, is_sparse
 from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
-_TILE = 512  # columns swept together
+_TILE, _NARROW = 512, 128  # columns swept together, of few samples and of many
+_MOST = 2**18  # values that columns of few samples hold together, so that they stay in the processor's cache
 _ROW_BLOCK = 8192  # rows of a CSR matrix whose means are taken together
 
 
@@ -60,11 +61,13 @@ class Shape:
         order = np.argsort(codes, kind="stable")
         starts = np.searchsorted(codes[order], np.arange(n_classes + 1))
 
+        width = max(_NARROW, min(_TILE, _MOST // max(values.shape[0], 1)))
+
         def work(lo: int) -> None:
-            tile = np.ascontiguousarray(values[:, lo : lo + _TILE], dtype=np.float64)
+            tile = np.ascontiguousarray(values[:, lo : lo + width], dtype=np.float64)
             _sweep(tile, order, starts, sums[:, :, lo : lo + tile.shape[1]])
 
-        for_each(work, range(0, values.shape[1], _TILE), threads)
+        for_each(work, range(0, values.shape[1], width), threads)
         return cls(*sums)
 
     @classmethod
