@@ -1,3 +1,9 @@
+from .cluster import (
+    check_cluster_name as check_cluster_name,
+    n_threads_of as n_threads_of,
+    open_cluster as open_cluster,
+    run_on_cluster as run_on_cluster,
+)
 from .leaves import (
     LEFT_OUT as LEFT_OUT,
     Leaf as Leaf,
