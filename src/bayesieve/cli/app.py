@@ -249,6 +249,8 @@ def simulate(options: dict[str, Any]) -> None:
            "probes that --synthetic makes, 54,675 if not given.", min=100),
     option("seed", int | None, None, "Options", "Another seed than the study's.", min=0),
     option("workers", int | None, None, "Options", "Processes; one per core by default.", min=1),
+    option("dask", str | None, None, "Options", "Instead a Dask cluster: local:4 (processes), or the address of a "
+           "scheduler.", metavar="tcp://HOST:PORT"),
     option("list_", bool, False, "Options", "Show the study as TOML, or all studies, and do nothing."),
     option("series", Path | None, None, _COLON, "GSE17538-GPL570_series_matrix.txt.gz, from GEO.",
            metavar="FILE"),

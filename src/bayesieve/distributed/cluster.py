@@ -21,6 +21,7 @@ from bayesieve.utils import (
     free_memory,
     install_command,
     list_names,
+    no_interruption,
     one_blas_thread,
     warn,
 )
@@ -134,13 +135,12 @@ def _start(number: int, memory: int | None) -> Iterator[Any]:
 
     number = number or CPU_COUNT
     total = free_memory() if memory is None else memory
-    with (
-        LocalCluster(
+    with no_interruption():  # workers, and those started again for them, inherit it
+        cluster = LocalCluster(
             n_workers=number, threads_per_worker=1, processes=True, memory_limit=total // number,
-            dashboard_address=None, silence_logs=50,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):  # fmt: skip
+            dashboard_address="127.0.0.1:0", silence_logs=50,
+        )  # fmt: skip
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
 
@@ -217,9 +217,11 @@ def run_on_cluster(
         Called in this thread with every result, in the order in which they come.
     """
     from distributed import CancelledError, as_completed  # noqa: PLC0415
+    from distributed.comm import CommClosedError  # noqa: PLC0415
 
-    coming, left = as_completed(), iter(tasks)
+    coming, left = as_completed(loop=client.loop), iter(tasks)
     waiting: set[Any] = set()
+    where = client.scheduler.address
     try:
         while True:
             room = _AHEAD * max(n_threads_of(client), 1)  # workers come and go
@@ -232,9 +234,11 @@ def run_on_cluster(
             future = next(coming)
             waiting.discard(future)
             keep(future.result())
-    except CancelledError:
+    except Exception as error:
+        if client.status == "running" and not isinstance(error, (CancelledError, CommClosedError)):
+            raise
         raise BayesieveError(
-            f"The scheduler {client.scheduler.address} was lost, and with it what its workers had not yet sent. "
+            f"The scheduler {where} was lost, and with it what its workers had not yet sent. "
             "What was finished before is kept.",
             kind="lost-scheduler",
         ) from None
@@ -242,7 +246,8 @@ def run_on_cluster(
         for future in [each for each in waiting if each.status == "finished"]:
             with contextlib.suppress(Exception):  # an error is on its way already
                 keep(future.result(timeout=1.0))
-        client.cancel(list(waiting), force=True)
+        with contextlib.suppress(Exception):
+            client.cancel(list(waiting), force=True)
 
 
 @functools.cache

@@ -84,7 +84,11 @@ from .plotting import (
     round_numbers as round_numbers,
     stretch_near_zero as stretch_near_zero,
 )
-from .processes import one_blas_thread as one_blas_thread, run_in_processes as run_in_processes
+from .processes import (
+    no_interruption as no_interruption,
+    one_blas_thread as one_blas_thread,
+    run_in_processes as run_in_processes,
+)
 from .threads import for_each as for_each, n_threads_for as n_threads_for, run as run, share as share
 from .typing import (
     BoolArray as BoolArray,

@@ -63,7 +63,7 @@ def run_in_processes(
     try:
         while True:
             while len(waiting) < _AHEAD * workers and (task := next(left, None)) is not None:
-                with _no_interruption(), contextlib.nullcontext() if import_main else _no_main():
+                with no_interruption(), contextlib.nullcontext() if import_main else _no_main():
                     waiting.add(pool.submit(work, *task))
             if not waiting:
                 break
@@ -113,11 +113,14 @@ def _end_with_parent() -> None:
 
 
 @contextlib.contextmanager
-def _no_interruption() -> Iterator[None]:
+def no_interruption() -> Iterator[None]:
     """Start processes with Ctrl-C blocked, which they inherit: a terminal sends it to them, too."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker  # noqa: PLC0415 - not on every system
+
+    resource_tracker.ensure_running()  # started later, it would let Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
