@@ -116,7 +116,7 @@ def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
     from bayesieve.cli.stats import run_stats  # noqa: PLC0415 - imports numba and more
 
-    run_stats(options, options["site"], options["min_cell"])
+    run_stats(options, options["site"], options["min_cell"], options["part"])
 
 
 @app.command(cls=Command)
@@ -127,7 +127,7 @@ def stats(options: dict[str, Any]) -> None:
     *TALKING,
 )
 def merge(options: dict[str, Any]) -> None:
-    """Merge statistics files of several sites into one; each stays a block of its own."""
+    """Merge statistics files of several sites into one, each a block of its own; and parts of a table."""
     from bayesieve.cli.stats import run_merge  # noqa: PLC0415 - imports numba and more
 
     run_merge(options, options["files"], options["join"])

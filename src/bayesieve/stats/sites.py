@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import check_treatment, looks_at_all_samples, split_treatment
+from bayesieve.distributed import merge_neighbours
 from bayesieve.stats.adjusted_moments import AdjustedMoments
 from bayesieve.stats.design_moments import DesignMoments
 from bayesieve.stats.moments.moments import Moments
@@ -77,6 +78,9 @@ class SiteStatistics(Glimpsed):
         The rule of :func:`suppress` that was applied, 0 for none, and how many features it held back.
     design
         Sums of covariates with each other and with the features, in their own units; None without.
+    part
+        ``(3, 20)`` if this is the third of twenty parts of the site's table, to which the rule ``min_cell`` was
+        not applied yet: :func:`merge_statistics` puts them together and applies it. None for a whole table.
 
     Examples
     --------
@@ -94,6 +98,7 @@ class SiteStatistics(Glimpsed):
     min_cell: int = 0
     n_suppressed: int = 0
     design: DesignMoments | None = None
+    part: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.site, str) or not self.site.strip():
@@ -109,6 +114,10 @@ class SiteStatistics(Glimpsed):
             raise LabelError(f"Classes must be text, but {list_names(other)} is not. Convert the labels first.")
         for name in ("min_cell", "n_suppressed"):
             object.__setattr__(self, name, check_whole(name, getattr(self, name)))
+        if self.part is not None and not 1 <= self.part[0] <= self.part[1]:
+            raise OptionError(
+                f"A part is given by its number and how many there are, such as (3, 20), not {self.part}."
+            )
         object.__setattr__(self, "feature_ids", _check_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
         if self.design is not None:
@@ -368,7 +377,7 @@ def pick_names(names: Sequence[str], kept: Any) -> tuple[str, ...]:
 
 
 def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer"] = "inner") -> StatisticsSet:
-    """Bring the sites of several sets together, each site still apart.
+    """Bring the sites of several sets together, each site still apart; parts of one table become one site.
 
     Parameters
     ----------
@@ -390,11 +399,75 @@ def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer
     [1, 2, 1]
     """
     check_choice("how", how, ("inner", "outer"))
-    sites = tuple(site for each in sets for site in each.sites)
+    sites = join_parts([site for each in sets for site in each.sites])
     check_compatible(sites)
     union = dict.fromkeys(name for site in sites for name in site.feature_ids)
-    ids = _common(sites) if how == "inner" else tuple(union)
+    ids = _common(sites) if how == "inner" and len(sites) > 1 else tuple(union)
     return StatisticsSet(tuple(align_site(site, sites[0].moments.classes, ids) for site in sites))
+
+
+def join_parts(sites: Sequence[SiteStatistics]) -> tuple[SiteStatistics, ...]:
+    """Put parts of the same table together, in the fixed tree of their numbers, and hold small cells back."""
+    parts: dict[str, list[SiteStatistics]] = {}
+    for site in sites:
+        if site.part is not None:
+            parts.setdefault(site.site, []).append(site)
+    joined = {name: _join(name, each) for name, each in parts.items()}
+    return tuple(
+        joined.pop(site.site) if site.part is not None else site
+        for site in sites
+        if site.part is None or site.site in joined
+    )
+
+
+def _join(name: str, parts: list[SiteStatistics]) -> SiteStatistics:
+    """Put the parts of one table together."""
+    _check_parts(name, parts)
+    ordered = sorted(parts, key=lambda each: each.part or (0, 0))
+    first = ordered[0]
+    whole = merge_neighbours([each.moments for each in ordered])
+    assert whole is not None
+    longest = max((each.moments.classes for each in ordered), key=len)  # all of them, unless every part lacks one
+    classes = longest if len(longest) == len(whole.classes) else tuple(sorted(whole.classes, key=str))
+    moments, ids, n_suppressed = suppress(whole.pick(classes), first.feature_ids, first.min_cell)
+    return SiteStatistics(name, moments, ids, first.transform, first.min_cell, n_suppressed)
+
+
+def _check_parts(name: str, parts: Sequence[SiteStatistics]) -> None:
+    """Raise unless these are all parts of one table, each of them once and made in the same way."""
+    numbers = Counter(each.part for each in parts)
+    n_parts = {of for _, of in filter(None, numbers)}
+    if len(n_parts) > 1:
+        raise OptionError(
+            f"{name!r} was cut into {' and '.join(f'{n:,}' for n in sorted(n_parts))} parts. Merge the parts of "
+            "one cut only.",
+            kind="parts",
+        )
+    (of,) = n_parts
+    lacking = [f"{k}/{of}" for k in range(1, of + 1) if (k, of) not in numbers]
+    if lacking:
+        raise OptionError(
+            f"{len(lacking):,} of the {of:,} parts of {name!r} are not among the files: "
+            f"{list_names(lacking, 5, quote=False)}. "
+            "Look at what their jobs say, run them again, and merge all parts at once.",
+            kind="parts",
+        )
+    twice = [f"{part[0]}/{of}" for part, n in numbers.items() if part and n > 1]
+    if twice:
+        raise OptionError(
+            f"Parts of {name!r} came more than once: {list_names(twice, 5, quote=False)}. Their samples would "
+            "count twice: drop one of the files.",
+            kind="parts",
+        )
+    for what in ("transform", "min_cell", "feature_ids"):
+        if len({getattr(each, what) for each in parts}) > 1:
+            raise DataError(
+                f"Parts of {name!r} differ in their {what.replace('_', ' ')}. Write all of them from the same "
+                "table with the same options",
+                Wording("", "; --ignore and --keep say which columns are features"),
+                ".",
+                kind="parts",
+            )
 
 
 def _common(sites: Sequence[SiteStatistics]) -> tuple[str, ...]:
