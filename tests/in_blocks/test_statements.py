@@ -48,6 +48,8 @@ def test_frames_of_categories_and_labels_of_a_series(counts: tuple[np.ndarray, n
         np.testing.assert_array_equal(found.log_odds, expected.log_odds)
     with pytest.raises(bs.DataError, match="9 of 9 columns do not hold numbers"):
         bs.screen(dd.from_pandas(words, npartitions=2), y, shuffles=0)
+    with pytest.raises(bs.DataError, match="which a table in blocks never is"):
+        bs.screen_pairs(da.from_array(values, chunks=40), y)
 
 
 def test_totals_of_events(counts: tuple[np.ndarray, np.ndarray]) -> None:
