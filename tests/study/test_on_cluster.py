@@ -77,7 +77,7 @@ def begin(slow: StudyDesign, folder: Path, where: str) -> subprocess.Popen[str]:
     (folder / "slow.toml").write_text(slow.to_toml())
     arguments = [str(folder / "slow.toml"), "--out", str(folder / "out"), "--dask", where]
     process = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, start_new_session=True, text=True)
-    deadline = time.monotonic() + 60.0
+    deadline = time.monotonic() + 120.0
     while not (folder / "out" / "study.sqlite").is_file() or len(stored_there(folder)) < 4:
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < deadline
@@ -112,7 +112,9 @@ def test_workers_that_die_change_no_number(cluster: LocalCluster, slow: StudyDes
     def kill() -> None:  # two of those that work, each in the middle
         for _ in range(2):
             seen = len(log.read_text().splitlines())
+            deadline = time.monotonic() + 120.0
             while len(log.read_text().splitlines()) < seen + 6:
+                assert time.monotonic() < deadline
                 time.sleep(0.01)
             others = {int(line.split()[0]) for line in log.read_text().splitlines()[seen:]} - {os.getpid()}
             killed.append(random.choice(sorted(others)))
