@@ -37,7 +37,7 @@ _EXPECTED = re.compile(r"`(\w+Warning)`\s+is\s+expected")
 _WORD = re.compile(r"[^\s,│┆┌┐└┘├┤┬┴┼─═╞╡╪]+")
 _DECIMAL = re.compile(r"(\W*)(\d+\.\d+(?:e[+-]?\d+)?)(\W*)")
 _EXIT_CODE = re.compile(r"exits\s+with\s+code\s+(\d+)")
-_COMMAND = re.compile(r"(bayesieve|cat|head) ")
+_COMMAND = re.compile(r"(bayesieve|cat|head|for) ")
 _SHELL = re.compile(r"[|<>$&;*`]")  # for a shell to understand
 _COMPILING = "bayesieve: compiling for this machine"  # said when it happens to be the first time
 

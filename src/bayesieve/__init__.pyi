@@ -118,10 +118,7 @@ from .stats.foreign import (
     aggregated_statistics as aggregated_statistics,
     tidy_statistics as tidy_statistics,
 )
-from .stats.sites import (
-    SiteStatistics as SiteStatistics,
-    StatisticsSet as StatisticsSet,
-    merge_statistics as merge_statistics,
-)
+from .stats.merging import merge_statistics as merge_statistics
+from .stats.sites import SiteStatistics as SiteStatistics, StatisticsSet as StatisticsSet
 
 __version__: str

@@ -569,8 +569,8 @@ def test_contents_are_checked_even_when_the_seal_is_made_anew(written, change, w
 
 
 def test_a_file_of_a_later_version_asks_for_an_upgrade(written):
-    with pytest.raises(bs.FileError, match=r"version 4 .*bayesieve 3\.0.*pip install --upgrade "):
-        rewrite(written[0], None, lambda h: {**h, "schema_version": 4, "bayesieve_version": "3.0"})
+    with pytest.raises(bs.FileError, match=r"version 5 .*bayesieve 3\.0.*pip install --upgrade "):
+        rewrite(written[0], None, lambda h: {**h, "schema_version": 5, "bayesieve_version": "3.0"})
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def stats(options: dict[str, Any]) -> None:
     """Write the sufficient statistics of a TABLE to a file that may be shared instead of the patients."""
     from bayesieve.cli.stats import run_stats  # noqa: PLC0415 - imports numba and more
 
-    run_stats(options, options["site"], options["min_cell"])
+    run_stats(options, options["site"], options["min_cell"], options["part"])
 
 
 @app.command(cls=Command)
@@ -140,7 +140,7 @@ def stats(options: dict[str, Any]) -> None:
     *TALKING,
 )
 def merge(options: dict[str, Any]) -> None:
-    """Merge statistics files of several sites into one; each stays a block of its own."""
+    """Merge statistics files of several sites into one, each a block of its own; and parts of a table."""
     from bayesieve.cli.stats import run_merge  # noqa: PLC0415 - imports numba and more
 
     run_merge(options, options["files"], options["join"])
@@ -262,6 +262,8 @@ def simulate(options: dict[str, Any]) -> None:
            "probes that --synthetic makes, 54,675 if not given.", min=100),
     option("seed", int | None, None, "Options", "Another seed than the study's.", min=0),
     option("workers", int | None, None, "Options", "Processes; one per core by default.", min=1),
+    option("dask", str | None, None, "Options", "Instead a Dask cluster: local:4 (processes), or the address of a "
+           "scheduler.", metavar="tcp://HOST:PORT"),
     option("list_", bool, False, "Options", "Show the study as TOML, or all studies, and do nothing."),
     option("series", Path | None, None, _COLON, "GSE17538-GPL570_series_matrix.txt.gz, from GEO.",
            metavar="FILE"),

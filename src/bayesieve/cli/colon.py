@@ -33,6 +33,8 @@ def colon_design(settings: Mapping[str, Any]) -> ColonDesign:
     for name in _NOT_HERE:
         if settings[name] is not None:
             raise OptionError(f"--{name} is not for the study {NAME}, which has one data set. Leave it out.")
+    if settings["dask"] is not None:
+        raise OptionError(f"--dask is not for the study {NAME}, which runs on one machine. Say --workers instead.")
     if settings["features"] is not None and not settings["synthetic"]:
         raise OptionError(
             "--features is the number of probes that --synthetic makes. Leave it out, or say --synthetic."

@@ -106,6 +106,7 @@ def read_input(
     keep_values: bool = False,
     screens: bool = False,
     client: Any = None,
+    part: str | None = None,
 ) -> Input:
     """Read the table or statistics file of a command, and reduce it to what the model needs."""
     if spec.duplicates == "strongest" and not screens:
@@ -131,6 +132,7 @@ def read_input(
             progress=progress,
             keep_values=again,
             client=client,
+            part=part,
         )
     ids_in = ["ignore"] if summary.record.samples_in == "columns" else []
     ids_in += ["classes"] if summary.labels_are_ids else []
@@ -223,6 +225,14 @@ def _few(names: Sequence[str], most: int = 3) -> str:
 def _read_statistics(spec: ScreenSpec) -> Input:
     """Pool the sites of a statistics file, or keep them apart as blocks."""
     found = read_statistics(spec.table)
+    parts = [site for site in found.sites if site.part is not None]
+    if parts:
+        number, of = parts[0].part or (0, 0)
+        raise OptionError(
+            f"{spec.table} holds part {number} of {of:,} of {parts[0].site}. Put all parts together first: "
+            "bayesieve merge PARTS --out whole.stats.parquet.",
+            kind="parts",
+        )
     _check_for_statistics(spec, found.transform)
     apart = spec.blocks is not None
     if apart and found.covariates:

@@ -248,6 +248,8 @@ SITE = (
     option("site", str | None, None, OUTPUT, "Name of the site; the file's name if not given.", metavar="NAME"),
     option("min_cell", int, 5, OUTPUT, "A feature with fewer values in any class is not given away.", metavar="N",
            min=0),
+    option("part", str | None, None, OUTPUT, "Only these samples, for array jobs: 3/20 is the third of 20 parts, "
+           "which merge puts together.", metavar="K/N"),
 )
 RESULT = argument("result", Path, "What screen --out wrote (.csv, .tsv, .parquet, .json), a statistics file, or a "
                   "manifest.", metavar="RESULT")

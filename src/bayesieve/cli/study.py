@@ -23,6 +23,7 @@ from bayesieve.study import (
     built_in,
     built_in_grid,
     built_in_names,
+    check_cluster,
     check_recovery,
     check_trust,
     describe_recovery,
@@ -63,9 +64,11 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
         _run_grid(design, settings, talk)
         return
     folder = make_folder(design.name if settings["out"] is None else settings["out"])
-    _announce(design, folder, settings["workers"], talk)
+    workers, dask = settings["workers"], settings["dask"]
+    check_cluster(design, workers, dask)
+    _announce(design, folder, workers, dask, talk)
     with talk.timed("study"):
-        results = _run(design, folder, settings["workers"], talk)
+        results = _run(design, folder, workers, dask, talk)
     print("\n".join(_describe(results)), flush=True)  # noqa: T201
     _report(functools.partial(write_report, results), folder, talk)
 
@@ -140,7 +143,9 @@ def _run_grid(grid: StudyGrid, settings: Mapping[str, Any], talk: Talk) -> None:
     with talk.timed("study"), talk.progress("Data sets", counted=True) as bar:
         watch = _Watch(total, talk, bar)
         try:
-            results = run_grid(grid, folder, workers=settings["workers"], progress=watch.of_all)
+            results = run_grid(
+                grid, folder, workers=settings["workers"], dask=settings["dask"], progress=watch.of_all
+            )
         except KeyboardInterrupt:
             raise EndingError(
                 130,
@@ -162,21 +167,22 @@ def _run_grid(grid: StudyGrid, settings: Mapping[str, Any], talk: Talk) -> None:
     _report(write, folder, talk)
 
 
-def _announce(design: StudyDesign, folder: Path, workers: int | None, talk: Talk) -> None:
+def _announce(design: StudyDesign, folder: Path, workers: int | None, dask: str | None, talk: Talk) -> None:
     sizes = sorted({n for method in design.methods for n in design.sizes_of(method)})
     spread = (
         f"n = {sizes[0]:,}" if len(sizes) == 1 else f"{len(sizes)} sizes from n = {sizes[0]:,} to {sizes[-1]:,}"
     )
-    number = n_workers(design, workers)
+    number = n_workers(design, workers) if dask is None else None
+    where = f"cluster {dask}" if number is None else _pluralise(number, "process", "es")
     talk.say(
         "study",
         f"Study {design.name}: {_pluralise(len(design.methods), 'method')}, {spread}, "
-        f"{_pluralise(design.iterations, 'iteration')}, seed {design.seed}; "
-        f"{_pluralise(number, 'process', 'es')}.\n"
+        f"{_pluralise(design.iterations, 'iteration')}, seed {design.seed}; {where}.\n"
         f"Results are kept in {folder / FILE_NAME}.",
         study=design.name,
         store=str(folder / FILE_NAME),
         workers=number,
+        **({} if dask is None else {"dask": dask}),
     )
 
 
@@ -184,12 +190,12 @@ def _pluralise(number: int, word: str, ending: str = "s") -> str:
     return f"{number:,} {word}{'' if number == 1 else ending}"
 
 
-def _run(design: StudyDesign, folder: Path, workers: int | None, talk: Talk) -> StudyResults:
+def _run(design: StudyDesign, folder: Path, workers: int | None, dask: str | None, talk: Talk) -> StudyResults:
     total = len(due_units(design, set()))
     with talk.progress("Data sets", counted=True) as bar:
         watch = _Watch(total, talk, bar)
         try:
-            return run_study(design, folder, workers=workers, progress=watch)
+            return run_study(design, folder, workers=workers, dask=dask, progress=watch)
         except KeyboardInterrupt:
             raise EndingError(
                 130,

@@ -83,6 +83,7 @@ class Leaf:
         """Return the statistic; None if the block holds no sample of a class."""
         codes = np.asarray(codes)
         shape = np.shape(values)
+        values = _laid_out(values)
         if shape[0] != codes.size:
             raise LabelError(
                 f"{place.describe(*shape)} holds {shape[0]:,} samples, but there are {codes.size:,} labels for it."
@@ -114,6 +115,11 @@ class Leaf:
             self.summarise(replace(made, sample_names=samples, feature_names=features), place, *more)
         except type(error) as named:
             raise _placed(named, place, made.values.shape) from None
+
+
+def _laid_out(values: Any) -> Any:
+    """Lay an array out row by row: views and frames travel in another layout, which sums in another order."""
+    return np.ascontiguousarray(values) if isinstance(values, np.ndarray) else values
 
 
 def _rows(values: Any, kept: npt.NDArray[np.int64]) -> Any:

@@ -153,9 +153,10 @@ def _failed(graph: SumGraph, block: tuple[int, int] | None, error: Exception, re
         return error
     who = "A block" if block is None else graph.place_of(block)
     if type(error).__name__ == "KilledWorker":
+        deaths = getattr(error, "allowed_failures", retries) + 1
         return DataError(
-            f"{who} could not be summed: the workers that tried died, {retries + 1} of them, most often because "
-            "their memory was not enough.",
+            f"{who}, or another that waited beside it, could not be summed: the workers that tried died, {deaths} "
+            "of them, most often because their memory was not enough.",
             hint="Make chunks smaller (X.rechunk), or give workers more memory; their logs say which it was.",
             kind="killed-worker",
         )

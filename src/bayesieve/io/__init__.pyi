@@ -34,6 +34,7 @@ from .tables.columns import (
     split_reference as split_reference,
 )
 from .tables.duplicates import number_names as number_names, unstable_numbers as unstable_numbers
+from .tables.parts import Part as Part
 from .tables.places import check_table as check_table
 from .tables.read_table import read_table as read_table
 from .tables.summary import Summary as Summary

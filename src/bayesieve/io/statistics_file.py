@@ -7,6 +7,7 @@ rows of a site that does not know them, and are not there in version 1 of the fo
 Parquet metadata holds JSON:
 ``format``, ``schema_version``, ``bayesieve_version``, ``transform``, ``classes``, ``sites`` (name,
 most values per class, features held, suppression, whether it knows cubes and fourths) and ``sha256``.
+A site that is a part of a table (``[3, 20]``) says so under ``part``, in version 4.
 Files with covariates are of version 3: ``covariates`` names them in the JSON, and for class k and covariates i, j
 there are ``location_k_i`` (mean), ``cross_k_i`` (centred products with the feature) and ``scatter_k_i_j`` for
 j <= i (centred products with each other), in the units of the covariates. Files without are of version 2.
@@ -46,7 +47,7 @@ from bayesieve.utils import BayesieveError, DataError, FileError, Wording, insta
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _FORMAT = "bayesieve-statistics"
 _KEY = "bayesieve"
@@ -148,7 +149,8 @@ def seal(statistics: StatisticsSet, version: int | None = None) -> str:
 
 def _header(statistics: StatisticsSet, version: int | None = None) -> dict[str, Any]:
     """Say what the file holds, other than the numbers."""
-    version = (3 if statistics.covariates else 2) if version is None else version
+    in_parts = any(site.part is not None for site in statistics.sites)
+    version = (4 if in_parts else 3 if statistics.covariates else 2) if version is None else version
     sites: list[dict[str, Any]] = [
         {
             "name": site.site,
@@ -157,6 +159,7 @@ def _header(statistics: StatisticsSet, version: int | None = None) -> dict[str, 
             "min_cell": site.min_cell,
             "n_suppressed": site.n_suppressed,
             **({"powers": site.moments.has_shape} if version > 1 else {}),
+            **({"part": list(site.part)} if site.part is not None else {}),
         }
         for site in statistics.sites
     ]
@@ -246,7 +249,8 @@ def _site(header: dict[str, Any], about: dict[str, Any], rows: pl.DataFrame) -> 
     moments = Moments(tuple(header["classes"]), count, mean, squares, residual, *shape)
     settings = header["transform"], about["min_cell"], about["n_suppressed"]
     design = _design(header, rows, moments) if header.get("covariates") else None
-    site = SiteStatistics(about["name"], moments, tuple(rows["feature"].to_list()), *settings, design)
+    part = (int(about["part"][0]), int(about["part"][1])) if about.get("part") else None
+    site = SiteStatistics(about["name"], moments, tuple(rows["feature"].to_list()), *settings, design, part)
     _check_site(site)
     return site
 
@@ -283,7 +287,8 @@ def _check_site(site: SiteStatistics) -> None:
             f"Site {site.site!r} holds a name, label or feature id that is not valid text (half of a character, "
             "after reading a file in the wrong encoding). Read the table as UTF-8."
         ) from None
-    few = (site.moments.counts < site.min_cell).any(axis=0) & site.held
+    least = 0 if site.part is not None else site.min_cell  # applied to the whole
+    few = (site.moments.counts < least).any(axis=0) & site.held
     if few.any():
         raise DataError(
             f"Site {site.site!r} promises at least {site.min_cell} values per class, but {few.sum()} of "

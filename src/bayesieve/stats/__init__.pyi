@@ -32,6 +32,7 @@ from .foreign import (
     column_places as column_places,
     tidy_statistics as tidy_statistics,
 )
+from .merging import merge_statistics as merge_statistics
 from .mixed import MixedStatistics as MixedStatistics, places_within as places_within
 from .moments.accumulate import SMALLEST_SQUARES as SMALLEST_SQUARES
 from .moments.checks import check_resolution as check_resolution, check_same_features as check_same_features
@@ -57,7 +58,6 @@ from .scatter import Scatter as Scatter, cross_products as cross_products
 from .sites import (
     SiteStatistics as SiteStatistics,
     StatisticsSet as StatisticsSet,
-    merge_statistics as merge_statistics,
     suppress as suppress,
 )
 from .statistics import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from bayesieve.utils import (
     LabelError,
     OptionError,
     Wording,
-    check_choice,
     check_whole,
     classes_in_words,
     did_you_mean,
@@ -77,6 +76,9 @@ class SiteStatistics(Glimpsed):
         The rule of :func:`suppress` that was applied, 0 for none, and how many features it held back.
     design
         Sums of covariates with each other and with the features, in their own units; None without.
+    part
+        ``(3, 20)`` if this is the third of twenty parts of the site's table, to which the rule ``min_cell`` was
+        not applied yet: :func:`merge_statistics` puts them together and applies it. None for a whole table.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class SiteStatistics(Glimpsed):
     min_cell: int = 0
     n_suppressed: int = 0
     design: DesignMoments | None = None
+    part: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.site, str) or not self.site.strip():
@@ -109,6 +112,10 @@ class SiteStatistics(Glimpsed):
             raise LabelError(f"Classes must be text, but {list_names(other)} is not. Convert the labels first.")
         for name in ("min_cell", "n_suppressed"):
             object.__setattr__(self, name, check_whole(name, getattr(self, name)))
+        if self.part is not None and not 1 <= self.part[0] <= self.part[1]:
+            raise OptionError(
+                f"A part is given by its number and how many there are, such as (3, 20), not {self.part}."
+            )
         object.__setattr__(self, "feature_ids", _check_ids(self.feature_ids, self.moments.n_features))
         object.__setattr__(self, "moments", canonical(self.moments))
         if self.design is not None:
@@ -365,48 +372,3 @@ def _check_ids(feature_ids: Sequence[str], n_features: int) -> tuple[str, ...]:
 def pick_names(names: Sequence[str], kept: Any) -> tuple[str, ...]:
     """Return the names where ``kept`` is true."""
     return tuple(name for name, keep in zip(names, kept, strict=True) if keep)
-
-
-def merge_statistics(sets: Iterable[StatisticsSet], how: Literal["inner", "outer"] = "inner") -> StatisticsSet:
-    """Bring the sites of several sets together, each site still apart.
-
-    Parameters
-    ----------
-    sets
-        Statistics of the same study; classes may come in another order.
-    how
-        ``"inner"``: features of which every site has values, in the order of the first site.
-        ``"outer"``: all features in order of appearance; a site that lacks one counts 0 values there.
-
-    Examples
-    --------
-    >>> import bayesieve as bs
-    >>> moments = bs.Moments.from_matrix([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
-    >>> oslo = bs.StatisticsSet((bs.SiteStatistics("Oslo", moments, ("TP53", "EGFR")),))
-    >>> bonn = bs.StatisticsSet((bs.SiteStatistics("Bonn", moments, ("EGFR", "KRAS")),))
-    >>> bs.merge_statistics([oslo, bonn]).feature_ids
-    ('EGFR',)
-    >>> bs.merge_statistics([oslo, bonn], "outer").n_sites_per_feature.tolist()
-    [1, 2, 1]
-    """
-    check_choice("how", how, ("inner", "outer"))
-    sites = tuple(site for each in sets for site in each.sites)
-    check_compatible(sites)
-    union = dict.fromkeys(name for site in sites for name in site.feature_ids)
-    ids = _common(sites) if how == "inner" else tuple(union)
-    return StatisticsSet(tuple(align_site(site, sites[0].moments.classes, ids) for site in sites))
-
-
-def _common(sites: Sequence[SiteStatistics]) -> tuple[str, ...]:
-    common = pick_names(sites[0].feature_ids, sites[0].held)
-    for site in sites:
-        theirs = dict.fromkeys(pick_names(site.feature_ids, site.held))
-        common, before = tuple(name for name in common if name in theirs), common
-        if not common:
-            mine, yours = (next(iter(names), "nothing") for names in (before, theirs))
-            raise DataError(
-                f"No feature is held by all {len(sites)} sites: {sites[0].site!r} holds, for example, {mine!r}, "
-                f"and {site.site!r} {yours!r}. Do they use different systems of ids, such as gene symbols and "
-                "Ensembl ids, or ids with and without a version? Have all sites use the same one."
-            )
-    return common

@@ -22,7 +22,12 @@ from .recovery import (
 from .recovery_report import write_recovery_report as write_recovery_report
 from .report import write_report as write_report
 from .results_view import relative_costs as relative_costs
-from .runner import due_units as due_units, n_workers as n_workers, run_study as run_study
+from .runner import (
+    check_cluster as check_cluster,
+    due_units as due_units,
+    n_workers as n_workers,
+    run_study as run_study,
+)
 from .store import FILE_NAME as FILE_NAME, StudyResults as StudyResults
 from .table_check import Spike as Spike, TableCheck as TableCheck, check_table as check_table
 from .trust import TrustView as TrustView, check_trust as check_trust

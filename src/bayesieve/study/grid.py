@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesieve.study.design import StudyDesign
-from bayesieve.study.runner import due_units, run_study
+from bayesieve.study.runner import check_cluster, due_units, run_study, shared_cluster
 from bayesieve.study.store import StudyResults
 from bayesieve.utils import OptionError, check_whole, did_you_mean, make_folder, read_toml, toml_line
 
@@ -237,6 +237,7 @@ def run_grid(
     folder: str | os.PathLike[str],
     *,
     workers: int | None = None,
+    dask: Any = None,
     progress: Progress | None = None,
 ) -> dict[str, StudyResults]:
     """Run a grid, or what is left of it: one store per scenario, in a folder of its name.
@@ -247,7 +248,7 @@ def run_grid(
         The scenarios and methods.
     folder
         Where the folders of the scenarios are.
-    workers, progress
+    workers, dask, progress
         As for :func:`run_study`.
 
     Examples
@@ -260,16 +261,18 @@ def run_grid(
     1
     """
     designs = grid.designs
+    check_cluster(grid.base, workers, dask)
     totals = {name: len(due_units(design, set())) for name, design in designs.items()}
     found: dict[str, StudyResults] = {}
     before = 0
-    for name, design in designs.items():
+    with shared_cluster(dask) as client:
+        for name, design in designs.items():
 
-        def tell(done: int, due: int, start: int = before, own: int = totals[name]) -> None:
-            if progress is not None:
-                progress(start + own - due + done, sum(totals.values()))
+            def tell(done: int, due: int, start: int = before, own: int = totals[name]) -> None:
+                if progress is not None:
+                    progress(start + own - due + done, sum(totals.values()))
 
-        home = make_folder(Path(folder, name))
-        found[name] = run_study(design, home, workers=workers, progress=tell)
-        before += totals[name]
+            home = make_folder(Path(folder, name))
+            found[name] = run_study(design, home, workers=workers, dask=client, progress=tell)
+            before += totals[name]
     return found

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from typing import Any
 
+from bayesieve.distributed import check_cluster_name, n_threads_of, open_cluster, run_on_cluster
 from bayesieve.study.design import StudyDesign
 from bayesieve.study.measures import Row
 from bayesieve.study.methods import Unit, check_runnable, rivals_of, run_unit
 from bayesieve.study.store import Database, StudyResults
-from bayesieve.utils import BayesieveError, check_whole, n_threads_for, one_blas_thread, run_in_processes
+from bayesieve.utils import (
+    BayesieveError,
+    OptionError,
+    check_whole,
+    n_threads_for,
+    one_blas_thread,
+    option,
+    run_in_processes,
+)
 
 Progress = Callable[[int, int], None]
 Batch = tuple[int, float, list[Row]]
@@ -26,6 +37,7 @@ def run_study(
     store: str | os.PathLike[str],
     *,
     workers: int | None = None,
+    dask: Any = None,
     iterations: int | None = None,
     progress: Progress | None = None,
 ) -> StudyResults:
@@ -43,6 +55,10 @@ def run_study(
         SQLite file that holds the results, or a folder in which it is called ``study.sqlite``.
     workers
         Processes, one per core by default; 1 does the work in this process. Costs are measured by one.
+    dask
+        Instead of ``workers`` a cluster, with the same numbers: ``"local:4"``, the address of a scheduler such as
+        ``"tcp://host:8786"``, or a client. Only this process writes to the store, and a data set whose worker
+        dies is drawn again by another one. Files of methods of your own must be where workers find them.
     iterations
         Iterations, if other than those of the design.
     progress
@@ -60,16 +76,19 @@ def run_study(
     if iterations is not None:
         design = design.changed(iterations=iterations)
     check_runnable(design)
+    check_cluster(design, workers, dask)
     number = n_workers(design, workers)
     with Database(store) as database:
         database.prepare(design)
         units = due_units(design, database.done())
         tally = _Tally(database, len(units), progress)
-        if number == 1:
-            _in_this_process(design, units, tally)
-        else:
-            _in_this_process(design, units[:1], tally)  # compiles what is new, which workers then find ready
-            _in_parallel(design, units[1:], number, tally)
+        with shared_cluster(dask if len(units) > 1 else None) as client:
+            alone = number == 1 and dask is None
+            _in_this_process(design, units if alone else units[:1], tally)  # compiles what workers find ready
+            if client is not None:
+                _on_cluster(design, units[1:], client, tally)
+            elif not alone:
+                _in_parallel(design, units[1:], number, tally)
     return StudyResults.load(store).restricted(design)
 
 
@@ -79,6 +98,41 @@ def n_workers(design: StudyDesign, workers: int | None) -> int:
         return 1 if "costs" in design.measures else n_threads_for(None, 1 << 30)
     number = check_whole("workers", workers, 1)
     return 1 if "costs" in design.measures else number
+
+
+def check_cluster(design: StudyDesign, workers: int | None, dask: Any) -> None:
+    """Raise if a study cannot run on a cluster; nothing is started.
+
+    Parameters
+    ----------
+    design
+        The study.
+    workers, dask
+        As for :func:`run_study`.
+    """
+    if dask is None:
+        return
+    if workers is not None:
+        raise OptionError(
+            option("workers"), " and ", option("dask"), " exclude each other: a cluster has workers."
+        )
+    if "costs" in design.measures:
+        raise OptionError(
+            "Costs are measured by one process that has the machine to itself, not on a cluster. Leave ",
+            option("dask"), " out.",
+        )  # fmt: skip
+    if isinstance(dask, str):
+        check_cluster_name(dask)
+
+
+@contextlib.contextmanager
+def shared_cluster(dask: Any) -> Iterator[Any]:
+    """Open a cluster, or use one that is open; None stays None."""
+    if dask is None:
+        yield None
+        return
+    with open_cluster(dask) as client:
+        yield client
 
 
 def due_units(design: StudyDesign, done: set[tuple[int, int, str]]) -> list[Unit]:
@@ -140,18 +194,35 @@ def _in_parallel(design: StudyDesign, units: list[Unit], workers: int, tally: _T
     if not units:
         return
     workers = min(workers, len(units))
-
-    def batches() -> Iterator[tuple[StudyDesign, list[Unit]]]:
-        place = 0
-        while place < len(units):
-            batch = units[place : place + min(tally.batch_size, -(-len(units) // workers))]
-            yield design, batch
-            place += len(batch)
-
     try:
-        run_in_processes(_run_batch, batches(), workers, tally.keep)
+        run_in_processes(_run_batch, _batches(design, units, workers, tally), workers, tally.keep)
     except BrokenProcessPool:
         raise BayesieveError(
             f"A worker process died, perhaps for want of memory. The {tally.n_done:,} data sets finished in this "
             "run are stored; run the study again with fewer workers (--workers 1) to go on."
         ) from None
+
+
+def _on_cluster(design: StudyDesign, units: list[Unit], client: Any, tally: _Tally) -> None:
+    """Hand out batches to a cluster; what a worker that dies had not finished is done by another one."""
+    try:
+        run_on_cluster(client, _run_batch, _batches(design, units, n_threads_of(client), tally), tally.keep)
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise BayesieveError(
+            f"The same data sets ended several workers, perhaps for want of memory. The {tally.n_done:,} "
+            "finished in this run are stored; run the study again on workers with more memory to go on.",
+            kind="killed-worker",
+        ) from None
+
+
+def _batches(
+    design: StudyDesign, units: list[Unit], workers: int, tally: _Tally
+) -> Iterator[tuple[StudyDesign, list[Unit]]]:
+    """Cut units into batches of a second or two, and so that every worker gets some."""
+    place = 0
+    while place < len(units):
+        batch = units[place : place + min(tally.batch_size, -(-len(units) // max(workers, 1)))]
+        yield design, batch
+        place += len(batch)

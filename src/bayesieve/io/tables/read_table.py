@@ -21,6 +21,7 @@ from bayesieve.io.tables.memory import bytes_kept
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
+from bayesieve.io.tables.parts import Part
 from bayesieve.io.tables.places import check_table
 from bayesieve.io.tables.roles import asks_for_labels, no_ids, nothing_describes, option_of
 from bayesieve.io.tables.samples import Labeller, Samples, spellings
@@ -74,6 +75,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     skip_rows: int = 0,
     layer: str | None = None,
     modality: str | None = None,
+    part: str | None = None,
     memory: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -164,6 +166,10 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         AnnData and loom: a layer, or ``"raw"``; X when not given.
     modality
         MuData: the modality to read. 10x: features of one type only, ``"Gene Expression"``. GEO SOFT: a platform.
+    part
+        Some of the samples only: ``"3/20"`` are the third of twenty parts of nearly equal size, in the
+        order of the file. Of h5ad, zarr and NumPy files other parts are not read. See
+        :func:`bayesieve.merge_statistics`.
     memory
         Bytes that may be used for data; half of what is free by default.
     n_threads
@@ -215,6 +221,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         memory or free_memory() // 2, n_threads, progress, categories=category_mode(model, transform),
         duplicates=duplicates, skip_rows=skip_rows, modality=modality, client=client,
+        part=None if part is None else Part.parse(part),
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"pairs": pairs, "exposures": None if by_total else exposures}
@@ -343,7 +350,7 @@ def open_samples(
     except BaseException:
         table.close()
         raise
-    return table, labeller, found
+    return table if options.part is None else options.part.of_table(table), labeller, found
 
 
 def _candidates(table: SampleTable | FeatureTable) -> str:

@@ -92,11 +92,13 @@ class Spans:
     def _refuse_cluster(chunks: Chunks) -> None:
         """Raise if the workers of a cluster were to read what only one process can."""
         table: Any = chunks.table
-        options = getattr(table, "options", None)
+        options: Any = getattr(table, "options", None)
         if getattr(options, "client", None) is None:
             return
         why = f"{table.path} ({table.form}) is read from the start to the end"
-        if getattr(table, "stored", None) is not None:
+        if options.part is not None:
+            why = "a part of the samples is read from its start to its end"
+        elif getattr(table, "stored", None) is not None:
             why = "samples that are put together or paired, and ranks, need more than the values of a block"
         raise OptionError(
             f"Only one process can do this: {why}.",

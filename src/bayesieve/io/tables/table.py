@@ -7,7 +7,7 @@ import math
 import numbers
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,14 @@ MISSING_WORDS = (
     "", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "#N/A", "null", "NULL", "None", "none", ".", "-", "?",
     "#DIV/0!", "#VALUE!", "#NUM!", "#REF!", "#NAME?", "#NULL!",
 )  # fmt: skip
+
+
+class Chosen(Protocol):
+    """Some of the samples of a table."""
+
+    def of_table(self, table: SampleTable | FeatureTable) -> SampleTable | FeatureTable:
+        """Return a table of these samples alone."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,8 @@ class ReadOptions:
         AnnData: ``None`` for X, ``"raw"``, or the name of a layer.
     modality
         MuData: the name of a modality; 10x: a type of features, or a genome; GEO SOFT: a platform.
+    part
+        Which samples are read; None for all.
     memory
         Bytes that may be used for data.
     n_threads
@@ -86,6 +96,7 @@ class ReadOptions:
     skip_rows: int = 0
     modality: str | None = None
     client: Any = None
+    part: Chosen | None = None
 
     @property
     def columns(self) -> dict[str, str]:

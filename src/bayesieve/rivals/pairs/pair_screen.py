@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.data import Label, check_names, disambiguate
+from bayesieve.data import Label, check_names, disambiguate, is_lazy
 from bayesieve.posterior import Tabular
 from bayesieve.rivals.inputs import two_class_values
 from bayesieve.rivals.pairs.evidence import PairEvidence
@@ -340,6 +340,12 @@ def screen_pairs(
     """
     check_choice("by", by, ORDERS)
     top, seed = check_whole("top", top, 1), check_whole("seed", seed)
+    if is_lazy(X):
+        raise DataError(
+            "Pairs of features are compared by values that are all in memory, which a table in blocks never is. "
+            "Hand over the features in question: X[:, chosen].compute().",
+            kind="lazy-pairs",
+        )
     source, names, labels = _source(X, y, classes, feature_names, n_threads)
     p = source.moments.n_features
     if p < 2:
