@@ -9,7 +9,7 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from bayesieve.cli.outputs import (
     label_features,
     write_config,
 )
-from bayesieve.cli.screen import load_gene_map, select_features
+from bayesieve.cli.screen import load_gene_map, select_features, write_report
 from bayesieve.io import (
     Contrast,
     ContrastTables,
@@ -53,7 +53,7 @@ from bayesieve.utils import (
 )
 
 _OF_ONE_TABLE = (
-    "classes", "report", "report_pairs", "manifest", "groups", "aggregate", "likelihoods", "covariates", "subject",
+    "classes", "report_pairs", "manifest", "groups", "aggregate", "likelihoods", "covariates", "subject",
     "outcome",
 )  # fmt: skip
 _FIRST = ("logFC", "log_odds", "probability", "local_fdr", "expected_fdr", "selected")
@@ -173,11 +173,31 @@ def _folder(
         check_writable(folder / name)
         if os.path.realpath(folder / name) in read:
             raise OptionError(f"--out would overwrite {folder / name}, which is read. Choose another folder.")
+    if run.report is not None:
+        _check_pages(Path(run.report), contrasts)
     return folder
+
+
+def _check_pages(folder: Path, contrasts: tuple[Contrast, ...]) -> None:
+    """Make the folder of the reports; raise if it is a file, or cannot be written to."""
+    if folder.suffix.lower() in (".html", ".htm") or (folder.exists() and not folder.is_dir()):
+        raise OptionError(
+            f"--contrasts writes a page for each contrast. Name their folder, not {folder} (--report)."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"Cannot make the folder {folder} (--report): {error.strerror or error}.") from None
+    for each in contrasts:
+        check_writable(folder / _page(each.id))
 
 
 def _file(key: str) -> str:
     return f"{key}.bayesieve.results.tsv"
+
+
+def _page(key: str) -> str:
+    return f"{key}.bayesieve.html"
 
 
 def _read(work: _Run, contrasts: tuple[Contrast, ...]) -> ContrastTables:
@@ -228,6 +248,10 @@ def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> 
             f"{contrast.id}.bayesieve_mqc.json",
             feature_file(contrast.id, top, selection.n_selected, was_cut=selection.was_cut),
         )
+    if run.report is not None:
+        with talk.timed("report"):
+            page = replace(run, report=str(Path(run.report) / _page(contrast.id)))
+            write_report(page, selection, source, record, annotation)
     work.done[contrast.id] = _facts(contrast, summary, selection)
 
 
@@ -338,6 +362,8 @@ def _tell(work: _Run, n_contrasts: int) -> None:
         if any(row["was_cut"] for row in rows):
             lines += wrap("* shortened or emptied: shuffled labels give a list as long as the rule's.")
         lines += wrap(f"Wrote {plural(len(rows), 'table')} to {work.folder}.")
+        if work.run.report is not None:
+            lines += wrap(f"Wrote {plural(len(rows), 'page')} to {work.run.report}; open them in a browser.")
     work.talk.say("result", "\n".join(lines), contrasts=rows, failed=list(work.failed))
     if work.failed:
         key, message = next(iter(work.failed.items()))

@@ -1,8 +1,8 @@
 r"""Centred third and fourth powers of every class and feature: what the shape of a distribution adds to moments.
 
 Two sweeps over the values in memory, the second about the class means, so that no digits cancel; parts merge by
-the formulas of Pébay (2008). Of the rows of a sparse matrix one sweep about zero is enough, to which implicit zeros
-add nothing; features that it would cost digits are swept again about the class means.
+the formulas of Pébay (2008). Of the rows of a sparse matrix one sweep is enough, about zero or about a rough mean
+of the features that are rarely zero; what that costs digits is swept again about the class means.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ class _SortedRows:
         yield from run(work, parts, threads)
 
     def sum_again(self, c: int, columns: IntArray, sums: FloatArray) -> None:
-        """Sum columns of a class about its means; about zero first where these are not known, for missing values."""
+        """Sum columns of a class about its means; first about zero where missing values hide these."""
         ends = np.cumsum(self.number).astype(np.int64)
         rows = self.order[ends[c] - int(self.number[c]) : ends[c]]
         while columns.size:
