@@ -198,7 +198,7 @@ def test_annotations_genes_and_lists(folder, capfd, monkeypatch):
 @pytest.mark.parametrize(("more", "words"), [
     (("--classes", "a; b"), "--classes does not go with --contrasts"),
     (("--report", "r.html"), "Name their folder, not r.html"),
-    (("--report", "samplesheet.csv"), "Name their folder, not samplesheet.csv"),
+    (("--report", "samplesheet.csv"), "samplesheet.csv (--report) is a file"),
     (("--out", "counts.tsv"), "counts.tsv (--out) is a file"),
 ])  # fmt: skip
 def test_options_of_one_comparison_are_refused(folder, capfd, monkeypatch, more, words):

@@ -25,6 +25,7 @@ from bayesieve.cli.outputs import (
     check_outputs,
     files_read,
     label_features,
+    make_folder,
     write_config,
 )
 from bayesieve.cli.screen import load_gene_map, select_features, write_report
@@ -43,7 +44,6 @@ from bayesieve.selection import Selection
 from bayesieve.utils import (
     BayesieveError,
     DataError,
-    FileError,
     Message,
     OptionError,
     check_writable,
@@ -158,15 +158,10 @@ def _folder(
 ) -> Path:
     """Make the folder of the results; raise if it cannot be written to."""
     folder = Path(str(run.out))
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder} (--out) is a file, and --contrasts writes a folder of tables. Name a folder.")
     check_outputs(
         spec, RunOptions(features=run.features, label_column=run.label_column, config_out=run.config_out)
     )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"Cannot make the folder {folder} (--out): {error.strerror or error}.") from None
+    make_folder(folder, "--out", "tables")
     sheet = options["labels"] and split_reference(options["labels"])[0]
     read = {os.path.realpath(path) for path in (*files_read(spec, run), options["contrasts"], sheet) if path}
     for name in ("versions.yml", f"{_SUMMARY}.tsv", f"{_SUMMARY}.json", *(_file(each.id) for each in contrasts)):
@@ -179,25 +174,18 @@ def _folder(
 
 
 def _check_pages(folder: Path, contrasts: tuple[Contrast, ...]) -> None:
-    """Make the folder of the reports; raise if it is a file, or cannot be written to."""
-    if folder.suffix.lower() in (".html", ".htm") or (folder.exists() and not folder.is_dir()):
+    """Make the folder of the reports; raise if it is no folder, or cannot be written to."""
+    if folder.suffix.lower() in (".html", ".htm"):
         raise OptionError(
             f"--contrasts writes a page for each contrast. Name their folder, not {folder} (--report)."
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"Cannot make the folder {folder} (--report): {error.strerror or error}.") from None
+    make_folder(folder, "--report", "pages")
     for each in contrasts:
-        check_writable(folder / _page(each.id))
+        check_writable(folder / _file(each.id, "html"))
 
 
-def _file(key: str) -> str:
-    return f"{key}.bayesieve.results.tsv"
-
-
-def _page(key: str) -> str:
-    return f"{key}.bayesieve.html"
+def _file(key: str, ending: str = "results.tsv") -> str:
+    return f"{key}.bayesieve.{ending}"
 
 
 def _read(work: _Run, contrasts: tuple[Contrast, ...]) -> ContrastTables:
@@ -250,7 +238,7 @@ def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> 
         )
     if run.report is not None:
         with talk.timed("report"):
-            page = replace(run, report=str(Path(run.report) / _page(contrast.id)))
+            page = replace(run, report=str(Path(run.report) / _file(contrast.id, "html")))
             write_report(page, selection, source, record, annotation)
     work.done[contrast.id] = _facts(contrast, summary, selection)
 
