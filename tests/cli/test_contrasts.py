@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,27 @@ def screen(capfd, monkeypatch, *more):
 
 def results(name):
     return read_exactly(f"res/{name}.bayesieve.results.tsv", sep="\t")
+
+
+def test_a_page_for_each_contrast(folder, capfd, monkeypatch):
+    """Each is the page of the contrast screened alone: the same numbers, names and values."""
+    done = screen(capfd, monkeypatch, "--report", "pages")
+    assert done.code == 0
+    assert "Wrote 2 pages to pages" in done.said
+    assert sorted(path.name for path in (folder / "pages").iterdir()) == [
+        "drug.bayesieve.html", "high.bayesieve.html",
+    ]  # fmt: skip
+    alone = ("screen", "counts.tsv", "--labels", "samplesheet.csv:dose", "--classes", "control; drug")
+    inside(capfd, monkeypatch, *alone, "--shuffles", "5", "--report", "alone.html")
+    page, wanted = payload(folder / "pages" / "drug.bayesieve.html"), payload(folder / "alone.html")
+    assert page["names"] == wanted["names"]
+    assert page["columns"] == wanted["columns"]
+    assert payload(folder / "pages" / "high.bayesieve.html")["names"] != wanted["names"]
+
+
+def payload(path):
+    """Numbers of a page, as its scripts read them."""
+    return json.loads(re.search(r"<script[^>]*application/json[^>]*>(.*?)</script>", path.read_text(), re.S)[1])
 
 
 def test_files_for_a_pipeline(folder, capfd, monkeypatch):
@@ -175,7 +197,8 @@ def test_annotations_genes_and_lists(folder, capfd, monkeypatch):
 
 @pytest.mark.parametrize(("more", "words"), [
     (("--classes", "a; b"), "--classes does not go with --contrasts"),
-    (("--report", "r.html"), "--report does not go with --contrasts"),
+    (("--report", "r.html"), "Name their folder, not r.html"),
+    (("--report", "samplesheet.csv"), "samplesheet.csv (--report) is a file"),
     (("--out", "counts.tsv"), "counts.tsv (--out) is a file"),
 ])  # fmt: skip
 def test_options_of_one_comparison_are_refused(folder, capfd, monkeypatch, more, words):

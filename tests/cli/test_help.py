@@ -21,6 +21,7 @@ def test_every_option_is_shown_whole(command, capfd, monkeypatch):
     assert max(map(len, shown.splitlines())) <= 80
     assert "<bool>" not in shown
     assert "<int range>" not in shown
+    assert "list[" not in shown
     assert "…" not in shown
     for param in get_command(app).commands[command].params:
         for spelling in param.opts:

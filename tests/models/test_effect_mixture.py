@@ -8,15 +8,15 @@ import pytest
 from scipy import special, stats
 
 import bayesieve as bs
+from bayesieve.models.gaussian import effect_mixture
 from bayesieve.models.gaussian.calibrated import tempering
 from bayesieve.models.gaussian.effect_mixture import (
     EXACT,
     QUICK,
     effect_sizes,
-    several_means,
-    several_variances,
     two_group_evidence,
 )
+from bayesieve.models.gaussian.several_effects import several_means, several_variances
 
 A, B = np.array([0.1, -0.4, 0.3, 0.8]), np.array([1.2, 0.7, 2.1, 1.5, 0.9])
 
@@ -235,3 +235,25 @@ def test_few_nodes_are_as_good_as_many():
         top = terms.max(axis=0)
         expected = top + np.log(np.exp(terms - top).sum(axis=0) * reach / (omega * np.sqrt(2.0 * np.pi)))
         np.testing.assert_allclose(found, expected, rtol=2e-10, atol=2e-10)
+
+
+def test_short_forms_of_exponential_and_logarithm():
+    """Loops take them several at a time; they are to be those of the mathematics library to the last digits."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-700.0, 700.0, 4000), rng.normal(size=4000) * 1e-3, [0.0, -700.0, 709.0]])
+    found = np.array([effect_mixture._exp(each) for each in x])
+    np.testing.assert_allclose(found, np.exp(x), rtol=4.5e-16, atol=0.0)
+    assert effect_mixture._exp(-1e300) < 1e-300
+    y = np.concatenate(
+        [np.exp(x), 1.0 + rng.normal(size=4000) * 1e-6, [1.0, np.sqrt(0.5), np.sqrt(2.0), 2.0**-1022]]
+    )
+    found = np.array([effect_mixture._log(each) for each in y])
+    np.testing.assert_allclose(found, np.log(y), rtol=1e-15, atol=0.0)
+
+
+def test_squares_beyond_numbers_stay_undefined():
+    """The screen finds and names such features, so that they must not turn into numbers."""
+    columns = (np.ones(2), np.ones(2), 5.0, 6.0, 1.0)
+    squares = (np.array([np.inf, 1e308]), np.array([1.0, 1.7e308]), 9.0, 9.0, 1.0)
+    found = two_group_evidence(columns, squares, (np.array([1.0]), np.array([1.0])))[1]
+    assert not np.isfinite(found).any()

@@ -300,3 +300,10 @@ def test_blocks_in_which_classes_never_meet():
     X, y, _ = batches(p=3)
     with pytest.raises(bs.PriorError, match="No feature can be judged"):
         bs.screen(X, y, blocks=y, block_model="shift")
+
+
+@pytest.mark.parametrize(("model", "words"), [(None, "means and variances"), (bs.PoissonModel(), "rates")])
+def test_what_is_a_blocks_own_is_said_in_the_words_of_its_model(model, words):
+    counts = np.random.default_rng(0).poisson(9.0, size=(24, 30))
+    found = bs.screen(counts, [0, 1] * 12, blocks=["a"] * 12 + ["b"] * 12, model=model, shuffles=0)
+    assert f"each with its own {words};" in str(found.findings[0].notes()[0])

@@ -9,7 +9,7 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,10 @@ from bayesieve.cli.outputs import (
     check_outputs,
     files_read,
     label_features,
+    make_folder,
     write_config,
 )
-from bayesieve.cli.screen import load_gene_map, select_features
+from bayesieve.cli.screen import load_gene_map, select_features, write_report
 from bayesieve.io import (
     Contrast,
     ContrastTables,
@@ -43,7 +44,6 @@ from bayesieve.selection import Selection
 from bayesieve.utils import (
     BayesieveError,
     DataError,
-    FileError,
     Message,
     OptionError,
     check_writable,
@@ -53,7 +53,7 @@ from bayesieve.utils import (
 )
 
 _OF_ONE_TABLE = (
-    "classes", "report", "report_pairs", "manifest", "groups", "aggregate", "likelihoods", "covariates", "subject",
+    "classes", "report_pairs", "manifest", "groups", "aggregate", "likelihoods", "covariates", "subject",
     "outcome",
 )  # fmt: skip
 _FIRST = ("logFC", "log_odds", "probability", "local_fdr", "expected_fdr", "selected")
@@ -158,26 +158,34 @@ def _folder(
 ) -> Path:
     """Make the folder of the results; raise if it cannot be written to."""
     folder = Path(str(run.out))
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder} (--out) is a file, and --contrasts writes a folder of tables. Name a folder.")
     check_outputs(
         spec, RunOptions(features=run.features, label_column=run.label_column, config_out=run.config_out)
     )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"Cannot make the folder {folder} (--out): {error.strerror or error}.") from None
+    make_folder(folder, "--out", "tables")
     sheet = options["labels"] and split_reference(options["labels"])[0]
     read = {os.path.realpath(path) for path in (*files_read(spec, run), options["contrasts"], sheet) if path}
     for name in ("versions.yml", f"{_SUMMARY}.tsv", f"{_SUMMARY}.json", *(_file(each.id) for each in contrasts)):
         check_writable(folder / name)
         if os.path.realpath(folder / name) in read:
             raise OptionError(f"--out would overwrite {folder / name}, which is read. Choose another folder.")
+    if run.report is not None:
+        _check_pages(Path(run.report), contrasts)
     return folder
 
 
-def _file(key: str) -> str:
-    return f"{key}.bayesieve.results.tsv"
+def _check_pages(folder: Path, contrasts: tuple[Contrast, ...]) -> None:
+    """Make the folder of the reports; raise if it is no folder, or cannot be written to."""
+    if folder.suffix.lower() in (".html", ".htm"):
+        raise OptionError(
+            f"--contrasts writes a page for each contrast. Name their folder, not {folder} (--report)."
+        )
+    make_folder(folder, "--report", "pages")
+    for each in contrasts:
+        check_writable(folder / _file(each.id, "html"))
+
+
+def _file(key: str, ending: str = "results.tsv") -> str:
+    return f"{key}.bayesieve.{ending}"
 
 
 def _read(work: _Run, contrasts: tuple[Contrast, ...]) -> ContrastTables:
@@ -228,6 +236,10 @@ def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> 
             f"{contrast.id}.bayesieve_mqc.json",
             feature_file(contrast.id, top, selection.n_selected, was_cut=selection.was_cut),
         )
+    if run.report is not None:
+        with talk.timed("report"):
+            page = replace(run, report=str(Path(run.report) / _file(contrast.id, "html")))
+            write_report(page, selection, source, record, annotation)
     work.done[contrast.id] = _facts(contrast, summary, selection)
 
 
@@ -338,6 +350,8 @@ def _tell(work: _Run, n_contrasts: int) -> None:
         if any(row["was_cut"] for row in rows):
             lines += wrap("* shortened or emptied: shuffled labels give a list as long as the rule's.")
         lines += wrap(f"Wrote {plural(len(rows), 'table')} to {work.folder}.")
+        if work.run.report is not None:
+            lines += wrap(f"Wrote {plural(len(rows), 'page')} to {work.run.report}; open them in a browser.")
     work.talk.say("result", "\n".join(lines), contrasts=rows, failed=list(work.failed))
     if work.failed:
         key, message = next(iter(work.failed.items()))

@@ -194,7 +194,8 @@ FILES = (
 _CONTRASTS = "Several comparisons (nf-core)"
 CONTRASTS = (
     option("contrasts", Path | None, None, _CONTRASTS, "CSV, TSV or YAML with id, variable, reference, target "
-           "and, if wanted, blocking: all of them from one reading. --labels is the sample sheet, --out a folder.",
+           "and, if wanted, blocking: all of them from one reading. --labels is the sample sheet; --out and "
+           "--report are folders.",
            metavar="FILE"),
     option("multiqc", bool, False, _CONTRASTS, "Also write custom content for MultiQC (*_mqc.json)."),
     option("process_name", str, "BAYESIEVE_SCREEN", _CONTRASTS, "In versions.yml.", metavar="NAME"),

@@ -188,6 +188,18 @@ def check_exists(name: str, path: str | None) -> None:
         raise FileError(f"There is no file {path} (--{name}). Check the name and the folder.")
 
 
+def make_folder(folder: Path, option: str, what: str) -> None:
+    """Make the folder that an option of --contrasts names; raise if it is a file, or cannot be made."""
+    if folder.exists() and not folder.is_dir():
+        raise FileError(
+            f"{folder} ({option}) is a file, and --contrasts writes a folder of {what}. Name a folder."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"Cannot make the folder {folder} ({option}): {error.strerror or error}.") from None
+
+
 def check_report(path: str | os.PathLike[str] | None, option: str = "--report") -> None:
     """Raise before the work unless the report that an option names has the ending of one."""
     if path is not None and Path(path).suffix.lower() not in (".html", ".htm"):

@@ -39,14 +39,24 @@ def with_options(*parameters: Parameter) -> Callable[[Run], Callable[..., None]]
 
 
 class _Flags:
-    """A command whose flags, ``--help`` among them, are shown without a type."""
+    """A command whose flags, ``--help`` among them, are shown without a type, and lists with that of an item."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if getattr(param, "is_flag", False):
                 param.metavar = ""
+            kind: Any = getattr(param, "type_descriptor", None)
+            if getattr(kind, "is_list", False):
+                item = get_args(kind.annotation)[0].__name__.lower()
+                param.display_type = functools.partial(_same, f"<{item}>")
         return params
+
+
+def _same(text: str, ctx: Any) -> str:
+    """Return a text, whatever the command."""
+    del ctx
+    return text
 
 
 class Command(_Flags, TyperCommand):

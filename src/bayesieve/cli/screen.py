@@ -85,7 +85,7 @@ def _run(spec: ScreenSpec, run: RunOptions, talk: Talk, options: Mapping[str, An
     if run.report is not None:
         pairs = _compare_pairs(run, source, talk) if run.report_pairs else None
         with talk.timed("report"):
-            _write_report(run, selection, source, record, annotation, pairs)
+            write_report(run, selection, source, record, annotation, pairs)
     if run.manifest is not None:
         write_manifest(run.manifest, record, run, talk)
     _tell(talk, selection, source, run, record)
@@ -275,13 +275,13 @@ def _compare_pairs(run: RunOptions, source: Input, talk: Talk) -> PairScreen:
         )
 
 
-def _write_report(
+def write_report(
     run: RunOptions,
     selection: Selection,
     source: Input,
     record: RunRecord,
     annotation: Annotations,
-    pairs: PairScreen | None,
+    pairs: PairScreen | None = None,
 ) -> None:
     """Write the report; the values shown take one more reading of their features."""
     from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import

@@ -70,7 +70,9 @@ def screen_blocks(
     sizes = [largest_counts(each.part.statistics) for each in ready.values()]
     used = [blocked[name] for name in ready]
     names, within = tuple(disambiguate(list(ready))), within_blocks(used)
-    finding = BlockEvidence(names, contributions, pooled, "own", within, unused, _ratio(model, sizes))
+    finding = BlockEvidence(
+        names, contributions, pooled, "own", within, unused, _ratio(model, sizes), model.family
+    )
     return comparison, log_bf, _flags(model, ready), shares, (finding,)
 
 

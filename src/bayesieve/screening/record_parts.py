@@ -58,6 +58,7 @@ class FindingRecord:
             numbers = {
                 "names": list(finding.names), "block_model": finding.block_model,
                 "unused": [list(each) for each in finding.unused], "prior_ratio": finding.prior_ratio,
+                "family": finding.family,
             }  # fmt: skip
         elif isinstance(finding, Fragility) and not finding.discreet:
             kind = "fragility"

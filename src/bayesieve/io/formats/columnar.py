@@ -92,10 +92,11 @@ class ColumnarFile:
             )
         self.index = [name for name in dict.fromkeys([*index, _PANDAS_INDEX]) if name in self.dtypes]
         self.names = list(self.dtypes)
-        kinds = {dtype: _is_number(dtype) for dtype in set(self.dtypes.values())}
-        self.text = [name for name, dtype in self.dtypes.items() if not kinds[dtype]]
+        kinds = {_kind(dtype): dtype for dtype in self.dtypes.values()}  # comparing types themselves takes long
+        numbers = {kind for kind, dtype in kinds.items() if _is_number(dtype)}
+        self.text = [name for name, dtype in self.dtypes.items() if _kind(dtype) not in numbers]
         self._texts, self._columns = frozenset(self.text), dict[str, list[Any]]()
-        self._floats = all(str(dtype) == "Float64" for dtype, is_number in kinds.items() if is_number)
+        self._floats = all(str(kinds[kind]) == "Float64" for kind in numbers)
         self._places = {name: place for place, name in enumerate(self.names)}  # "^x$" would be a pattern
 
     def numeric(self, names: Sequence[str]) -> list[str]:
@@ -201,6 +202,11 @@ def _pandas_index(polars: Any, path: str) -> list[str]:
     except (ValueError, AttributeError):
         return []
     return [name for name in columns if isinstance(name, str)]
+
+
+def _kind(dtype: Any) -> type:
+    """What a type is, without its parameters."""
+    return dtype if isinstance(dtype, type) else type(dtype)
 
 
 def _is_number(dtype: Any) -> bool:

@@ -306,6 +306,7 @@ def _finding(table: StoredTable, posterior: FeaturePosterior, record: FindingRec
             _without_prior(table.present(record.columns[0]), prior), str(numbers["block_model"]),
             np.array([table.numbers(name) for name in within]) if within else np.empty((0, 0)),
             tuple((str(name), str(why)) for name, why in numbers["unused"]), numbers["prior_ratio"],
+            str(numbers.get("family", "Gaussian")),
         )  # fmt: skip
     if record.kind == "fragility":
         return _fragility(table, posterior, record)

@@ -18,13 +18,12 @@ from bayesieve.models.gaussian.effect_mixture import (
     QUICK,
     effect_sizes,
     mix_kinds,
-    several_means,
-    several_variances,
     two_group_evidence,
 )
 from bayesieve.models.gaussian.gaussian import GaussianModel
 from bayesieve.models.gaussian.heavy_tails import nuisance_share, tempering, typical_kurtosis
 from bayesieve.models.gaussian.mean_difference import mean_evidence
+from bayesieve.models.gaussian.several_effects import several_means, several_variances
 from bayesieve.models.gaussian.slope_effects import kinds_given_slopes
 from bayesieve.models.gaussian.slopes import grouped
 from bayesieve.models.gaussian.trend import kinds_of_trend, trend_sizes

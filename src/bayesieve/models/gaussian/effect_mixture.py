@@ -38,9 +38,17 @@ QUICK = (0.7, 8)  # 1e-6, for permuted labels
 _FEW, _FEWER = (0.5, 20), (0.75, 12)
 _NARROW, _NARROWER, _MANY = 1.0, 0.4, 50.0  # effect sizes, and degrees of freedom of the smaller group times g
 _FARTHEST, _WIDEST = 0.7, 0.3  # of a shared mode, in its standard deviations; share of precision the prior may add
-_GAUSS = np.polynomial.hermite_e.hermegauss(7)  # nodes and weights, as good where the integrand is nearly normal:
+_GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+_GAUSS = (
+    _GAUSS_NODES,
+    np.log(_GAUSS_WEIGHTS) + 0.5 * _GAUSS_NODES**2,
+)  # as good where the integrand is nearly normal:
 _STRAIGHT = 6e-3, 2e-3  # its third and fourth derivative, in standard deviations
 _MOST_STEPS, _NEAR = 60, 1e-3  # of the search for a mode, and how near, in squared standard deviations
+_VECTOR = 8  # numbers that loops take in one step
+_LARGEST = 1e300
+_SHIFT, _TWO_52, _ROOT_HALF = 1.5 * 2.0**52, 0x4330000000000000, 0x3FE6A09E667F3BCD  # float64 in bits
+_LOG_2 = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # 32 bits, and the others
 
 
 def effect_sizes(size: float, variance: float) -> tuple[FloatArray, FloatArray]:
@@ -128,6 +136,7 @@ def mix_kinds(mean: FloatArray, ratio: FloatArray, weight: float, both: float) -
 @compiled()
 def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, least: float, found: Any) -> None:
     between, within, size, half_dof, prior, squares0, squares1, dof0, dof1, share = columns
+    room = room_for(taus, omegas, half)
     for f in range(found.shape[1]):
         n, dof = size[f % size.shape[0]], half_dof[f % half_dof.shape[0]]
         n0, n1 = dof0[f % dof0.shape[0]], dof1[f % dof1.shape[0]]
@@ -139,12 +148,13 @@ def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, le
             g = 0.0
         gain = dof * math.log1p(b)
         theta = math.log(s1 / n1) - math.log(s0 / n0) if g > 0.0 else 0.0
-        top = g * _log_likelihood(theta, s0, s1, n0, n1) if g > 0.0 else 0.0
-        if gain + top <= least:
-            found[0, f], found[1, f] = -np.inf, -np.inf
-            continue
-        found[0, f] = mean_part(b, n, dof, gain, taus)
-        found[1, f] = variance_part(theta, s0, s1, n0, n1, g, omegas, step, half) if g > 0.0 else 0.0
+        if least > -np.inf:
+            top = g * _log_likelihood(theta, s0, s1, n0, n1) if g > 0.0 else 0.0
+            if gain + top <= least:
+                found[0, f], found[1, f] = -np.inf, -np.inf
+                continue
+        found[0, f] = mean_part(b, n, dof, gain, taus, room)
+        found[1, f] = variance_part(theta, s0, s1, n0, n1, g, omegas, step, half, room) if g > 0.0 else 0.0
 
 
 @compiled()
@@ -156,14 +166,81 @@ def add_exp(total: float, largest: float, term: float) -> tuple[float, float]:
 
 
 @compiled()
-def mean_part(b: float, n: float, dof: float, gain: float, taus: Any) -> float:
+def room_for(taus: Any, omegas: Any, half: int) -> Any:
+    """Room for the nodes of one feature: what goes with a node, with an effect size, and whole numbers of these.
+
+    Loops over it are long enough for the processor to take several numbers at once; rows end on full vectors.
+    """
+    n_sizes = _VECTOR * (max(taus.shape[0], omegas.shape[0]) // _VECTOR + 1)
+    n_nodes = _VECTOR * (n_sizes * (2 * max(half, _FEWER[1]) + 1) // _VECTOR + 2)
+    nodes = np.zeros(n_nodes), np.zeros(n_nodes)  # rows of one array would be strided
+    return nodes, np.ones((7, n_sizes)), np.zeros((2, n_sizes), np.int64)
+
+
+@compiled(fastmath={"contract"})
+def _exp(x: float) -> float:
+    """Exponential to an ulp without a branch, so that several are taken at once; 1e-304 of less than -700."""
+    x = max(x, -700.0)
+    shifted = x * 1.4426950408889634 + _SHIFT  # its last bits are the power of 2
+    power = shifted - _SHIFT
+    r = x - power * _LOG_2[0] - power * _LOG_2[1]
+    s = 1.0 / 40320.0 + r * (1.0 / 362880.0 + r * (1.0 / 3628800.0 + r * (1.0 / 39916800.0 + r / 479001600.0)))
+    s = 1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0 + r * (1.0 / 5040.0 + r * (s + r**5 / 6227020800.0))))
+    s = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * s)))
+    bits = (np.float64(shifted).view(np.int64) + np.int64(1023)) << np.int64(52)
+    return s * np.int64(bits).view(np.float64)
+
+
+@compiled(fastmath={"contract"})
+def _log(y: float) -> float:
+    """Logarithm of a positive normal number to two ulps without a branch, by the series of the artanh."""
+    bits = np.float64(y).view(np.int64)
+    power = ((bits - _ROOT_HALF + (np.int64(1023) << np.int64(52))) >> np.int64(52)) & np.int64(0x7FF)
+    exponent = np.int64(power | _TWO_52).view(np.float64) - (4503599627370496.0 + 1023.0)
+    f = np.int64(bits - ((power - np.int64(1023)) << np.int64(52))).view(np.float64) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    high = 2.0 / 13.0 + z * (2.0 / 15.0 + z * (2.0 / 17.0 + z * (2.0 / 19.0 + z * (2.0 / 21.0))))
+    low = 2.0 / 3.0 + z * (0.4 + z * (2.0 / 7.0 + z * (2.0 / 9.0 + z * (2.0 / 11.0 + z * high))))
+    return exponent * _LOG_2[0] + (exponent * _LOG_2[1] + s * z * low + 2.0 * s)
+
+
+@compiled(fastmath={"contract"})
+def _exp_all(x: Any, n: int) -> None:
+    """Replace the first numbers, up to a full vector, by their exponentials."""
+    for i in range((n + _VECTOR - 1) // _VECTOR * _VECTOR):
+        x[i] = _exp(x[i])
+
+
+@compiled()
+def mean_part(b: float, n: float, dof: float, gain: float, taus: Any, room: Any) -> float:
     """Log of the mean Bayes factor over the grid."""
+    terms, scales, n_sizes = room[1][0], room[1][1], taus.shape[0]
+    for k in range(n_sizes):
+        scales[k] = 1.0 + n * taus[k] * taus[k]
+    if b < _LARGEST:
+        _mean_terms(b, dof, gain, n_sizes, scales, terms)
+    else:
+        for k in range(n_sizes):
+            terms[k] = -0.5 * math.log(scales[k]) + gain - dof * math.log1p(b / scales[k])
     largest, total = -np.inf, 0.0
-    for k in range(taus.shape[0]):
-        scale = 1.0 + n * taus[k] * taus[k]
-        term = -0.5 * math.log(scale) + gain - dof * math.log1p(b / scale)
-        total, largest = add_exp(total, largest, term)
-    return largest + math.log(total / taus.shape[0])
+    for k in range(n_sizes):
+        largest = max(largest, terms[k])
+    for k in range(n_sizes):
+        terms[k] -= largest
+    _exp_all(terms, n_sizes)
+    for k in range(n_sizes):
+        total += terms[k]
+    return largest + math.log(total / n_sizes)
+
+
+@compiled(fastmath={"contract"})
+def _mean_terms(b: float, dof: float, gain: float, n_sizes: int, scales: Any, terms: Any) -> None:
+    """Log Bayes factors of the effect sizes of means; the logarithm of 1 + x as exact as x."""
+    for k in range((n_sizes + _VECTOR - 1) // _VECTOR * _VECTOR):
+        x = b / scales[k]
+        whole = 1.0 + x
+        terms[k] = gain - 0.5 * _log(scales[k]) - dof * (_log(whole) + (x - (whole - 1.0)) / whole)
 
 
 @compiled()
@@ -176,235 +253,143 @@ def _log_likelihood(t: float, s0: float, s1: float, n0: float, n1: float) -> flo
 
 
 @compiled()
-def _logistic(x: float) -> float:
-    small = math.exp(-abs(x))
-    return 1.0 / (1.0 + small) if x > 0.0 else small / (1.0 + small)
-
-
-@compiled()
 def variance_part(
-    theta: float, s0: float, s1: float, n0: float, n1: float, g: float, omegas: Any, step: float, half: int
-) -> float:
+    theta: float, s0: float, s1: float, n0: float, n1: float, g: float, omegas: Any, step: float, half: int,
+    room: Any,
+) -> float:  # fmt: skip
     """Log of the mean Bayes factor over the grid; each by the trapezoidal rule around the mode.
 
     The rule converges exponentially for smooth functions that vanish at both ends. Nodes are placed by Newton's
     method from the mode of the normal approximation (the function has one mode), and by the curvature there. Where
-    many values make the likelihood narrow, priors that hardly move its mode share its values on one set of nodes.
+    many values make the likelihood narrow, priors that hardly move its mode share its values on one set of nodes,
+    and Gauss-Hermite quadrature is as good where the integrand is nearly normal.
     """
-    variance, centre = 2.0 / n0 + 2.0 / n1, math.log(s1 / s0)
-    largest, total = -np.inf, 0.0
     p0, p1 = s0 / (s0 + s1), s1 / (s0 + s1)
+    if not p0 + p1 > 0.5:
+        return np.nan
     tilt, power = 0.5 * g * n0, 0.5 * g * (n0 + n1)  # g h(t) = tilt t - power log(p1 + p0 e^t)
-    many, whole = g * min(n0, n1) >= _MANY, (step, half)
     told = tilt * (1.0 - tilt / power)  # precision of the likelihood at its mode, theta
-    likelihood = _likelihood_at(theta, _FEWER[0] / math.sqrt(told), p0, p1, tilt, power) if many else np.empty(0)
+    (nodes, values), sizes, places = room
+    _find_modes(theta, math.log(s1 / s0), tilt, power, g / (2.0 / n0 + 2.0 / n1), omegas, sizes)
+    n_nodes = _lay_nodes(theta, told, g * min(n0, n1) >= _MANY, omegas, (step, half), sizes, nodes, values, places)
+    _log_likelihoods(nodes, n_nodes, p0, p1, tilt, power, values)
+    precisions, widths, tops, areas, highest = sizes[3], sizes[4], sizes[5], sizes[6], -np.inf
     for k in range(omegas.shape[0]):
-        precision = 1.0 / (omegas[k] * omegas[k])
-        moved = theta * precision / (precision + told)
-        if many and precision < _WIDEST * told and moved * moved * told < _FARTHEST * _FARTHEST:
-            term = _shared_nodes(theta, _FEWER[0] / math.sqrt(told), likelihood, precision)
-            term += g * _log_likelihood(theta, s0, s1, n0, n1)
-            total, largest = add_exp(total, largest, term)
-            continue
+        first, number = places[0, k], places[1, k]
+        if number == 0:  # nodes too far out for the short forms
+            tops[k], areas[k] = _far_area(k, first, s0, s1, n0, n1, g, sizes)
+        else:
+            centre, bend = first + number // 2, 0.5 * precisions[k]
+            tops[k] = values[centre] - bend * nodes[centre] * nodes[centre]
+            areas[k] = _area(nodes[first:], values[first:], number, bend, tops[k])
+        areas[k] *= widths[k] / omegas[k]
+        highest = max(highest, tops[k])
+    total = 0.0
+    for k in range(omegas.shape[0]):
+        total += areas[k] * math.exp(tops[k] - highest)
+    return highest + math.log(total / (omegas.shape[0] * math.sqrt(2.0 * math.pi)))
+
+
+@compiled(fastmath={"contract", "reassoc"})
+def _find_modes(
+    theta: float, centre: float, tilt: float, power: float, normal: float, omegas: Any, sizes: Any
+) -> None:
+    """Modes of likelihood times prior, curvature there and share of e^t, for all effect sizes at once."""
+    modes, curvatures, shares, precisions, left = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    n = (omegas.shape[0] + _VECTOR - 1) // _VECTOR * _VECTOR
+    for k in range(n):
+        omega = omegas[min(k, omegas.shape[0] - 1)]
+        precisions[k] = 1.0 / (omega * omega)
+        modes[k], left[k] = theta * normal / (precisions[k] + normal), 1.0
+    for _ in range(_MOST_STEPS):
+        for k in range(n):
+            x = modes[k] - centre
+            small = _exp(-abs(x))
+            share = (1.0 if x > 0.0 else small) / (1.0 + small)
+            curvature = precisions[k] + power * share * (1.0 - share)
+            change = (tilt - power * share - precisions[k] * modes[k]) / curvature
+            change = max(-2.0, min(2.0, change))
+            go = left[k] > 0.0
+            shares[k] = share if go else shares[k]
+            curvatures[k] = curvature if go else curvatures[k]
+            modes[k] += change if go else 0.0
+            left[k] = 0.0 if change * change * curvature < _NEAR else left[k]
+        n_left = 0.0
+        for k in range(n):
+            n_left += left[k]
+        if n_left == 0.0:
+            break
+
+
+@compiled()
+def _lay_nodes(
+    theta: float, told: float, many: bool, omegas: Any, whole: Any, sizes: Any, nodes: Any, values: Any,
+    places: Any,
+) -> int:  # fmt: skip
+    """Lay the nodes of all effect sizes; say where each begins, how many they are, and their width."""
+    n_nodes, shared = 0, -1
+    modes, curvatures, shares, precisions, widths = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    for k in range(omegas.shape[0]):
+        mode, curvature, share, precision = modes[k], curvatures[k], shares[k], precisions[k]
         step, half = whole
-        if whole[1] > _FEW[1] and (many or omegas[k] <= _NARROW):
+        if half > _FEW[1] and (many or omegas[k] <= _NARROW):
             step, half = _FEWER if many or omegas[k] <= _NARROWER else _FEW
-        mode = theta * (g / variance) / (precision + g / variance)
-        curvature = precision + g / variance
-        for _ in range(_MOST_STEPS):
-            share = _logistic(mode - centre)
-            slope = g * (0.25 * (n0 - n1) - 0.25 * (n0 + n1) * (2.0 * share - 1.0)) - precision * mode
-            curvature = precision + g * 0.5 * (n0 + n1) * share * (1.0 - share)
-            change = max(-2.0, min(2.0, slope / curvature))
-            mode += change
-            if change * change * curvature < _NEAR:
-                break
         width = step / math.sqrt(max(curvature, precision))
-        high = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode
         third = (curvature - precision) * abs(1.0 - 2.0 * share) / (curvature * math.sqrt(curvature))
         fourth = (curvature - precision) * (1.0 + 6.0 * share * (1.0 - share)) / (curvature * curvature)
-        if many and third < _STRAIGHT[0] and fourth < _STRAIGHT[1] and abs(mode) < 1.0:
-            area = _nearly_normal(mode, curvature, precision, p0, p1, tilt, power, high)
-            term = high + math.log(area / (omegas[k] * math.sqrt(curvature)))
-            total, largest = add_exp(total, largest, term)
+        moved, wide = theta * precision / (precision + told), _FEWER[0] / math.sqrt(told)
+        if (
+            many and precision < _WIDEST * told and moved * moved * told < _FARTHEST * _FARTHEST
+            and abs(theta) + _FEWER[1] * wide < _LARGEST_EXPONENT
+        ):  # fmt: skip
+            mode, half, width = theta, _FEWER[1], wide
+            places[0, k], places[1, k], widths[k] = shared, 2 * half + 1, width
+            if shared >= 0:
+                continue
+            shared = n_nodes
+        elif many and third < _STRAIGHT[0] and fourth < _STRAIGHT[1] and abs(mode) < 1.0:
+            half, width = _GAUSS[0].shape[0] // 2, 1.0 / math.sqrt(curvature)
+            places[0, k], places[1, k], widths[k] = n_nodes, 2 * half + 1, width
+            for i in range(2 * half + 1):
+                nodes[n_nodes + i], values[n_nodes + i] = mode + _GAUSS[0][i] * width, _GAUSS[1][i]
+            n_nodes += 2 * half + 1
             continue
-        area, factor, growing = 0.0, math.exp(width), math.exp(mode - half * width)  # e^t from node to node
-        safe = abs(mode) + half * width < _LARGEST_EXPONENT
-        for i in range(-half, half + 1):
-            t = mode + i * width
-            log_sum = math.log(p1 + p0 * growing) if safe else _log_likelihood(t, s0, s1, n0, n1) * g
-            area += math.exp((tilt * t - power * log_sum if safe else log_sum) - 0.5 * precision * t * t - high)
-            growing *= factor
-        term = high + math.log(area * width / (omegas[k] * math.sqrt(2.0 * math.pi)))
-        total, largest = add_exp(total, largest, term)
-    return largest + math.log(total / omegas.shape[0])
-
-
-@compiled()
-def _nearly_normal(
-    mode: float, curvature: float, precision: float, p0: float, p1: float, tilt: float, power: float, high: float
-) -> float:
-    """Mean of the integrand over the normal density at its mode, by Gauss-Hermite quadrature."""
-    area, width = 0.0, 1.0 / math.sqrt(curvature)
-    for i in range(_GAUSS[0].shape[0]):
-        x = _GAUSS[0][i]
-        t = mode + x * width
-        value = tilt * t - power * math.log(p1 + p0 * math.exp(t)) - 0.5 * precision * t * t
-        area += _GAUSS[1][i] * math.exp(value - high + 0.5 * x * x)
-    return area / math.sqrt(2.0 * math.pi)
-
-
-@compiled()
-def _likelihood_at(mode: float, width: float, p0: float, p1: float, tilt: float, power: float) -> Any:
-    """Likelihood of log variance ratios on nodes around its mode, in units of its value there."""
-    half = _FEWER[1]
-    values = np.empty(2 * half + 1)
-    high = tilt * mode - power * math.log(p1 + p0 * math.exp(mode))
-    growing, factor = math.exp(mode - half * width), math.exp(width)
-    for i in range(2 * half + 1):
-        t = mode + (i - half) * width
-        values[i] = math.exp(tilt * t - power * math.log(p1 + p0 * growing) - high)
-        growing *= factor
-    return values
-
-
-@compiled()
-def _shared_nodes(mode: float, width: float, likelihood: Any, precision: float) -> float:
-    """Log of the mean likelihood under one normal prior, whose density goes from node to node by products."""
-    half = likelihood.shape[0] // 2
-    area, bend = likelihood[half], math.exp(-precision * width * width)
-    for side in (-1.0, 1.0):
-        density, ratio = 1.0, math.exp(-precision * width * (side * mode + 0.5 * width))
-        for i in range(1, half + 1):
-            density *= ratio
-            ratio *= bend
-            area += likelihood[half + int(side) * i] * density
-    return math.log(area * width * math.sqrt(precision / (2.0 * math.pi))) - 0.5 * precision * mode * mode
-
-
-def several_means(
-    counts: FloatArray, means: FloatArray, within: FloatArray, prior: Any, half_dof: Any, taus: FloatArray
-) -> FloatArray:
-    r"""Log Bayes factor of means that differ between three or more groups.
-
-    Deviations of the group means are :math:`N(0, \sigma^2 \tau^2 / 2)`, so that two of them differ as two groups
-    do. With :math:`v_g = 1 / (\tau^2/2 + 1/n_g)` and :math:`Q_\tau = \sum_g v_g (\bar x_g - \bar x_v)^2`,
-
-    .. math::
-
-        \log BF = \tfrac12 \sum_g \log \frac{v_g}{n_g} - \tfrac12 \log \frac{\sum_g v_g}{n}
-            + \tfrac{n - 1 + d_0}{2} \left[\log\left(1 + \tfrac{Q_0}{A + W}\right)
-            - \log\left(1 + \tfrac{Q_\tau}{A + W}\right)\right]
-
-    Parameters
-    ----------
-    counts, means
-        Of the groups, ``(n_groups, n_features)``; means may be taken about any common value.
-    within, prior, half_dof
-        Squares within groups, those of the prior, and half the degrees of freedom of both and one more mean.
-    taus
-        Effect sizes, of which the mean Bayes factor is taken.
-    """
-    total, scale = counts.sum(axis=0), within + prior
-
-    def spread(weights: FloatArray) -> FloatArray:
-        centre = (weights * means).sum(axis=0) / weights.sum(axis=0)
-        return np.asarray((weights * (means - centre) ** 2).sum(axis=0) / scale)
-
-    gain = half_dof * np.log1p(spread(counts))
-    terms = []
-    for tau in taus.tolist():
-        weights = 1.0 / (0.5 * tau * tau + 1.0 / counts)
-        constant = 0.5 * (np.log(weights / counts).sum(axis=0) - np.log(weights.sum(axis=0) / total))
-        terms.append(constant + gain - half_dof * np.log1p(spread(weights)))
-    return np.asarray(np.logaddexp.reduce(terms) - math.log(len(terms)))
-
-
-def several_variances(
-    squares: FloatArray, dof: FloatArray, share: FloatArray, shapes: FloatArray, nodes: tuple[float, int] = EXACT
-) -> FloatArray:
-    r"""Log Bayes factor of variances that differ between three or more groups.
-
-    Precisions of the groups are a common one times :math:`\xi_g \sim \text{Gamma}(a, a)`, with :math:`\psi'(a) =
-    \omega^2 / 2`, so that two log variances differ by a variance of :math:`\omega^2`. The :math:`\xi_g` are
-    integrated in closed form, the common scale by the trapezoidal rule.
-
-    Parameters
-    ----------
-    squares, dof
-        Centred squares and degrees of freedom of the groups, ``(n_groups, n_features)``.
-    share
-        Share g of the evidence that heavy tails leave, one per feature.
-    shapes
-        Shapes a, of which the mean Bayes factor is taken.
-    """
-    n = squares.shape[1]
-    found = np.empty(n)
-    columns = np.ascontiguousarray(squares), np.ascontiguousarray(np.broadcast_to(dof, squares.shape), np.float64)
-
-    def work(lo: int) -> None:
-        where = slice(lo, min(lo + _TILE, n))
-        _several_variances(columns[0][:, where], columns[1][:, where], share[where], shapes, *nodes, found[where])
-
-    for_each(work, range(0, n, _TILE), n_threads_for(None, n * 512))
-    return found
-
-
-@compiled()
-def _several_variances(
-    squares: Any, dof: Any, share: Any, shapes: Any, step: float, half: int, found: Any
-) -> None:
-    n_groups = squares.shape[0]
-    s, m = np.empty(n_groups), np.empty(n_groups)
-    for f in range(found.shape[0]):
-        g, within, total = share[f], 0.0, 0.0
-        for k in range(n_groups):
-            s[k], m[k] = 0.5 * g * squares[k, f], 0.5 * g * dof[k, f]
-            within, total = within + s[k], total + m[k]
-            if not (s[k] > 0.0 and m[k] > 0.0):
-                g = 0.0
-        if g == 0.0:
-            found[f] = 0.0
+        elif not abs(mode) + half * width < _LARGEST_EXPONENT:
+            places[0, k], places[1, k], widths[k] = half, 0, width
             continue
-        null = math.lgamma(total) - total * math.log(within)
-        largest, sum_of_terms = -np.inf, 0.0
-        for i in range(shapes.shape[0]):
-            a = shapes[i]
-            constant = -null
-            for k in range(n_groups):
-                constant += a * math.log(a) - math.lgamma(a) + math.lgamma(a + m[k])
-            term = constant + _common_scale(s, m, a, math.log(within / total), total, step, half)
-            if term > largest:
-                sum_of_terms, largest = sum_of_terms * math.exp(largest - term) + 1.0, term
-            else:
-                sum_of_terms += math.exp(term - largest)
-        found[f] = largest + math.log(sum_of_terms / shapes.shape[0])
+        places[0, k], places[1, k], widths[k] = n_nodes, 2 * half + 1, width
+        values[n_nodes : n_nodes + 2 * half + 1] = 0.0
+        for i in range(2 * half + 1):
+            nodes[n_nodes + i] = mode + (i - half) * width
+        n_nodes += 2 * half + 1
+    return n_nodes
+
+
+@compiled(fastmath={"contract"})
+def _log_likelihoods(nodes: Any, n: int, p0: float, p1: float, tilt: float, power: float, values: Any) -> None:
+    """Add g h(t) at the first nodes, up to a full vector."""
+    for i in range((n + _VECTOR - 1) // _VECTOR * _VECTOR):
+        values[i] += tilt * nodes[i] - power * _log(p1 + p0 * _exp(nodes[i]))
+
+
+@compiled(fastmath={"contract", "reassoc"})
+def _area(nodes: Any, values: Any, number: int, bend: float, top: float) -> float:
+    """Sum of the exponentials of the first values, with the log density of a prior and less their top."""
+    total = 0.0
+    for i in range((number + _VECTOR - 1) // _VECTOR * _VECTOR):
+        term = _exp(values[i] - bend * nodes[i] * nodes[i] - top)
+        total += term if i < number else 0.0
+    return total
 
 
 @compiled()
-def _common_scale(s: Any, m: Any, a: float, start: float, total: float, step: float, half: int) -> float:
-    """Log integral over the log of the common variance; the integrand has one mode."""
-    mode, curvature = start, 1.0
-    for _ in range(30):
-        slope, curvature = -total, 0.0
-        for k in range(s.shape[0]):
-            x = s[k] * math.exp(-mode)
-            weight = (a + m[k]) / (a + x)
-            slope += weight * x
-            curvature += weight * x * a / (a + x)
-        change = max(-2.0, min(2.0, slope / curvature))
-        mode += change
-        if abs(change) < 1e-6:
-            break
-    width = step / math.sqrt(curvature)
-    high, area = 0.0, 0.0
-    for i in range(-half - 1, half + 1):
-        u = mode + (i if i >= -half else 0) * width  # first the mode itself
-        value = -total * u
-        for k in range(s.shape[0]):
-            value -= (a + m[k]) * math.log(a + s[k] * math.exp(-u))
-        if i < -half:
-            high = value
-        else:
-            area += math.exp(value - high)
-    return high + math.log(area * width)
+def _far_area(
+    k: int, half: int, s0: float, s1: float, n0: float, n1: float, g: float, sizes: Any
+) -> tuple[float, float]:
+    """Log of the largest term and sum of all of them, in units of it, on nodes where e^t leaves float64."""
+    mode, precision, width = sizes[0][k], sizes[3][k], sizes[4][k]
+    high, area = g * _log_likelihood(mode, s0, s1, n0, n1) - 0.5 * precision * mode * mode, 0.0
+    for i in range(-half, half + 1):
+        t = mode + i * width
+        area += math.exp(g * _log_likelihood(t, s0, s1, n0, n1) - 0.5 * precision * t * t - high)
+    return high, area

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.gaussian.effect_mixture import add_exp, mean_part, variance_part
+from bayesieve.models.gaussian.effect_mixture import add_exp, mean_part, room_for, variance_part
 from bayesieve.models.gaussian.mean_difference import mean_bayes_factor
 from bayesieve.utils import compiled
 
@@ -44,6 +44,7 @@ def least_without(
         skipped and removals looked at, ``(4, n_features)``.
     """
     found, whole = np.empty(codes.shape[0]), np.empty((2, 5))
+    room = room_for(taus, omegas, nodes[1])
     for f in range(columns.shape[0]):
         x, step, limit = columns[f] - np.nanmedian(columns[f]), steps[f], limits[f]  # large offsets cost digits
         for c in range(2):
@@ -52,14 +53,14 @@ def least_without(
         for i in range(x.shape[0]):
             found[i] = np.nan
             if not np.isnan(x[i]):
-                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, _COARSE)
+                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, _COARSE, room)
                 numbers[2 if np.isnan(found[i]) else 3, f] += 1
                 smallest = found[i] if found[i] < smallest else smallest
         least[f], numbers[0, f] = np.inf, -1
         for i in range(x.shape[0]):
             near = abs(found[i] - limit) <= _COARSE_ERROR
             if near or found[i] <= smallest + 2.0 * _COARSE_ERROR:  # never for what is not there
-                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, nodes)
+                found[i] = _without(x, codes, i, whole, step, floored[f], constants, taus, omegas, nodes, room)
                 if found[i] < least[f]:
                     least[f], numbers[0, f] = found[i], i
             if found[i] <= limit:
@@ -96,7 +97,7 @@ def _sum_class(x: Any, codes: Any, c: int, without: int, sums: Any) -> None:
 @compiled()
 def _without(
     x: Any, codes: Any, i: int, whole: Any, step: float, floored: bool, constants: Any, taus: Any, omegas: Any,
-    nodes: Any,
+    nodes: Any, room: Any,
 ) -> float:  # fmt: skip
     """Log Bayes factor without a sample; NaN where a class is left undefined, 0 if it was so before."""
     c = codes[i]
@@ -133,13 +134,14 @@ def _without(
         excess += other_tails * other_tails * (m + 1.0) / (m - 1.0) - 3.0 / m
         share = ideal / (ideal + max(excess, constants[4] * (1.0 / n + 1.0 / m)))
     groups = n, m, apart, squares, other_squares
-    return _of_question(groups, size, share, constants, taus, omegas, nodes)
+    return _of_question(groups, size, share, constants, taus, omegas, nodes, room)
 
 
 @compiled()
 def _of_question(
-    groups: Any, size: float, share: float, constants: Any, taus: Any, omegas: Any, nodes: Any
-) -> float:
+    groups: Any, size: float, share: float, constants: Any, taus: Any, omegas: Any, nodes: Any,
+    room: Any,
+) -> float:  # fmt: skip
     """Log Bayes factor of what is asked about."""
     n, m, apart, squares, other_squares = groups
     within = squares + other_squares
@@ -156,11 +158,11 @@ def _of_question(
     if share > 0.0 and omegas.shape[0] > 0 and weight > 0.0:
         theta = math.log(other_squares / (m - 1.0)) - math.log(squares / (n - 1.0))
         of_ratio = variance_part(
-            theta, squares, other_squares, n - 1.0, m - 1.0, share, omegas, nodes[0], nodes[1]
+            theta, squares, other_squares, n - 1.0, m - 1.0, share, omegas, nodes[0], nodes[1], room
         )
     if asked == _VARIANCE:
         return of_ratio
-    of_mean = mean_part(b, size, dof, dof * math.log1p(b), taus)
+    of_mean = mean_part(b, size, dof, dof * math.log1p(b), taus, room)
     if weight == 0.0:
         return of_mean
     both = constants[3]

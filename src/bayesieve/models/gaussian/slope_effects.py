@@ -33,7 +33,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.gaussian.effect_mixture import EXACT, several_variances, two_group_evidence
+from bayesieve.models.gaussian.effect_mixture import EXACT, two_group_evidence
+from bayesieve.models.gaussian.several_effects import several_variances
 from bayesieve.models.gaussian.slopes import SlopeGroups
 from bayesieve.models.gaussian.variance_ratio import slope_terms
 from bayesieve.stats import AdjustedMoments, DesignMoments, solve

@@ -176,6 +176,11 @@ class Differences:
         return [Message.of(f"Compared with no difference: {kind}.", kind="patterns")]
 
 
+_PARAMETERS = {  # of a class, by the family of its model
+    "Gaussian": "means and variances", "Poisson": "rates", "negative binomial": "rates",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockEvidence:
     r"""Contributions of blocks (batches, sites, plates) to the log Bayes factor.
@@ -191,8 +196,8 @@ class BlockEvidence:
     pooled_log_bayes_factor
         Log Bayes factor of all samples thrown together.
     block_model
-        ``"own"``: every block keeps its own means and variances. ``"shift"``: own location, common class
-        shift and variances. ``"pairs"``: own mean and variance of differences within pairs.
+        ``"own"``: every block keeps its own parameters, such as means and variances. ``"shift"``: own location,
+        common class shift and variances. ``"pairs"``: own mean and variance of differences within pairs.
     within
         Difference of the class means within blocks (weighted by what they tell about it) and log ratio of the
         variances within blocks, second class over first; empty if there are not two classes of measurements.
@@ -200,6 +205,8 @@ class BlockEvidence:
         Blocks that contribute nothing, with the reason.
     prior_ratio
         What the prior ratio multiplies to over all blocks; None for proper priors and ratios per feature.
+    family
+        Distribution of the values, as models name it.
     """
 
     names: tuple[str, ...]
@@ -209,6 +216,7 @@ class BlockEvidence:
     within: FloatArray
     unused: tuple[tuple[str, str], ...] = ()
     prior_ratio: float | None = None
+    family: str = "Gaussian"
 
     def __post_init__(self) -> None:
         for array in (self.contributions, self.pooled_log_bayes_factor, self.within):
@@ -244,7 +252,7 @@ class BlockEvidence:
     def notes(self) -> list[Message]:
         """Say how blocks were used, which were not, and what the prior ratio adds up to."""
         how = {
-            "own": "each with its own means and variances",
+            "own": f"each with its own {_PARAMETERS.get(self.family, 'parameters')}",
             "shift": "each with its own location, the class shift and the variances shared",
             "pairs": "each with its own mean and variance of the differences",
         }[self.block_model]

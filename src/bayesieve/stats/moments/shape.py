@@ -1,22 +1,27 @@
 r"""Centred third and fourth powers of every class and feature: what the shape of a distribution adds to moments.
 
 Two sweeps over the values in memory, the second about the class means, so that no digits cancel; parts merge by
-the formulas of Pébay (2008).
+the formulas of Pébay (2008). Of the rows of a sparse matrix one sweep is enough, about zero or about a rough mean
+of the features that are rarely zero; what that costs digits is swept again about the class means.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayesieve.data import LabelledMatrix, is_sparse
-from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
+from bayesieve.utils import FloatArray, IntArray, compiled, for_each, n_threads_for, run, share
 
 _TILE, _NARROW = 512, 128  # columns swept together, of few samples and of many
 _MOST = 2**18  # values that columns of few samples hold together, so that they stay in the processor's cache
-_ROW_BLOCK = 8192  # rows of a CSR matrix whose means are taken together
+_ROWS = 4096  # rows of a CSR matrix that are added up together
+_SAMPLE = 512  # rows that tell which columns are dense
+_DENSE = 1.5  # squares about zero this many times those about the mean: few zeros
+_CANCELLED = 10.0  # squares about the pivot this many times those about the mean cost digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,15 +50,8 @@ class Shape:
         if not is_sparse(values):
             return cls._of_dense(np.asarray(values), codes, n_classes, threads)
         if values.format == "csc":
-            return cls._of_columns(values, codes, n_classes)
-        parts = [
-            cls._of_rows(values, codes, slice(lo, lo + _ROW_BLOCK), n_classes, threads)
-            for lo in range(0, max(matrix.n_samples, 1), _ROW_BLOCK)
-        ]
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole.merge(part)
-        return whole
+            return cls._of_columns(values, codes, n_classes, threads)
+        return cls._of_rows(values, codes, n_classes, threads)
 
     @classmethod
     def _of_dense(cls, values: Any, codes: Any, n_classes: int, threads: int) -> Shape:
@@ -71,25 +69,29 @@ class Shape:
         return cls(*sums)
 
     @classmethod
-    def _of_columns(cls, values: Any, codes: Any, n_classes: int) -> Shape:
+    def _of_columns(cls, values: Any, codes: Any, n_classes: int, threads: int = 1) -> Shape:
         sums = np.zeros((5, n_classes, values.shape[1]))
         number = np.bincount(codes, minlength=n_classes).astype(np.float64)
-        data = values.data.astype(np.float64, copy=False)
-        _sweep_columns(data, values.indices, values.indptr, codes, number, sums)
+
+        def work(part: tuple[int, int]) -> None:
+            ends = values.indptr[part[0] : part[1] + 1]
+            _sweep_columns(values.data, values.indices, ends, codes, number, sums[:, :, slice(*part)])
+
+        for_each(work, share(values.shape[1], threads), threads)
         return cls(*sums)
 
     @classmethod
-    def _of_rows(cls, values: Any, codes: Any, part: slice, n_classes: int, threads: int) -> Shape:
-        """Sum some rows of a CSR matrix, class by class; to the last bit as :meth:`_of_columns` does."""
-        here = codes[part]
-        order = part.start + np.argsort(here, kind="stable")
-        starts = np.searchsorted(here[order - part.start], np.arange(n_classes + 1))
-        sums = np.zeros((5, n_classes, values.shape[1]))
-
-        def work(c: int) -> None:
-            _sweep_rows(values.data, values.indices, values.indptr, order[starts[c] : starts[c + 1]], c, sums)
-
-        for_each(work, range(n_classes), threads)
+    def _of_rows(cls, values: Any, codes: Any, n_classes: int, threads: int) -> Shape:
+        """Sum the rows of a CSR matrix, class by class; some columns of a class once or twice more."""
+        rows, sums = _SortedRows.of(values, codes, n_classes), np.zeros((5, n_classes, values.shape[1]))
+        pivots, lost = rows.pivots(), np.zeros(sums.shape[1:], np.bool_)
+        cells, present = np.zeros((*lost.shape, 4)), np.zeros(lost.shape)
+        for c, powers, count in rows.sums(pivots, threads):
+            cells[c] += powers
+            present[c] += count
+        _store_cells(cells, present, rows.number[:, None], pivots, sums, lost)
+        again = np.flatnonzero(lost.any(axis=1)).tolist()
+        for_each(lambda c: rows.sum_again(c, np.flatnonzero(lost[c]), sums), again, threads)
         return cls(*sums)
 
     def is_complete(self, counts: Any) -> bool:
@@ -232,19 +234,21 @@ def _sweep_columns(data: Any, indices: Any, indptr: Any, codes: Any, number: Any
         for t in range(indptr[j], indptr[j + 1]):
             c = codes[indices[t]]
             zeros[c] -= 1.0
-            if np.isnan(data[t]):
+            value = np.float64(data[t])
+            if np.isnan(value):
                 n[c] -= 1.0
             else:
-                mean[c] += data[t]
+                mean[c] += value
         for c in range(n_classes):
             mean[c] = mean[c] / n[c] if n[c] > 0.0 else 0.0
             d = -mean[c]
             powers[c, 0], powers[c, 1] = zeros[c] * d, zeros[c] * d * d
             powers[c, 2], powers[c, 3] = zeros[c] * d**3, zeros[c] * d**4
         for t in range(indptr[j], indptr[j + 1]):
-            if not np.isnan(data[t]):
+            value = np.float64(data[t])
+            if not np.isnan(value):
                 c = codes[indices[t]]
-                d = data[t] - mean[c]
+                d = value - mean[c]
                 e = d * d
                 powers[c, 0] += d
                 powers[c, 1] += e
@@ -254,35 +258,122 @@ def _sweep_columns(data: Any, indices: Any, indptr: Any, codes: Any, number: Any
             _store(sums, c, j, n[c], mean[c], powers[c, 0], powers[c, 1], powers[c, 2], powers[c, 3])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _SortedRows:
+    """Rows of a CSR matrix by class, cut into parts of which the sums do not depend on the threads.
+
+    Parameters
+    ----------
+    values, order
+        The matrix, and its rows in the order of classes.
+    number
+        Rows of each class.
+    """
+
+    values: Any
+    order: IntArray
+    number: FloatArray
+
+    @classmethod
+    def of(cls, values: Any, codes: IntArray, n_classes: int) -> _SortedRows:
+        small = codes.astype(np.uint16) if n_classes < 2**16 else codes  # sorted by radix
+        return cls(values, np.argsort(small, kind="stable"), np.bincount(codes, minlength=n_classes).astype(float))
+
+    def pivots(self) -> FloatArray:
+        """Means of the columns with few zeros, among some of the rows: sums about zero would cost digits there."""
+        rows = np.arange(0, self.order.size, max(self.order.size // _SAMPLE, 1))
+        powers, zeros = np.zeros((self.values.shape[1], 4)), np.zeros(self.values.shape[1])
+        _sum_rows(*self._arrays, rows, zeros, powers, zeros.astype(np.int32))
+        mean = powers[:, 0] / max(rows.size, 1)
+        with np.errstate(invalid="ignore", over="ignore"):
+            dense = powers[:, 1] > _DENSE * (powers[:, 1] - powers[:, 0] * mean)
+        return np.where(dense & np.isfinite(mean), mean, 0.0)
+
+    @property
+    def _arrays(self) -> tuple[Any, Any, Any]:
+        return self.values.data, self.values.indices, self.values.indptr
+
+    def sums(self, pivots: FloatArray, threads: int) -> Iterator[tuple[int, FloatArray, Any]]:
+        """Yield classes, sums over some of their rows, and numbers of values that are not implicit zeros."""
+        ends = np.concatenate([[0], np.cumsum(self.number)]).astype(np.int64).tolist()
+        parts = [
+            (c, self.order[lo : min(lo + _ROWS, ends[c + 1])])
+            for c in range(self.number.size)
+            for lo in range(ends[c], ends[c + 1], _ROWS)
+        ]
+
+        def work(part: tuple[int, IntArray]) -> tuple[int, FloatArray, Any]:
+            c, rows = part
+            powers, present = np.zeros((pivots.size, 4)), np.zeros(pivots.size, np.int32)
+            _sum_rows(*self._arrays, rows, pivots, powers, present)
+            return c, powers, present
+
+        yield from run(work, parts, threads)
+
+    def sum_again(self, c: int, columns: IntArray, sums: FloatArray) -> None:
+        """Sum columns of a class about its means; first about zero where missing values hide these."""
+        ends = np.cumsum(self.number).astype(np.int64)
+        rows = self.order[ends[c] - int(self.number[c]) : ends[c]]
+        while columns.size:
+            slots = np.full(self.values.shape[1], -1, np.int32)
+            slots[columns] = np.arange(columns.size)
+            known = np.isfinite(sums[1, c, columns])
+            pivots = np.where(known, sums[1, c, columns], 0.0)
+            cells, count = np.zeros((columns.size, 4)), np.zeros((columns.size, 2))
+            _sum_rows_again(*self._arrays, rows, slots, pivots, cells, count)
+            swept, lost = np.zeros((5, 1, columns.size)), np.zeros((1, columns.size), np.bool_)
+            _store_cells(cells[None], count[None, :, 0], self.number[c] - count[None, :, 1], pivots, swept, lost)
+            sums[:, c, columns] = swept[:, 0]
+            columns = columns[~known & lost[0] & np.isfinite(swept[1, 0])]
+
+
+@compiled(fastmath={"contract"})
+def _sum_rows(data: Any, indices: Any, indptr: Any, rows: Any, pivots: Any, powers: Any, present: Any) -> None:
+    """First to fourth powers about pivots of the values of some rows; the sums of a column lie side by side."""
+    for k in range(rows.shape[0]):
+        begin, end = indptr[rows[k]], indptr[rows[k] + 1]
+        values, columns = data[begin:end], indices[begin:end]
+        for t in range(end - begin):
+            f = np.uint64(columns[t])
+            d = np.float64(values[t]) - pivots[f]
+            e = d * d
+            powers[f, 0] += d
+            powers[f, 1] += e
+            powers[f, 2] += e * d
+            powers[f, 3] += e * e
+            present[f] += np.int32(1)
+
+
+@compiled(fastmath={"contract"})
+def _sum_rows_again(
+    data: Any, indices: Any, indptr: Any, rows: Any, slots: Any, pivots: Any, powers: Any, count: Any
+) -> None:
+    """The same of columns that have a slot; values that are there and those that are missing are counted."""
+    for k in range(rows.shape[0]):
+        for t in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            slot = slots[np.uint64(indices[t])]
+            if slot < 0:
+                continue
+            d = np.float64(data[t]) - pivots[slot]
+            if np.isnan(d):
+                count[slot, 1] += 1.0
+                continue
+            e = d * d
+            powers[slot, 0] += d
+            powers[slot, 1] += e
+            powers[slot, 2] += e * d
+            powers[slot, 3] += e * e
+            count[slot, 0] += 1.0
+
+
 @compiled()
-def _sweep_rows(data: Any, indices: Any, indptr: Any, rows: Any, c: int, sums: Any) -> None:
-    """Sums of the rows of one class of a CSR matrix; implicit zeros are one more value with a weight."""
-    width = sums.shape[2]
-    n, zeros, mean = np.full(width, float(rows.shape[0])), np.full(width, float(rows.shape[0])), np.zeros(width)
-    for k in range(rows.shape[0]):
-        for t in range(indptr[rows[k]], indptr[rows[k] + 1]):
-            f, value = np.uint64(indices[t]), np.float64(data[t])
-            zeros[f] -= 1.0
-            if np.isnan(value):
-                n[f] -= 1.0
-            else:
-                mean[f] += value
-    powers = np.empty((width, 4))
-    for j in range(width):
-        mean[j] = mean[j] / n[j] if n[j] > 0.0 else 0.0
-        d = -mean[j]
-        powers[j, 0], powers[j, 1] = zeros[j] * d, zeros[j] * d * d
-        powers[j, 2], powers[j, 3] = zeros[j] * d**3, zeros[j] * d**4
-    for k in range(rows.shape[0]):
-        for t in range(indptr[rows[k]], indptr[rows[k] + 1]):
-            f, value = np.uint64(indices[t]), np.float64(data[t])
-            if not np.isnan(value):
-                d = value - mean[f]
-                e = d * d
-                cell = powers[f]
-                cell[0] += d
-                cell[1] += e
-                cell[2] += e * d
-                cell[3] += e * e
-    for j in range(width):
-        _store(sums, c, j, n[j], mean[j], powers[j, 0], powers[j, 1], powers[j, 2], powers[j, 3])
+def _store_cells(cells: Any, present: Any, number: Any, pivots: Any, sums: Any, lost: Any) -> None:
+    """Powers about the mean from those about pivots; implicit zeros are one more value with a weight."""
+    for c in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            n, d = number[c, j % number.shape[1]], -pivots[j]
+            zeros = n - present[c, j]
+            one, two = cells[c, j, 0] + zeros * d, cells[c, j, 1] + zeros * d * d
+            three, four = cells[c, j, 2] + zeros * d**3, cells[c, j, 3] + zeros * d**4
+            _store(sums, c, j, n, -d, one, two, three, four)
+            lost[c, j] = not two <= _CANCELLED * sums[2, c, j]
