@@ -13,8 +13,8 @@ from bayesieve.io import read_result
 from bayesieve.models import KindModel
 from bayesieve.screening import ScreenSpec
 from bayesieve.screening.difference import keep_variances
-from bayesieve.screening.inputs import screen_input
 from bayesieve.screening.record_parts import decode_model, encode_model
+from bayesieve.screening.screen_input import screen_input
 
 N, P = 24, 160
 MEANS, VARIANCES, BOTH = range(6), range(6, 12), range(12, 16)

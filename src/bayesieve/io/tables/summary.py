@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, sum_chunks
+from bayesieve.io.tables.covariate_sums import SummedSamples
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
 from bayesieve.io.tables.roles import check_distinct, columns_of, long_form_advice
 from bayesieve.io.tables.samples import Samples
 from bayesieve.io.tables.scales import sample_totals, with_scales
-from bayesieve.io.tables.value_checks import check_levels, check_range
+from bayesieve.io.tables.value_checks import check_levels, check_range, raise_missing
 from bayesieve.models import Model
 from bayesieve.stats import (
     ClassStatistics,
@@ -26,7 +27,7 @@ from bayesieve.stats import (
     plain_counts,
     split_blocks,
 )
-from bayesieve.utils import Message, MissingValueError, SampleIds, option, plural
+from bayesieve.utils import Message, SampleIds, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +164,8 @@ class Summary:
         What becomes of them: ``"strongest"``, a screen lets the strongest stand for its id.
     label_name
         What the column of the labels is called.
-    covariate_names
-        What classes are to be compared at equal values of.
+    summed
+        The samples as they were summed; with their covariates, if the values were not kept.
     is_outcome, is_ordered
         Whether labels are the values of an outcome, and whether their order was given.
     describe
@@ -187,7 +188,7 @@ class Summary:
     numbered: dict[str, str] = field(default_factory=dict)
     duplicates: str = "number"
     label_name: str = ""
-    covariate_names: tuple[str, ...] = ()
+    summed: SummedSamples | None = None
     is_outcome: bool = False
     is_ordered: bool = False
     describe: Callable[[], dict[str, list[Any]]] | None = None
@@ -204,7 +205,8 @@ class Summary:
     def covariates(self) -> dict[str, list[str]]:
         """Covariates by name, one text per sample; no texts if the values were not kept."""
         said = columns_of("covariates", self.kept, first=self.chunks.whole_features)
-        return {name: said[k] if said else [] for k, name in enumerate(self.covariate_names)}
+        said = said if self.summed is None or self.summed.sums is None else self.summed.sums.texts
+        return {name: said[k] if said else [] for k, name in enumerate(self.chunks.covariates)}
 
     @property
     def subject(self) -> list[str] | None:
@@ -382,14 +384,15 @@ def summarise(
     elif getattr(model, "levels", ()) is None and any(isinstance(text, str) for text in sums.statistics.levels):
         check_levels(path, sums.statistics, names)
     if absent.total and missing == "raise":
-        _raise_missing(absent, sums.statistics, sums.cells.size, path)
+        raise_missing(absent.total, absent.first, sums.statistics, sums.cells.size, path)
     statistics, blocked = _split(sums.statistics, order, samples.blocks())
     counts, by_block = _sample_counts(sums, samples, order)
+    summed = SummedSamples(sums.statistics, sums.designed, samples, sums.cells, tuple(order))
     return Summary(
         statistics, tuple(names), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
         n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep else None,
         profile=None if look.sample is None else look.sample.profile(), repeated=repeated,
-        numbered=numbered, duplicates=duplicates,
+        numbered=numbered, duplicates=duplicates, summed=summed,
     )  # fmt: skip
 
 
@@ -416,23 +419,3 @@ def _sample_counts(
     if blocks:
         return {name: sum(block[name] for block in blocks.values()) for name in names}, blocks
     return {name: by_cell[label] for name, label in zip(names, labels, strict=True)}, {}
-
-
-def _raise_missing(missing: Missing, statistics: ClassStatistics, n_samples: int, path: str) -> None:
-    shape = (len(statistics.classes), statistics.n_features)
-    counts = np.broadcast_to(statistics.counts, shape).sum(axis=0)
-    n_features = int((counts < n_samples).sum())
-    raise MissingValueError(
-        f"{path} holds {missing.total:,} missing value(s) in {n_features:,} of {statistics.n_features:,} "
-        "features, the first at ",
-        *missing.first,
-        ".",
-        hint=(
-            "Say ",
-            option("missing", "omit"),
-            " to use the values that are there, which is exact if values are missing at random, or fill them in "
-            "first.",
-        ),
-        kind="missing-values",
-        numbers={"n": missing.total, "n_features": n_features},
-    )

@@ -1,4 +1,4 @@
-"""Checks of what a table was reduced to: squares within the range of numbers, and levels that are categories."""
+"""Checks of what a table was reduced to: squares within range, levels that are categories, no missing values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from bayesieve.data import MOST_LEVELS
 from bayesieve.io.tables.roles import ignore_option
-from bayesieve.stats import SMALLEST_SQUARES, Moments
-from bayesieve.utils import DataError
+from bayesieve.stats import SMALLEST_SQUARES, ClassStatistics, Moments
+from bayesieve.utils import DataError, MissingValueError, SampleIds, option
 
 
 def check_range(path: str, moments: Moments, features: list[str]) -> None:
@@ -38,3 +38,26 @@ def check_levels(path: str, counts: Any, features: list[str]) -> None:
             kind="too-many-levels",
             numbers={"names": [features[k] for k in odd.tolist()]},
         )
+
+
+def raise_missing(
+    total: int, first: tuple[str | SampleIds, ...], statistics: ClassStatistics, n_samples: int, path: str
+) -> None:
+    """Say how many values are missing, and where the first one is."""
+    shape = (len(statistics.classes), statistics.n_features)
+    counts = np.broadcast_to(statistics.counts, shape).sum(axis=0)
+    n_features = int((counts < n_samples).sum())
+    raise MissingValueError(
+        f"{path} holds {total:,} missing value(s) in {n_features:,} of {statistics.n_features:,} "
+        "features, the first at ",
+        *first,
+        ".",
+        hint=(
+            "Say ",
+            option("missing", "omit"),
+            " to use the values that are there, which is exact if values are missing at random, or fill them in "
+            "first.",
+        ),
+        kind="missing-values",
+        numbers={"n": total, "n_features": n_features},
+    )
