@@ -250,3 +250,25 @@ def test_several_columns_of_blocks_are_crossed(study):
     found = bs.screen(X, y, blocks=frame, shuffles=0)
     np.testing.assert_array_equal(found.log_odds, bs.screen(X, y, blocks=crossed, shuffles=0).log_odds)
     assert found.block_evidence.names == ("p x f", "p x m", "q x f", "q x m")
+
+
+@pytest.mark.parametrize("model", [None, bs.GaussianModel.jeffreys()], ids=["calibrated", "jeffreys"])
+def test_fragility_is_that_of_the_table_without_each_sample(study, model):
+    """Screens of the other samples, with what the model took from all features held fixed."""
+    X, y, covariates = study
+    X = X[:, 80:130].copy()
+    X[3, 0] += 9.0
+    full = bs.screen(X, y, covariates=covariates, model=model, shuffles=0)
+    found = bs.fragility(X, y, posterior=full)
+    least = np.full(50, np.inf)
+    for i in range(N):
+        rest = np.arange(N) != i
+        given = {name: np.asarray(column)[rest] for name, column in covariates.items()}
+        one = bs.screen(X[rest], y[rest], covariates=given, model=full.model, shuffles=0)
+        least = np.minimum(least, one.log_odds)
+    np.testing.assert_allclose(found.least_log_odds, least, atol=1e-8)
+    assert (found.n_removals == N).all()
+    again = bs.fragility(X, y, model, covariates=covariates)
+    np.testing.assert_allclose(again.least_log_odds, found.least_log_odds, atol=1e-10)
+    with pytest.raises(OptionError, match="outcomes"):
+        bs.fragility(X, y, posterior=bs.screen(X, outcome=covariates["age"], shuffles=0))

@@ -29,7 +29,15 @@ from bayesieve.screening.inputs import BLOCK, ScreenInput, Shufflable
 from bayesieve.screening.lazy_table import Columns, Plan
 from bayesieve.screening.second_look import AdjustedBlocks
 from bayesieve.screening.summarised_table import SummarisedTable
-from bayesieve.stats import AdjustedMoments, DesignMoments, Shape, adjusted_values, full_rank, shared_slopes
+from bayesieve.stats import (
+    AdjustedMoments,
+    DesignMoments,
+    Moments,
+    Shape,
+    adjusted_values,
+    full_rank,
+    shared_slopes,
+)
 from bayesieve.utils import (
     BayesieveWarning,
     CalibrationWarning,
@@ -242,6 +250,15 @@ def given_covariates(
         shufflable=ResidualRows(matrix, samples.strata, covariates=Z, slopes=shared_slopes(design.pool())),
         covariates=covariates,
     )
+
+
+def adjusted_statistics(matrix: LabelledMatrix, covariates: FloatArray, model: Model) -> Moments:
+    """Moments of a table adjusted for covariates of its samples, as a screen has them."""
+    design = DesignMoments.from_labelled(matrix, covariates, missing="omit", shape=False)
+    slopes, powers = shared_slopes(design), None
+    if model.supports("effect-sizes"):
+        powers = Shape.of(replace(matrix, values=adjusted_values(matrix, covariates, slopes)))
+    return AdjustedMoments.of(design, powers, covariates.mean(axis=0), slopes)
 
 
 def _of_sums(found: ScreenInput, model: Model, covariates: Covariates) -> ScreenInput:
