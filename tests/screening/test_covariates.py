@@ -272,3 +272,20 @@ def test_fragility_is_that_of_the_table_without_each_sample(study, model):
     np.testing.assert_allclose(again.least_log_odds, found.least_log_odds, atol=1e-10)
     with pytest.raises(OptionError, match="outcomes"):
         bs.fragility(X, y, posterior=bs.screen(X, outcome=covariates["age"], shuffles=0))
+
+
+@pytest.mark.parametrize("model", [None, bs.GaussianModel.jeffreys(), bs.GaussianModel.proper()])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_covariate_may_be_the_same_in_all_samples_of_a_class(rng, model, n_classes):
+    """Its slope is that of the other classes; of the class alone, it tells nothing."""
+    y = np.arange(N) % n_classes
+    sex = np.where(y == 0, "f", rng.choice(["f", "m"], N))
+    X = rng.normal(size=(N, 30)) + (sex == "m")[:, None]
+    model = (
+        bs.GaussianModel.proper(mean_locations=(0.0,))
+        if isinstance(model, bs.GaussianModel) and model.is_proper
+        else model
+    )
+    found = bs.screen(X, y, covariates={"sex": sex}, model=model, shuffles=0)
+    assert np.isfinite(found.log_odds).all()
+    assert not (found.log_odds > 0).any()

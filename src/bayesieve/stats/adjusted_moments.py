@@ -123,7 +123,9 @@ def solve(products: FloatArray, targets: FloatArray) -> FloatArray:
     if not targets.shape[0]:
         return np.zeros(targets.shape)
     if products.ndim == 2:
-        return np.asarray(np.linalg.solve(products, targets))
+        if full_rank(products).all():
+            return np.asarray(np.linalg.solve(products, targets))
+        return np.asarray(np.linalg.pinv(products, rcond=_RANK, hermitian=True) @ targets)
     stacked = np.moveaxis(products, -1, 0)
     singular = ~full_rank(products)
     if singular.any():
