@@ -227,7 +227,7 @@ def test_bad_input_is_named(counts: tuple[np.ndarray, np.ndarray]) -> None:
         with pytest.raises(kind) as raised:
             bs.screen(table, labels, shuffles=0)
         assert words in str(raised.value)
-    for name, value in {"pairs": y, "covariates": {"age": np.arange(N)}, "factors": 1}.items():
+    for name, value in {"subject": y, "factors": 1}.items():
         with pytest.raises(bs.OptionError, match=f"{name} needs the values in memory"):
             bs.screen(X, y, shuffles=0, **{name: value})
     with pytest.raises(bs.OptionError, match="kinds of features"):

@@ -211,10 +211,10 @@ def test_what_does_not_go_with_covariates(study):
             bs.screen(X, y, covariates=covariates, **options)
     with pytest.raises(OptionError, match="by slopes; PoissonModel has none"):
         bs.screen(np.abs(X).round(), y, covariates=covariates, model=bs.PoissonModel())
-    with pytest.raises(OptionError, match="in memory"):
+    with pytest.raises(OptionError, match="needs the samples"):
         bs.screen(bs.Moments.from_matrix(X, y), covariates=covariates)
-    with pytest.raises(OptionError, match="two groups of classes"):
-        bs.screen(X, np.arange(N) % 3, covariates=covariates, model=bs.GaussianModel.jeffreys())
+    with pytest.raises(OptionError, match="up to 3 groups"):
+        bs.screen(X, np.arange(N) % 4, covariates=covariates, model=bs.GaussianModel.jeffreys())
     with pytest.raises(OptionError, match="give the columns themselves"):
         bs.screen(X, y, covariates="age")
 
@@ -250,3 +250,42 @@ def test_several_columns_of_blocks_are_crossed(study):
     found = bs.screen(X, y, blocks=frame, shuffles=0)
     np.testing.assert_array_equal(found.log_odds, bs.screen(X, y, blocks=crossed, shuffles=0).log_odds)
     assert found.block_evidence.names == ("p x f", "p x m", "q x f", "q x m")
+
+
+@pytest.mark.parametrize("model", [None, bs.GaussianModel.jeffreys()], ids=["calibrated", "jeffreys"])
+def test_fragility_is_that_of_the_table_without_each_sample(study, model):
+    """Screens of the other samples, with what the model took from all features held fixed."""
+    X, y, covariates = study
+    X = X[:, 80:130].copy()
+    X[3, 0] += 9.0
+    full = bs.screen(X, y, covariates=covariates, model=model, shuffles=0)
+    found = bs.fragility(X, y, posterior=full)
+    least = np.full(50, np.inf)
+    for i in range(N):
+        rest = np.arange(N) != i
+        given = {name: np.asarray(column)[rest] for name, column in covariates.items()}
+        one = bs.screen(X[rest], y[rest], covariates=given, model=full.model, shuffles=0)
+        least = np.minimum(least, one.log_odds)
+    np.testing.assert_allclose(found.least_log_odds, least, atol=1e-8)
+    assert (found.n_removals == N).all()
+    again = bs.fragility(X, y, model, covariates=covariates)
+    np.testing.assert_allclose(again.least_log_odds, found.least_log_odds, atol=1e-10)
+    with pytest.raises(OptionError, match="outcomes"):
+        bs.fragility(X, y, posterior=bs.screen(X, outcome=covariates["age"], shuffles=0))
+
+
+@pytest.mark.parametrize("model", [None, bs.GaussianModel.jeffreys(), bs.GaussianModel.proper()])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_covariate_may_be_the_same_in_all_samples_of_a_class(rng, model, n_classes):
+    """Its slope is that of the other classes; of the class alone, it tells nothing."""
+    y = np.arange(N) % n_classes
+    sex = np.where(y == 0, "f", rng.choice(["f", "m"], N))
+    X = rng.normal(size=(N, 30)) + (sex == "m")[:, None]
+    model = (
+        bs.GaussianModel.proper(mean_locations=(0.0,))
+        if isinstance(model, bs.GaussianModel) and model.is_proper
+        else model
+    )
+    found = bs.screen(X, y, covariates={"sex": sex}, model=model, shuffles=0)
+    assert np.isfinite(found.log_odds).all()
+    assert not (found.log_odds > 0).any()

@@ -103,16 +103,14 @@ def _write_part(source: Input, named: str, min_cell: int, part: str, run: RunOpt
 
 def _design(table: Any, min_cell: int) -> DesignMoments:
     """Sum the covariates of a table in their own units; raise if a level stands for few samples of a class."""
-    held = table.in_memory()
-    if held is None:
-        raise OptionError("--covariates needs the values in memory. Give more --memory.")
-    matrix, covariates = held[0], Covariates.of(table.covariates)
-    codes, given = matrix.labels.codes, covariates.as_given
+    held, covariates = table.in_memory(), Covariates.of(table.covariates)
+    codes = table.summed.labels.codes if held is None else held[0].labels.codes
+    given, classes = covariates.as_given, table.statistics.classes
     for name, levels in covariates.levels.items():
         own = [k for k, source in enumerate(covariates.sources) if source == name]
         rest = 1.0 - given[:, own].sum(axis=1)
         for level, told in zip(levels, (rest, *given[:, own].T), strict=True):
-            for k, label in enumerate(matrix.labels.classes):
+            for k, label in enumerate(classes):
                 n = int(np.rint(told[codes == k].sum()))
                 if 0 < n < min_cell:
                     raise OptionError(
@@ -121,7 +119,10 @@ def _design(table: Any, min_cell: int) -> DesignMoments:
                         "leave the covariate out, or lower --min-cell if your rules allow it.",
                         kind="small-cells",
                     )
-    return DesignMoments.from_labelled(matrix, given, names=covariates.names, missing="omit")
+    if held is None:
+        found: DesignMoments = table.summed.design(covariates, as_given=True)
+        return found
+    return DesignMoments.from_labelled(held[0], given, names=covariates.names, missing="omit")
 
 
 def _counts(counts: Mapping[str, int]) -> str:

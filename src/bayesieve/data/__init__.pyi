@@ -33,10 +33,12 @@ from .covariates import (
 )
 from .design import (
     BETWEEN as BETWEEN,
+    difference_label as difference_label,
     differences as differences,
     in_blocks as in_blocks,
     match_pairs as match_pairs,
     one_each as one_each,
+    places_of_pairs as places_of_pairs,
 )
 from .frames import (
     as_frame as as_frame,

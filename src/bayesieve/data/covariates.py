@@ -181,6 +181,8 @@ def plain_name(name: str) -> str:
 
 
 def _cells(column: Any) -> list[Any]:
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return [None if math.isnan(value) else value for value in column.tolist()]
     values = column.to_list() if hasattr(column, "to_list") else np.asarray(column).tolist()
     return [None if _is_absent(value) else value for value in values]
 

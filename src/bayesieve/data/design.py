@@ -62,6 +62,21 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
         Differences as one class; ids of pairs that lack a sample; positions of the samples of the first and
         of the second class, pair by pair.
     """
+    places, incomplete = places_of_pairs(matrix, pairs)
+    first, second = places
+    values: Any = matrix.values
+    if values.dtype != np.float64:  # differences of small integers would wrap around
+        values = values.astype(np.float64)
+    values = values.tocsr() if is_sparse(values) else values
+    made = LabelledMatrix(
+        values[second] - values[first],
+        Labels((difference_label(matrix.labels.classes),), np.zeros(first.size, np.int64)), matrix.feature_names,
+    )  # fmt: skip
+    return made, incomplete, places
+
+
+def places_of_pairs(matrix: LabelledMatrix, pairs: Any) -> tuple[IntArray, list[Any]]:
+    """Find the samples of the first and of the second class, pair by pair, and the pairs that lack one."""
     classes = matrix.labels.classes
     if len(classes) != 2:
         raise LabelError(f"Pairs compare two classes, but there are {len(classes)}: {list(classes)!r}.")
@@ -71,16 +86,7 @@ def differences(matrix: LabelledMatrix, pairs: Any) -> tuple[LabelledMatrix, lis
         matched, incomplete = match_pairs(names, matrix.labels.codes, classes)
     except LabelError as error:
         raise LabelError("pairs: ", error.message, kind=error.message.kind) from None
-    first, second = np.array(list(matched.values()), dtype=np.int64).T
-    values: Any = matrix.values
-    if values.dtype != np.float64:  # differences of small integers would wrap around
-        values = values.astype(np.float64)
-    values = values.tocsr() if is_sparse(values) else values
-    made = LabelledMatrix(
-        values[second] - values[first], Labels((difference_label(classes),), np.zeros(first.size, np.int64)),
-        matrix.feature_names,
-    )  # fmt: skip
-    return made, incomplete, np.stack([first, second])
+    return np.ascontiguousarray(np.array(list(matched.values()), dtype=np.int64).T), incomplete
 
 
 def difference_label(classes: Sequence[Label]) -> str:

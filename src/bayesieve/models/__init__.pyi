@@ -66,7 +66,7 @@ from .gaussian.prior_ratio import (
     warn_unless_semi_proper as warn_unless_semi_proper,
 )
 from .gaussian.shared_shift import ShiftComparison as ShiftComparison
-from .gaussian.slopes import SlopeGroups as SlopeGroups
+from .gaussian.slopes import size_of_difference as size_of_difference
 from .gaussian.variance_prior import (
     VariancePrior as VariancePrior,
     fit_variance_prior as fit_variance_prior,

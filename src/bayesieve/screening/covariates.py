@@ -9,18 +9,35 @@ labels and covariates stay together.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 
-from bayesieve.data import Covariates, LabelledMatrix, Labels, covariate_columns, named_columns, plain_name
-from bayesieve.models import Model, SlopeGroups
+from bayesieve.data import (
+    Covariates,
+    LabelledMatrix,
+    Labels,
+    covariate_columns,
+    named_columns,
+    plain_name,
+)
+from bayesieve.models import Model, size_of_difference
 from bayesieve.posterior import Adjustment
-from bayesieve.screening.inputs import ScreenInput, Shufflable
+from bayesieve.screening.inputs import BLOCK, ScreenInput, Shufflable
+from bayesieve.screening.lazy_table import Columns, Plan
+from bayesieve.screening.second_look import AdjustedBlocks
 from bayesieve.screening.summarised_table import SummarisedTable
-from bayesieve.stats import AdjustedMoments, DesignMoments, adjusted_values, full_rank, shared_slopes
+from bayesieve.stats import (
+    AdjustedMoments,
+    DesignMoments,
+    Moments,
+    Shape,
+    adjusted_values,
+    full_rank,
+    shared_slopes,
+)
 from bayesieve.utils import (
     BayesieveWarning,
     CalibrationWarning,
@@ -35,7 +52,6 @@ from bayesieve.utils import (
     warn,
 )
 
-BLOCK = "block"  # what blocks are called as a covariate
 _LITTLE = 0.2  # of the comparison that covariates leave: below, say so
 _SAME = 1e-9  # of the variation of a column that others leave: it is their sum
 _LEAST_LEFT = 2  # degrees of freedom
@@ -87,12 +103,31 @@ class ResidualRows(Shufflable):
         return ScreenInput(matrix, AdjustedMoments.of(design), matrix.feature_names, samples={None: labels.counts})
 
 
+def plan_covariates(given: Any, X: Any) -> Plan | None:
+    """Say what a table in blocks is summed with, if there are covariates."""
+    if given is None:
+        return None
+
+    def plan(labels: Labels, strata: tuple[Any, ...] | None) -> Columns:
+        covariates = Covariates.of(with_blocks(covariate_columns(given, X, labels.codes.size), strata))
+        check_design(covariates, labels)
+        return Columns(labels, covariates.names, covariates.values)
+
+    return plan
+
+
+def with_blocks(columns: dict[str, Any], strata: Sequence[Any] | None) -> dict[str, Any]:
+    """Return columns of covariates with one for the blocks."""
+    return columns if strata is None else {**columns, f"C({BLOCK})": list(map(str, strata))}
+
+
 def covariates_of(found: ScreenInput, given: Any, X: Any) -> Covariates:
     """Return the covariates of a screen, given or of the table that was read with them."""
-    n = 0 if found.shufflable is None else found.shufflable.matrix.n_samples
+    samples = found.shufflable or found.summed
+    n = 0 if samples is None else samples.labels.codes.size
     columns = getattr(found.table, "covariates", None)
     if given is not None and isinstance(X, SummarisedTable):
-        if columns or (names := named_columns(given)) is None:
+        if columns or found.shufflable is None or (names := named_columns(given)) is None:
             raise OptionError(
                 "The table already holds its covariates; name columns of the table or its label file in "
                 "read_table.",
@@ -109,10 +144,7 @@ def covariates_of(found: ScreenInput, given: Any, X: Any) -> Covariates:
         columns = {name: [cell or None for cell in known[plain_name(name)]] for name in names}
     elif given is not None:
         columns = covariate_columns(given, X, n)
-    columns = dict(columns or {})
-    if found.blocked and found.shufflable is not None:
-        columns[f"C({BLOCK})"] = list(map(str, found.shufflable.strata or ()))
-    return Covariates.of(columns)
+    return Covariates.of(with_blocks(dict(columns or {}), None if samples is None else samples.strata))
 
 
 def to_be_checked(found: ScreenInput) -> ScreenInput:
@@ -142,9 +174,9 @@ def adjustment(found: ScreenInput, unadjusted: Callable[[], FloatArray]) -> tupl
     slopes = shared_slopes(design) / covariates.units[:, None]
     sizes = np.empty(0)
     if len(moments.classes) == 2:
-        sizes = np.broadcast_to(SlopeGroups.of(design).size, (moments.n_features,))
+        sizes = np.broadcast_to(size_of_difference(design), (moments.n_features,))
     counts = np.broadcast_to(moments.counts, moments.mean.shape).sum(axis=0)
-    alone = one_class_levels(covariates, cast("LabelledMatrix", found.table).labels)
+    alone = one_class_levels(covariates, cast("LabelledMatrix | AdjustedBlocks", found.table).labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayesieveWarning)  # they would be about another comparison
         before = unadjusted()
@@ -192,21 +224,24 @@ def given_covariates(
             kind="capability",
         )
     samples = found.shufflable
-    if samples is None:
+    if samples is None and found.summed is None:
         raise OptionError(
             option("covariates"),
-            " needs the values of the samples in memory; a statistics file holds the covariates that "
-            "bayesieve stats was given.",
+            " needs the samples; a statistics file holds the covariates that bayesieve stats was given.",
             hint=("Give the table itself, with more ", Wording("memory", "--memory"), " if it is large."),
             kind="capability",
         )
-    matrix, covariates = samples.matrix, covariates_of(found, given, X)
+    covariates = covariates_of(found, given, X)
+    if samples is None:
+        return _of_sums(found, model, covariates)
+    matrix = samples.matrix
     check_design(covariates, matrix.labels)
     Z, names = covariates.values, covariates.names
     design = DesignMoments.from_labelled(matrix, Z, names=names, missing="omit", n_threads=n_threads, shape=False)
-    adjusted = replace(matrix, values=adjusted_values(matrix, Z, shared_slopes(design)))
-    powers = adjusted if model.supports("effect-sizes") else None
-    moments = AdjustedMoments.of(design, powers, np.zeros(len(covariates)))
+    slopes = shared_slopes(design)
+    adjusted = replace(matrix, values=adjusted_values(matrix, Z, slopes))
+    powers = Shape.of(adjusted, n_threads) if model.supports("effect-sizes") else None
+    moments = AdjustedMoments.of(design, powers, np.zeros(len(covariates)), slopes)
     return replace(
         found,
         blocked={},
@@ -215,6 +250,28 @@ def given_covariates(
         shufflable=ResidualRows(matrix, samples.strata, covariates=Z, slopes=shared_slopes(design.pool())),
         covariates=covariates,
     )
+
+
+def adjusted_statistics(matrix: LabelledMatrix, covariates: FloatArray, model: Model) -> Moments:
+    """Moments of a table adjusted for covariates of its samples, as a screen has them."""
+    design = DesignMoments.from_labelled(matrix, covariates, missing="omit", shape=False)
+    slopes, powers = shared_slopes(design), None
+    if model.supports("effect-sizes"):
+        powers = Shape.of(replace(matrix, values=adjusted_values(matrix, covariates, slopes)))
+    return AdjustedMoments.of(design, powers, covariates.mean(axis=0), slopes)
+
+
+def _of_sums(found: ScreenInput, model: Model, covariates: Covariates) -> ScreenInput:
+    """Return the data of a screen given covariates that the samples were summed with."""
+    summed = found.summed
+    assert summed is not None
+    assert found.table is not None
+    check_design(covariates, summed.labels)
+    design = summed.design(covariates)
+    adjusted = AdjustedBlocks(found.table, summed.labels, covariates.values, shared_slopes(design))
+    powers = adjusted.powers() if model.supports("effect-sizes") else None
+    moments = AdjustedMoments.of(design, powers, np.zeros(len(covariates)), adjusted.slopes)
+    return replace(found, blocked={}, table=adjusted, statistics=moments, covariates=covariates)
 
 
 def check_design(covariates: Covariates, labels: Labels) -> None:

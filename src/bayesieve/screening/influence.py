@@ -21,6 +21,7 @@ from bayesieve.models import (
     find_thresholds,
 )
 from bayesieve.posterior import FeaturePosterior, Fragility
+from bayesieve.screening.covariates import adjusted_statistics
 from bayesieve.screening.degenerate import DegeneratePolicy, prepare
 from bayesieve.screening.removals import (
     VALUES_AT_ONCE,
@@ -38,9 +39,12 @@ from bayesieve.stats import (
     EventTotals,
     Moments,
     Neighbours,
+    TrendMoments,
     whole_plan,
 )
 from bayesieve.utils import FloatArray, IntArray, OptionError, PriorError, Wording, for_each, n_threads_for
+
+_MOST_COMPARED = 500_000  # samples times features: more are compared again only where they pass
 
 
 def influence(
@@ -65,6 +69,8 @@ def influence(
     n_threads
         Threads, all cores by default.
     """
+    if posterior.adjustment is not None:
+        return _given_covariates(table, posterior, cut, names)
     if posterior.model.supports("effect-sizes") and len(posterior.classes) == 2:
         return leave_effects_out(table, posterior, cut, n_threads).fragility(posterior, cut, names)
     if posterior.model.supports("leave-one-out") and len(posterior.classes) == 2:
@@ -73,6 +79,22 @@ def influence(
         return found.fragility(posterior, cut, names)
     matrix = table if isinstance(table, LabelledMatrix) else _in_memory(table, posterior)
     return _in_general(posterior, matrix, cut, names)
+
+
+def _given_covariates(
+    table: ValueBlocks, posterior: FeaturePosterior, cut: float, names: tuple[str, ...] | None
+) -> Fragility:
+    """Sum features again without each sample: all, or if that is much work, those that pass."""
+    passing = np.flatnonzero(posterior.log_odds > cut)
+    n_samples = int(np.max(posterior.statistics.counts, axis=1).sum())
+    which = np.arange(posterior.n_features) if n_samples * posterior.n_features <= _MOST_COMPARED else passing
+    found = Removals.none(posterior.n_features)
+    if which.size:
+        codes, values = values_of(table, which)
+        matrix = LabelledMatrix(values, Labels(posterior.classes, codes), None)
+        some = _in_general(posterior.take(which), matrix, cut, None)
+        _put(found, some, which)
+    return found.fragility(posterior, cut, names)
 
 
 def leave_one_out(table: ValueBlocks, posterior: FeaturePosterior, cut: float, n_threads: int | None) -> Removals:
@@ -221,7 +243,7 @@ def _in_general(
     """Compare again without each sample; sums are those of the rest, or of all less those of the sample."""
     comparison, downdated = posterior.comparison, isinstance(posterior.statistics, (EventTotals, CategoryCounts))
     assert isinstance(comparison, Comparison)
-    step = posterior.resolution if np.any(posterior.resolution) else None
+    step, covariates = posterior.resolution if np.any(posterior.resolution) else None, _covariates_of(posterior)
     floored, left = posterior.degenerate, matrix
     model = posterior.model.quick() if downdated else posterior.model
 
@@ -232,6 +254,8 @@ def _in_general(
             return None
         if downdated:  # whole numbers are taken off without loss
             return posterior.statistics.remove(model.summarise(rows_of(matrix, ~rest), missing="omit"))
+        if covariates is not None:
+            return adjusted_statistics(rows_of(matrix, rest), covariates[rest], model)
         return model.summarise(left := rows_of(matrix, rest), missing="omit")
 
     def log_bayes_factor(statistics: ClassStatistics, model: Model = model) -> FloatArray:
@@ -262,7 +286,11 @@ def _add_degenerate(found: Removals, table: ValueBlocks, posterior: FeaturePoste
         return
     codes, values = values_of(table, which)
     matrix = LabelledMatrix(values, Labels(posterior.classes, codes), None)
-    some = _in_general(posterior.take(which), matrix, cut, None)
+    _put(found, _in_general(posterior.take(which), matrix, cut, None), which)
+
+
+def _put(found: Removals, some: Fragility, which: IntArray) -> None:
+    """Put in what was found of some features."""
     for mine, theirs in zip(
         (found.least, found.culprit, found.n_below, found.n_skipped, found.n_removals),
         (some.least_log_bayes_factor, some.culprit, some.n_below, some.n_skipped, some.n_removals),
@@ -271,14 +299,23 @@ def _add_degenerate(found: Removals, table: ValueBlocks, posterior: FeaturePoste
         mine[which] = theirs
 
 
+def _covariates_of(posterior: FeaturePosterior) -> FloatArray | None:
+    """Covariates of the samples of a screen; None without any."""
+    given = posterior.adjustment
+    return None if given is None else given.samples
+
+
 def check_comparison(posterior: FeaturePosterior) -> None:
     """Raise if other samples than those of plain classes were compared."""
     compared = posterior.comparison
     plain = compared is None or (isinstance(compared, Comparison) and len(compared.parts) == 1)
-    if not plain or posterior.block_evidence is not None or posterior.adjustment is not None:
+    given = posterior.adjustment
+    trend = isinstance(posterior.statistics, TrendMoments)
+    within = given is not None and given.samples is None
+    if not plain or posterior.block_evidence is not None or within or trend:
         raise OptionError(
-            "Fragility is found for plain classes, not for blocks, covariates, pairs or informative missing "
-            "values. Screen "
+            "Fragility is found for classes, also given covariates, not for blocks, subjects, outcomes, pairs or "
+            "informative missing values. Screen "
             "without them, or look at what each block says in ",
             Wording("posterior.block_evidence", "the columns block_..."),
             ".",

@@ -21,7 +21,7 @@ from bayesieve.data import (
 )
 from bayesieve.models import CalibratedModel, MixedModel, Model, WithinSubjects
 from bayesieve.screening.spread import Spread
-from bayesieve.screening.summarised_table import SummedAgain
+from bayesieve.screening.summarised_table import SummedAgain, SummedSamples
 from bayesieve.stats import (
     ClassStatistics,
     FactorFit,
@@ -56,6 +56,7 @@ def check_model(model: Any) -> Model:
     return model
 
 
+BLOCK = "block"  # what blocks are called as a covariate
 _TRIES = 50  # times as many draws as shuffles wanted, before all labellings count as found
 
 
@@ -91,6 +92,8 @@ class ScreenInput:
         What subjects with several samples say, and whose sample each is.
     relabels
         Samples of a table in blocks: their labels are shuffled only if a number of times is said.
+    summed
+        Samples summed with their covariates, whose values are not in memory.
     """
 
     table: ValueBlocks | None
@@ -108,6 +111,7 @@ class ScreenInput:
     within: WithinSubjects | None = None
     subjects: Labels | None = None
     relabels: BlockShuffles | None = None
+    summed: SummedSamples | None = None
 
     def settled(self, block_model: str, patterns: Any) -> tuple[str, Any]:
         """Return what blocks share and how classes may differ, where the design leaves no choice."""
@@ -157,6 +161,11 @@ class Shufflable:
     n_pairs: int = 0
     n_factors: int = 0
     spread: Spread | None = None
+
+    @property
+    def labels(self) -> Labels:
+        """Class of every sample."""
+        return self.matrix.labels
 
     @property
     def scheme(self) -> str:

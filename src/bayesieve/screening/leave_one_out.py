@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bayesieve.data import Label, LabelledMatrix, ValueBlocks, aligned
 from bayesieve.models import Model
 from bayesieve.posterior import FeaturePosterior, Fragility
+from bayesieve.screening.covariates import adjusted_statistics
 from bayesieve.screening.genes import view_ids
 from bayesieve.screening.influence import check_comparison, influence
 from bayesieve.screening.obf import rescreen
@@ -31,6 +32,7 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     classes: Sequence[Label] | None = None,
     feature_names: Sequence[str] | None = None,
     patterns: Any = "any",
+    covariates: Any = None,
     exposures: Any = None,
     missing: str = "raise",
     degenerate: str = "floor",
@@ -54,7 +56,10 @@ def fragility(  # noqa: PLR0913 - what screen() takes
         Samples x features (array, frame, CSR or CSC matrix), or what :func:`read_table` returns (more than two
         classes, counts and categories are held in memory). Ready statistics hold no samples and cannot be used.
     y, model, prior_probability, classes, feature_names, patterns, exposures, missing, degenerate, resolution
-        As for :func:`screen`. Blocks and pairs are not covered.
+        As for :func:`screen`. Blocks, subjects, pairs and outcomes are not covered.
+    covariates
+        As for :func:`screen`. The table is summed again without each sample; of a large one only features that
+        pass are looked at.
     cut
         Log-odds over which features pass, held fixed: the ``cut`` of a selection, or 0 for a probability of
         0.5.
@@ -91,16 +96,29 @@ def fragility(  # noqa: PLR0913 - what screen() takes
     if posterior is None:
         posterior = rescreen(
             X, y, model=model, prior_probability=prior_probability, classes=classes, feature_names=feature_names,
-            patterns=patterns, exposures=exposures, missing=missing, degenerate=degenerate, resolution=resolution,
-            n_threads=n_threads,
+            patterns=patterns, covariates=covariates, exposures=exposures, missing=missing, degenerate=degenerate,
+            resolution=resolution, n_threads=n_threads,
         )  # fmt: skip
     check_comparison(posterior)
     X = view_ids(X, posterior)
     table = _table(X, y, posterior, exposures)
     if ready and isinstance(table, LabelledMatrix):
-        check_same_data(posterior.model.summarise(table, missing="omit", n_threads=n_threads), posterior)
+        check_same_data(_statistics_of(table, posterior, n_threads), posterior)
     names = _sample_names(X, table)
     return influence(table, posterior, limit, names, n_threads)
+
+
+def _statistics_of(table: LabelledMatrix, posterior: FeaturePosterior, n_threads: int | None) -> ClassStatistics:
+    """Sum a table as its screen did."""
+    given = posterior.adjustment
+    if given is None or given.samples is None:
+        return posterior.model.summarise(table, missing="omit", n_threads=n_threads)
+    if len(given.samples) != table.n_samples:
+        raise DataError(
+            f"The table has {table.n_samples:,} samples, but covariates of {len(given.samples):,} are known. Give "
+            "the table that was screened."
+        )
+    return adjusted_statistics(table, given.samples, posterior.model)
 
 
 def _check_cut(cut: Any) -> float:

@@ -50,7 +50,7 @@ from bayesieve.screening.shuffles import (
     shuffle_labels,
     times_to_shuffle,
 )
-from bayesieve.screening.study_design import designed, of_design
+from bayesieve.screening.study_design import designed, of_design, planned
 from bayesieve.screening.subjects import knowing_subjects, screen_subjects
 from bayesieve.screening.table_input import screen_input
 from bayesieve.screening.value_advice import (
@@ -240,8 +240,20 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     said = {"blocks": blocks, "pairs": pairs, "exposures": exposures}
     in_order = (aligned(X, values, what) for what, values in said.items())
     if is_lazy(X):
-        refuse_design(factors=factors, covariates=covariates, outcome=outcome, subject=subject, gene_map=gene_map)
-    found = screen_input(X, y, model, classes, feature_names, missing, n_threads, *in_order, progress=progress)
+        refuse_design(factors=factors, subject=subject, gene_map=gene_map)
+    design = {"outcome": outcome, "classes": classes, "subject": subject, "covariates": covariates}
+    found = screen_input(
+        X,
+        y,
+        model,
+        classes,
+        feature_names,
+        missing,
+        n_threads,
+        *in_order,
+        progress=progress,
+        plan=planned(X, design),
+    )
     columns = check_columns(sample_columns, X, None if found.whole is None else found.whole.n_samples)
     given = found
     estimated = isinstance(prior_probability, str) and prior_probability == ESTIMATE
@@ -255,7 +267,6 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
     if factors is not None:
         found = given_factors(found, model, factors, seed)
     raw, others = found, {"factors": factors, "resolution": resolution, "informative_missing": informative_missing}
-    design = {"outcome": outcome, "classes": classes, "subject": subject, "covariates": covariates}
     found = designed(found, model, X, design, others, n_threads)
     block_model, patterns = found.settled(block_model, patterns)
     asked, model = of_difference(model), fit_to_design(model, found, block_model)

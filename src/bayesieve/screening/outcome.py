@@ -9,11 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayesieve.data import Covariates, LabelledMatrix, Labels
+from bayesieve.data import Covariates, LabelledMatrix, Labels, covariate_columns
 from bayesieve.models import Model
 from bayesieve.posterior import TrendSlopes
-from bayesieve.screening.covariates import ResidualRows, covariates_of
+from bayesieve.screening.covariates import ResidualRows, covariates_of, with_blocks
 from bayesieve.screening.inputs import ScreenInput
+from bayesieve.screening.lazy_table import Columns, Plan
+from bayesieve.screening.second_look import AdjustedBlocks
 from bayesieve.stats import DesignMoments, Moments, Slopes, TrendMoments, adjusted_values, full_rank, shared_slopes
 from bayesieve.utils import FloatArray, IntArray, LabelError, OptionError, Wording, list_names, option
 
@@ -110,28 +112,24 @@ def along_outcome(
         " belongs to the calibrated prior of Gaussian data.",
         hint=("Leave ", Wording("the model", "--model and --prior"), " out, or compare classes."),
     )
-    samples = found.shufflable
+    samples = found.shufflable or found.summed
     if samples is None:
         raise OptionError(
             option("outcome"),
-            " needs the values of the samples in memory.",
+            " needs the samples: their values in memory, or a table in blocks.",
             hint=("Give the table itself, with more ", Wording("memory", "--memory"), " if it is large."),
             kind="capability",
         )
-    labels = samples.matrix.labels
-    scores = _scores(labels, ordered=ordered)
-    values = scores[labels.codes]
-    groups = _groups(labels, scores)
-    matrix = replace(samples.matrix, labels=groups)
-    levels = len(groups.classes) == len(labels.classes)
     covariates = None
-    if given is not None or getattr(found.table, "covariates", None) or found.blocked:
+    if given is not None or getattr(found.table, "covariates", None) or samples.strata is not None:
         covariates = covariates_of(found, given, X)
+    along = _Along.of(samples.labels, covariates, ordered=ordered)
+    values, groups, outcome, levels = along.values, along.groups, along.outcome, along.levels
+    if found.shufflable is None:
+        return _of_sums(found, along, covariates)
+    samples = found.shufflable
+    matrix = replace(samples.matrix, labels=groups)
     Z = np.empty((values.size, 0)) if covariates is None else covariates.values
-    unit = 2.0 * float(values.std())
-    outcome = (values - values.mean()) / unit
-    if covariates is not None:
-        _check_regression(covariates, outcome)
     moments = TrendMoments.along(matrix, outcome, Z, levels=levels, n_threads=n_threads)
     table, residuals = matrix, matrix
     if covariates is not None:
@@ -152,6 +150,78 @@ def along_outcome(
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Along:
+    """The samples along an outcome.
+
+    Parameters
+    ----------
+    values, outcome
+        The outcome of every sample: as given, and about its mean in units of two standard deviations.
+    groups
+        Groups of samples to look at.
+    scores
+        Outcome of every group, if its samples have the same; else None.
+    """
+
+    values: FloatArray
+    outcome: FloatArray
+    groups: Labels
+    scores: FloatArray | None
+
+    @classmethod
+    def of(cls, labels: Labels, covariates: Covariates | None, *, ordered: bool) -> _Along:
+        """Read the outcome from the labels of the samples, and check that covariates do not tell it."""
+        of_classes = _scores(labels, ordered=ordered)
+        values = of_classes[labels.codes]
+        groups = _groups(labels, of_classes)
+        outcome = (values - values.mean()) / (2.0 * float(values.std()))
+        if covariates is not None:
+            _check_regression(covariates, outcome)
+        scores = None
+        if len(groups.classes) == len(labels.classes):
+            scores = np.array([outcome[groups.codes == k].mean() for k in range(len(groups.classes))])
+        return cls(values, outcome, groups, scores)
+
+    @property
+    def levels(self) -> bool:
+        """Whether the samples of a group have the same outcome."""
+        return self.scores is not None
+
+
+def plan_outcome(given: Any, X: Any, *, ordered: bool) -> Plan:
+    """Say what a table in blocks is summed with: the outcome and covariates, in groups along the outcome."""
+
+    def plan(labels: Labels, strata: tuple[Any, ...] | None) -> Columns:
+        columns = {} if given is None else covariate_columns(given, X, labels.codes.size)
+        columns = with_blocks(columns, strata)
+        covariates = Covariates.of(columns) if columns else None
+        along = _Along.of(labels, covariates, ordered=ordered)
+        if covariates is None:
+            return Columns(along.groups, ("outcome",), along.outcome[:, None])
+        values = np.column_stack([along.outcome, covariates.values])
+        return Columns(along.groups, ("outcome", *(f"z{k}" for k in range(1, values.shape[1]))), values)
+
+    return plan
+
+
+def _of_sums(found: ScreenInput, along: _Along, covariates: Covariates | None) -> ScreenInput:
+    """Return the data of a screen along an outcome that the samples were summed with."""
+    assert found.summed is not None
+    assert found.table is not None
+    sums = found.summed.along(along.groups, along.outcome, covariates)
+    moments = TrendMoments.of_groups(sums, along.scores)
+    slopes = shared_slopes(_design(moments))[1:]
+    Z = np.empty((along.values.size, 0)) if covariates is None else covariates.values
+    table = AdjustedBlocks(found.table, along.groups, Z, slopes)
+    if covariates is not None:
+        moments = TrendMoments.of_groups(sums, along.scores, slopes, table.powers())
+    return replace(
+        found, blocked={}, samples={None: along.groups.counts}, table=table, statistics=moments,
+        covariates=covariates, outcome=along.values,
+    )  # fmt: skip
+
+
 def trend_finding(found: ScreenInput, name: str) -> tuple[TrendSlopes, ...]:
     """Return slopes per unit of the outcome, if there is one."""
     if found.outcome is None:
@@ -164,7 +234,7 @@ def trend_finding(found: ScreenInput, name: str) -> tuple[TrendSlopes, ...]:
     if covariates is not None:
         of_covariates = shared_slopes(design)[1:]
         about = covariates.values - covariates.values.mean(axis=0)
-    groups = cast("LabelledMatrix", found.table).labels
+    groups = cast("LabelledMatrix | AdjustedBlocks", found.table).labels
     shape = fit.slope.shape
     return (
         TrendSlopes(

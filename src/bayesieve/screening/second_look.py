@@ -2,14 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayesieve.data import LabelledMatrix, ValueBlocks, is_sparse
+from bayesieve.data import Block, LabelledMatrix, Labels, ValueBlocks, is_sparse
 from bayesieve.posterior import FeaturePosterior
-from bayesieve.stats import ClassStatistics, largest_counts
+from bayesieve.screening.lazy_table import LazyTable
+from bayesieve.stats import ClassStatistics, Shape, adjusted_values, largest_counts
 from bayesieve.utils import DataError, FloatArray, IntArray, Wording
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdjustedBlocks:
+    """A table whose values are read again: less slopes times covariates.
+
+    Parameters
+    ----------
+    table, labels
+        The table, and the class of every sample.
+    covariates, slopes
+        Samples x columns about their means, and columns x features.
+    """
+
+    table: ValueBlocks
+    labels: Labels
+    covariates: FloatArray
+    slopes: FloatArray
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features."""
+        return self.table.feature_names
+
+    def blocks(self, which: IntArray) -> Iterator[Block]:
+        """Yield the adjusted values of some features."""
+        seen: dict[int, int] = {}
+        for block in self.table.blocks(which):
+            first, n = block.first, block.codes.size
+            start = seen.get(first, 0)
+            seen[first] = start + n
+            own = self.slopes[:, which[first : first + block.values.shape[1]]]
+            here = slice(start, start + n)
+            matrix = LabelledMatrix(block.values, Labels(self.labels.classes, self.labels.codes[here]), None)
+            values = adjusted_values(matrix, self.covariates[here], own, centred=True)
+            yield Block(matrix.labels.codes, first, values)
+
+    def powers(self) -> Shape:
+        """Third and fourth powers, which takes one more pass over the table."""
+        if isinstance(self.table, LazyTable):
+            return self.table.powers(self.labels, self.covariates, self.slopes)
+        parts: dict[int, Shape] = {}
+        for block in self.blocks(np.arange(self.slopes.shape[1])):
+            shape = Shape.of(LabelledMatrix(block.values, Labels(self.labels.classes, block.codes), None))
+            parts[block.first] = parts[block.first].merge(shape) if block.first in parts else shape
+        return Shape.join([part for _, part in sorted(parts.items())])
 
 
 def values_of(table: ValueBlocks, which: IntArray) -> tuple[IntArray, FloatArray]:

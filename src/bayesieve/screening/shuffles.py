@@ -21,6 +21,7 @@ from bayesieve.posterior import (
     no_shuffles,
 )
 from bayesieve.screening.inputs import ScreenInput, Shufflable
+from bayesieve.screening.lazy_table import LazyTable
 from bayesieve.stats import number_of_factors
 from bayesieve.utils import (
     BayesieveWarning,
@@ -111,10 +112,27 @@ def _times_to_shuffle_blocks(found: ScreenInput, model: Model, shuffles: Any) ->
 
 def _say_unshuffled(found: ScreenInput, shuffles: Any) -> None:
     """Say so where there were samples to shuffle, but their values are not at hand any more."""
-    n_samples = sum(getattr(found.table, "class_counts", {}).values())
+    if found.table is None:
+        return
+    counted = sum(getattr(found.table, "class_counts", {}).values())
+    n_samples = counted or int(np.sum(found.samples.get(None, 0))) or found.n_pairs
     if not n_samples or not number_of_shuffles(shuffles, n_samples, found.statistics.n_features):
         return
     size = 8 * n_samples * found.statistics.n_features / 1e6
+    if isinstance(getattr(found.table, "table", None), LazyTable):
+        what = "differences within pairs" if found.n_pairs else "residuals given covariates or along an outcome"
+        warn(
+            CalibrationWarning,
+            f"The {what} of a table in blocks are not shuffled: numbers of false positives are those of the model "
+            "alone.",
+            hint=(
+                "Shuffle a part that fits into memory, X[:, some].compute(), or say ",
+                option("shuffles", 0),
+                ".",
+            ),
+            kind="not-shuffled",
+        )
+        return
     warn(
         CalibrationWarning,
         f"The values of the table (about {size:,.0f} MB) were not kept in memory, so that labels could not be "

@@ -7,11 +7,27 @@ from typing import Any
 
 from bayesieve.models import Model
 from bayesieve.posterior import Finding, Remark
-from bayesieve.screening.covariates import adjustment, given_covariates
+from bayesieve.screening.covariates import adjustment, given_covariates, plan_covariates
 from bayesieve.screening.inputs import ScreenInput
-from bayesieve.screening.outcome import along_outcome, refuse_quantity, trend_finding
+from bayesieve.screening.lazy_table import Plan
+from bayesieve.screening.outcome import along_outcome, plan_outcome, refuse_quantity, trend_finding
 from bayesieve.screening.subjects import given_subjects, of_subjects
 from bayesieve.utils import FloatArray, join_words
+
+
+def planned(X: Any, given: Mapping[str, Any]) -> Plan | None:
+    """Say what a table in blocks is summed with; nothing if classes are all that there is to know.
+
+    Parameters
+    ----------
+    X
+        The table as it was given.
+    given
+        ``outcome``, ``classes`` and ``covariates`` as they were given.
+    """
+    if given["outcome"] is not None:
+        return plan_outcome(given["covariates"], X, ordered=given["classes"] is not None)
+    return plan_covariates(given["covariates"], X)
 
 
 def designed(

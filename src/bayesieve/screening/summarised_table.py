@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from bayesieve.data import LabelledMatrix, Labels, ValueBlocks
+from bayesieve.data import Covariates, LabelledMatrix, Labels, ValueBlocks
 from bayesieve.models import Model
-from bayesieve.stats import ClassStatistics
+from bayesieve.stats import ClassStatistics, DesignMoments
+from bayesieve.utils import FloatArray
 
 
 class SummedAgain(ValueBlocks, Protocol):
@@ -63,4 +64,26 @@ class SummarisedTable(ValueBlocks, Protocol):
 
     def in_memory(self) -> tuple[LabelledMatrix, tuple[str, ...] | None] | None:
         """All values with their labels, and the block of every sample; None if they are not in memory."""
+        ...
+
+
+class SummedSamples(Protocol):
+    """Samples whose values are not in memory, but were summed together with their covariates."""
+
+    @property
+    def labels(self) -> Labels:
+        """Class of every sample."""
+        ...
+
+    @property
+    def strata(self) -> tuple[str, ...] | None:
+        """Block of every sample; None without blocks."""
+        ...
+
+    def design(self, covariates: Covariates) -> DesignMoments:
+        """Moments of the classes and of the columns of the covariates."""
+        ...
+
+    def along(self, groups: Labels, outcome: FloatArray, covariates: Covariates | None) -> DesignMoments:
+        """Moments of groups of samples along an outcome, which is the first covariate."""
         ...

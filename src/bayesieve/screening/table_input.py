@@ -10,29 +10,40 @@ import numpy as np
 
 from bayesieve.data import (
     LabelledMatrix,
+    Labels,
     aligned,
     check_names,
+    difference_label,
     differences,
     in_blocks,
     is_lazy,
     one_each,
+    places_of_pairs,
 )
 from bayesieve.distributed import refuse_missing
 from bayesieve.models import Model
 from bayesieve.screening.inputs import BlockShuffles, ScreenInput, Shufflable, of_sums
-from bayesieve.screening.lazy_table import LazyTable, refuse_design
+from bayesieve.screening.lazy_table import LazySamples, LazyTable, Plan
 from bayesieve.screening.summarised_table import SummarisedTable
-from bayesieve.stats import ClassStatistics, StatisticsSet, exposures_of, split_blocks
+from bayesieve.stats import ClassStatistics, Moments, StatisticsSet, exposures_of, split_blocks
 from bayesieve.utils import DataError, LabelError, OptionError, Wording, check_missing
 
 SITES = ("sites", "site")
 
 
 def _of_lazy(
-    table: LazyTable, model: Model, blocks: Any, exposures: Any, missing: str, progress: Any
+    table: LazyTable, model: Model, said: tuple[Any, Any, Any], missing: str, progress: Any, plan: Plan | None
 ) -> ScreenInput:
-    """Sum a table in blocks, and look at its values, in one pass."""
+    """Sum a table in blocks with its covariates, and look at its values, in one pass."""
     check_missing(missing)
+    blocks, pairs, exposures = said
+    if pairs is not None:
+        return _of_lazy_pairs(table, model, pairs, blocks, missing, progress)
+    given = table.matrix.labels
+    strata = None if blocks is None else _strata(in_blocks(table.matrix, blocks))
+    if plan is not None:
+        planned = plan(given, strata)
+        table, blocks = table.planned(planned), blocks if planned.labels is given else None
     matrix = _check_classes(model, table.matrix)
     if exposures is not None:
         _refuse_exposures(model)
@@ -44,19 +55,55 @@ def _of_lazy(
     if missing == "raise":
         refuse_missing(whole, joint.labels.counts, table.feature_names)
     found = of_sums(table, whole, joint.labels, matrix.labels.classes, blocks is not None)
-    strata = None if blocks is None else _strata(joint)
+    if table.design is not None:
+        return replace(found, summed=LazySamples(given, strata, table.design))
     return replace(found, relabels=BlockShuffles(matrix, strata, lazy=table))
 
 
-def screen_input(
+def _of_lazy_pairs(
+    table: LazyTable, model: Model, pairs: Any, blocks: Any, missing: str, progress: Any
+) -> ScreenInput:
+    """Sum differences within the pairs of a table in blocks."""
+    _require_pairs(model)
+    places, incomplete = places_of_pairs(table.matrix, pairs)
+    label, n_pairs = difference_label(table.matrix.labels.classes), places.shape[1]
+    strata = Labels((label,), np.zeros(n_pairs, np.int64))
+    if blocks is not None:
+        found = _blocks_of_pairs(blocks, places, table.matrix.n_samples)
+        strata = Labels(tuple((block, label) for block in found.classes), found.codes)
+    whole, differences = table.differences(model, places, strata, progress)
+    if missing == "raise":
+        refuse_missing(whole, strata.counts, table.feature_names)
+    statistics, blocked = (whole, {}) if blocks is None else split_blocks(whole, (label,))
+    return ScreenInput(
+        differences, statistics, table.feature_names, blocked, n_pairs=n_pairs, n_incomplete=len(incomplete)
+    )
+
+
+def _require_pairs(model: Model) -> None:
+    name = type(model).__name__
+    model.require("pairs", f"Pairs are compared by their differences, which {name} does not know.")
+
+
+def _blocks_of_pairs(blocks: Any, places: Any, n_samples: int) -> Labels:
+    """Block of every pair; raise if its samples are in two."""
+    found = one_each("blocks", blocks, n_samples)
+    first, second = (found.codes[each] for each in places)
+    if (first != second).any():
+        raise LabelError(f"{int((first != second).sum())} pairs have their samples in different blocks.")
+    used = np.unique(first)
+    return Labels(tuple(found.classes[k] for k in used.tolist()), np.searchsorted(used, first))
+
+
+def screen_input(  # noqa: PLR0913 - all that says who the samples are
     X: Any, y: Any, model: Model, classes: Any, feature_names: Any, missing: str, n_threads: int | None,
     blocks: Any = None, pairs: Any = None, exposures: Any = None, *, progress: Any = None,
+    plan: Plan | None = None,
 ) -> ScreenInput:  # fmt: skip
-    """Reduce the data to statistics, reading them once."""
+    """Reduce the data to statistics, reading them once; a table in blocks with the columns of a plan."""
     if is_lazy(X):
-        refuse_design(pairs=pairs)
         table = LazyTable.of(X, aligned(X, y), model, classes, feature_names)
-        return _of_lazy(table, model, blocks, exposures, missing, progress)
+        return _of_lazy(table, model, (blocks, pairs, exposures), missing, progress, plan)
     if isinstance(X, SummarisedTable):
         if any(value is not None for value in (y, classes, feature_names, blocks, pairs, exposures)):
             raise LabelError(
@@ -151,6 +198,8 @@ def _of_summary(summary: SummarisedTable) -> ScreenInput:
     if held is not None:
         made.shufflable = Shufflable(*held, n_pairs=summary.n_pairs)
         return made
+    if isinstance(summary.statistics, Moments) and not summary.n_pairs:
+        made.summed = getattr(summary, "summed", None)
     again = getattr(summary, "labelled", lambda: None)()  # of a file that can be read again block by block
     if again is not None:
         matrix, strata, table = again
@@ -188,15 +237,12 @@ def _block(name: Any, part: Any, whole: Any) -> Any:
 def _of_pairs(
     matrix: LabelledMatrix, model: Model, pairs: Any, blocks: Any, missing: str, n_threads: int | None
 ) -> ScreenInput:
-    name = type(model).__name__
-    model.require("pairs", f"Pairs are compared by their differences, which {name} does not know.")
+    _require_pairs(model)
     made, incomplete, places = differences(matrix, pairs)
     joint = made
     if blocks is not None:
-        first, second = (one_each("blocks", blocks, matrix.n_samples).codes[each] for each in places)
-        if (first != second).any():
-            raise LabelError(f"{int((first != second).sum())} pairs have their samples in different blocks.")
-        joint = in_blocks(made, np.asarray(blocks, dtype=object)[places[0]].tolist())
+        found = _blocks_of_pairs(blocks, places, matrix.n_samples)
+        joint = in_blocks(made, [found.classes[k] for k in found.codes.tolist()])
     whole = model.summarise(joint, missing=missing, n_threads=n_threads)
     statistics, blocked = (whole, {}) if blocks is None else split_blocks(whole, made.labels.classes)
     return ScreenInput(

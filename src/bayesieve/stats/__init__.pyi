@@ -12,7 +12,8 @@ from .correlations import (
     ScatterCorrelations as ScatterCorrelations,
     ValueCorrelations as ValueCorrelations,
 )
-from .design_moments import DesignMoments as DesignMoments, DesignStream as DesignStream
+from .design_moments import DesignMoments as DesignMoments
+from .design_stream import DesignStream as DesignStream
 from .events.event_totals import (
     EventTotals as EventTotals,
     check_exposures as check_exposures,

@@ -38,7 +38,11 @@ class AdjustedMoments(Moments):
 
     @classmethod
     def of(
-        cls, design: DesignMoments, adjusted: LabelledMatrix | None = None, centre: FloatArray | None = None
+        cls,
+        design: DesignMoments,
+        powers: Shape | None = None,
+        centre: FloatArray | None = None,
+        slopes: FloatArray | None = None,
     ) -> Moments:
         """Adjust the moments of a design.
 
@@ -46,13 +50,15 @@ class AdjustedMoments(Moments):
         ----------
         design
             Moments of a design.
-        adjusted
-            The adjusted values, for their third and fourth powers; without them those of the values as measured.
+        powers
+            Third and fourth powers of the adjusted values; without them those of the values as measured.
         centre
             Values of the covariates that means are given at; their means over the samples of the feature if not
             given.
+        slopes
+            Slopes, if not those that the classes share.
         """
-        slopes = shared_slopes(design)
+        slopes = shared_slopes(design) if slopes is None else slopes
         raw = design.moments
         counts = np.broadcast_to(raw.counts, raw.mean.shape)
         weights = counts / np.maximum(counts.sum(axis=0), 1)
@@ -68,10 +74,7 @@ class AdjustedMoments(Moments):
             "kabf,af,bf->kf", np.broadcast_to(scatter, (*scatter.shape[:3], slopes.shape[1])), slopes, slopes
         )
         squares = np.where(squares <= _ROUNDING * raw.centred_squares, 0.0, squares)
-        shape = raw.shape()
-        if adjusted is not None:
-            powers = Shape.of(adjusted)
-            shape = (powers.cubes, powers.fourths)
+        shape = raw.shape() if powers is None else (powers.cubes, powers.fourths)
         return cls._linked(Moments.trusted(raw.classes, raw.count, mean, squares, residual, shape=shape), design)
 
     @classmethod
@@ -120,7 +123,9 @@ def solve(products: FloatArray, targets: FloatArray) -> FloatArray:
     if not targets.shape[0]:
         return np.zeros(targets.shape)
     if products.ndim == 2:
-        return np.asarray(np.linalg.solve(products, targets))
+        if full_rank(products).all():
+            return np.asarray(np.linalg.solve(products, targets))
+        return np.asarray(np.linalg.pinv(products, rcond=_RANK, hermitian=True) @ targets)
     stacked = np.moveaxis(products, -1, 0)
     singular = ~full_rank(products)
     if singular.any():
@@ -149,10 +154,20 @@ def shared_slopes(design: DesignMoments) -> FloatArray:
     return solve(design.scatter.sum(axis=0), design.cross.sum(axis=0))
 
 
-def adjusted_values(matrix: LabelledMatrix, covariates: Any, slopes: FloatArray) -> FloatArray:
-    """Values less slopes times covariates about their means; missing values stay missing."""
+def adjusted_values(
+    matrix: LabelledMatrix,
+    covariates: Any,
+    slopes: FloatArray,
+    *,
+    centred: bool = False,
+    n_threads: int | None = None,
+) -> FloatArray:
+    """Values less slopes times covariates about their means; missing values stay missing.
+
+    ``centred`` says that covariates are about their means already, those of all samples of which these are some.
+    """
     Z = np.asarray(covariates, dtype=np.float64)
-    Z = Z - Z.mean(axis=0)
+    Z = np.ascontiguousarray(Z if centred else Z - Z.mean(axis=0))
     values: Any = matrix.values.tocsc() if is_sparse(matrix.values) else matrix.values
     out = np.empty(values.shape)
 
@@ -161,7 +176,7 @@ def adjusted_values(matrix: LabelledMatrix, covariates: Any, slopes: FloatArray)
         part = np.ascontiguousarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
         _less_slopes(part, Z, np.ascontiguousarray(slopes[:, lo : lo + _TILE]), out[:, lo : lo + _TILE])
 
-    for_each(work, range(0, values.shape[1], _TILE), n_threads_for(None, out.size))
+    for_each(work, range(0, values.shape[1], _TILE), n_threads_for(n_threads, out.size))
     return out
 
 

@@ -14,17 +14,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesieve.data import Label, LabelledMatrix, Labels, check_classes, is_lazy, is_sparse, union_of_classes
+from bayesieve.data import Label, LabelledMatrix, check_classes, is_lazy, union_of_classes
 from bayesieve.distributed import sum_labelled
 from bayesieve.stats.moments.checks import check_same_features
-from bayesieve.stats.moments.moments import Moments
+from bayesieve.stats.moments.moments import Moments, plain_counts
+from bayesieve.stats.present import with_missing
 from bayesieve.stats.scatter import cross_products
-from bayesieve.utils import CountArray, DataError, FloatArray, IntArray, compiled, for_each, n_threads_for
+from bayesieve.utils import CountArray, DataError, FloatArray, IntArray, for_each, n_threads_for
 
 _TILE = 2048  # columns whose products are summed together
 
@@ -122,7 +123,7 @@ class DesignMoments:
             for_each(work, starts, threads)
         if moments.count.ndim == 1 or not p:
             return cls(moments, names, location, scatter, cross)
-        return cls(moments, names, *_with_missing(matrix, Z, moments, location, scatter, cross, threads))
+        return cls(moments, names, *with_missing(matrix, Z, moments, location, scatter, cross, threads))
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -204,6 +205,46 @@ class DesignMoments:
         arrays = (self.location, self.scatter, self.cross)
         return DesignMoments(self.moments.renamed(classes), self.covariates, *arrays)
 
+    def grouped(self, groups: Sequence[Sequence[Label]], labels: Sequence[Label]) -> DesignMoments:
+        """Groups of classes, each under a label of its own."""
+        if all(list(group) == [label] for group, label in zip(groups, self.classes, strict=False)) and (
+            len(groups) == len(self.classes)
+        ):
+            return self.renamed(labels)
+        pooled = [self.pool(group).renamed([label]) for group, label in zip(groups, labels, strict=True)]
+        whole = pooled[0]
+        for part in pooled[1:]:
+            whole = whole.merge(part)
+        return whole
+
+    def with_constants(self, names: Sequence[str], values: FloatArray) -> DesignMoments:
+        """The same with further covariates first, that have one value in all samples of a class."""
+        m, n = len(names), self.location.shape[2:]
+        found = self.columns((*names, *self.covariates))
+        location = found.location.copy()
+        location[:, :m] = values.reshape(*values.shape, *(1,) * len(n))
+        return replace(found, location=location)
+
+    def columns(
+        self, names: Sequence[str], centres: FloatArray | None = None, units: FloatArray | None = None
+    ) -> DesignMoments:
+        """The same of other covariates by name, about other centres and in other units; an unknown one is 0."""
+        p, n = len(names), self.location.shape[2:]
+        here = [k for k, name in enumerate(names) if name in self.covariates]
+        places = [self.covariates.index(names[k]) for k in here]
+        location, scatter = np.zeros((len(self.classes), p, *n)), np.zeros((len(self.classes), p, p, *n))
+        cross = np.zeros((len(self.classes), p, self.n_features))
+        location[:, here], cross[:, here] = self.location[:, places], self.cross[:, places]
+        scatter[:, np.array(here, int)[:, None], here] = self.scatter[:, np.array(places, int)[:, None], places]
+        if centres is not None and units is not None:
+            wide = (slice(None), *(None,) * len(n))
+            present: Any = np.asarray(self.counts) > 0
+            there = present[:, None] if n else present.any(axis=1)[:, None]
+            location = np.where(there, (location - centres[wide]) / units[wide], 0.0)
+            scatter /= (units[:, None] * units)[(..., *wide[1:])]
+            cross /= units[:, None]
+        return DesignMoments(self.moments, tuple(names), location, scatter, cross)
+
     @staticmethod
     def join(parts: Sequence[DesignMoments]) -> DesignMoments:
         """Features of several statistics of the same classes, side by side."""
@@ -214,9 +255,9 @@ class DesignMoments:
             location = np.concatenate([part.location for part in whole], axis=-1)
             scatter = np.concatenate([part.scatter for part in whole], axis=-1)
         cross = np.concatenate([part.cross for part in whole], axis=-1)
-        return DesignMoments(
-            Moments.join([part.moments for part in parts]), first.covariates, location, scatter, cross
-        )
+        moments = Moments.join([part.moments for part in parts])
+        moments = moments if whole[0].by_feature else plain_counts(moments)
+        return DesignMoments(moments, first.covariates, location, scatter, cross)
 
     def spread(self) -> DesignMoments:
         """The same with moments of the covariates of every feature."""
@@ -255,39 +296,6 @@ class DesignMoments:
         scatter = np.array([_widened(part.scatter, (p, p, n), wide) for part in parts])
         cross = np.array([part.cross for part in parts])
         return DesignMoments(moments, self.covariates, location, scatter, cross)
-
-
-class DesignStream:
-    """Moments of a design that grow as samples come in, chunk by chunk; missing values are left out and counted.
-
-    Parameters
-    ----------
-    covariates
-        Names of the covariates.
-    n_threads
-        Threads, all cores by default; the result is the same to the last bit.
-    """
-
-    def __init__(self, covariates: Sequence[str], n_threads: int | None = None) -> None:
-        self._names, self._n_threads = tuple(covariates), n_threads
-        self._whole: DesignMoments | None = None
-
-    def add(self, values: Any, codes: IntArray, n_classes: int, covariates: FloatArray) -> None:
-        """Add some samples with their covariates; codes are positions of classes, -1 for samples to leave out."""
-        kept = np.flatnonzero(codes >= 0)
-        if not kept.size:
-            return
-        matrix = LabelledMatrix(values[kept], Labels(tuple(range(n_classes)), codes[kept]), None)
-        part = DesignMoments.from_labelled(
-            matrix, np.asarray(covariates)[kept], names=self._names, missing="omit", n_threads=self._n_threads
-        )
-        self._whole = part if self._whole is None else self._whole.merge(part)
-
-    def statistics(self, classes: Sequence[Label]) -> DesignMoments:
-        """Return the moments of everything added, with a label for each position."""
-        if self._whole is None:
-            raise DataError("No sample was added.")
-        return self._whole.renamed(tuple(classes)[: len(self._whole.classes)])
 
 
 def _check_covariates(covariates: Any, n_samples: int) -> FloatArray:
@@ -356,68 +364,3 @@ def _removed(whole: _Part, part: _Part) -> _Part:
         scatter=np.where(left, scatter0 - scatter1 - square, 0.0),
         cross=np.where(left, whole.cross - part.cross - product, 0.0),
     )
-
-
-def _with_missing(
-    matrix: LabelledMatrix,
-    Z: FloatArray,
-    moments: Moments,
-    location: FloatArray,
-    scatter: FloatArray,
-    cross: FloatArray,
-    threads: int,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Moments of the covariates of every feature, over the samples whose values are there."""
-    n_features, codes = moments.n_features, matrix.labels.codes
-    whole = [np.repeat(array[..., None], n_features, axis=-1) for array in (location, scatter)]
-    short = np.flatnonzero((moments.count != matrix.labels.counts[:, None]).any(axis=0))
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(len(moments.classes) + 1))
-    values = matrix.values.tocsc() if is_sparse(matrix.values) else matrix.values
-
-    def work(lo: int) -> None:
-        columns = short[lo : lo + _TILE]
-        tile = values[:, columns]
-        tile = np.ascontiguousarray((tile.toarray() if is_sparse(tile) else np.asarray(tile)).T, np.float64)
-        p, n_classes = Z.shape[1], starts.size - 1
-        place, products = np.zeros((n_classes, p, columns.size)), np.zeros((n_classes, p, p, columns.size))
-        crossed = np.zeros((n_classes, p, columns.size))
-        _sum_present(tile, Z, order, starts, moments.mean[:, columns], place, products, crossed)
-        whole[0][..., columns], whole[1][..., columns], cross[..., columns] = place, products, crossed
-
-    for_each(work, range(0, short.size, _TILE), threads)
-    return whole[0], whole[1], cross
-
-
-@compiled()
-def _sum_present(
-    V: Any, Z: Any, order: Any, starts: Any, mean: Any, location: Any, scatter: Any, cross: Any
-) -> None:
-    """Sum features x samples over the values that are there."""
-    here = np.empty(Z.shape[0], np.int64)
-    for j in range(V.shape[0]):
-        for c in range(starts.shape[0] - 1):
-            n = 0
-            for i in order[starts[c] : starts[c + 1]]:
-                if not np.isnan(V[j, i]):
-                    here[n] = i
-                    n += 1
-            if n:
-                _sum_cell(V[j], Z, here[:n], mean[c, j], location[c, :, j], scatter[c, :, :, j], cross[c, :, j])
-
-
-@compiled()
-def _sum_cell(x: Any, Z: Any, rows: Any, mean: float, location: Any, scatter: Any, cross: Any) -> None:
-    """Means of the covariates over some rows in one sweep, products in another."""
-    p = Z.shape[1]
-    for k in range(p):
-        for i in rows:
-            location[k] += Z[i, k]
-        location[k] /= rows.shape[0]
-    for k in range(p):
-        for i in rows:
-            cross[k] += (Z[i, k] - location[k]) * (x[i] - mean)
-        for h in range(k + 1):
-            for i in rows:
-                scatter[k, h] += (Z[i, k] - location[k]) * (Z[i, h] - location[h])
-            scatter[h, k] = scatter[k, h]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix, Labels
-from bayesieve.stats.adjusted_moments import solve
+from bayesieve.stats.adjusted_moments import AdjustedMoments, solve
 from bayesieve.stats.design_moments import DesignMoments
 from bayesieve.stats.moments.moments import Moments
+from bayesieve.stats.moments.shape import Shape
 from bayesieve.utils import FloatArray
 
 _ROUNDING = 1e-13  # below this share of what was there, squares that are left are rounding
@@ -73,6 +74,38 @@ class TrendMoments(Moments):
         codes = matrix.labels.codes
         scores = np.array([outcome[codes == k].mean() for k in range(len(moments.classes))]) if levels else None
         return cls._linked(moments, design, scores)
+
+    @classmethod
+    def of_groups(
+        cls,
+        design: DesignMoments,
+        scores: FloatArray | None = None,
+        slopes: FloatArray | None = None,
+        powers: Shape | None = None,
+    ) -> Moments:
+        """Return the same from sums.
+
+        Parameters
+        ----------
+        design
+            Moments of groups of samples; the first covariate is the outcome.
+        scores
+            Outcome of every group, if all its samples have the same.
+        slopes
+            Slopes on the other covariates, by which the moments of the groups are adjusted.
+        powers
+            Third and fourth powers of the adjusted values.
+        """
+        trend = design.pool()
+        trend = DesignMoments(
+            trend.moments.renamed((0,)), ("outcome", *design.covariates[1:]), trend.location, trend.scatter,
+            trend.cross,
+        )  # fmt: skip
+        moments = design.moments
+        if slopes is not None:
+            others = design.columns(design.covariates[1:])
+            moments = AdjustedMoments.of(others, powers, np.zeros(others.n_covariates), slopes)
+        return cls._linked(moments, trend, scores)
 
     @classmethod
     def trusted(

@@ -18,6 +18,7 @@ from bayesieve.data import (
     outside_levels,
 )
 from bayesieve.io.tables.aggregation import Aggregation, SampleGroups
+from bayesieve.io.tables.covariate_sums import CovariateSums
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.io.tables.table import FeatureTable, SampleTable
 from bayesieve.models import Model
@@ -152,6 +153,8 @@ class Chunks:
         By what samples are divided, and what else the transformation has to know; found out beforehand.
     raw
         Leave values as they are in the file, but for their size factors; pairs stay two samples.
+    covariates
+        What classes are to be compared at equal values of.
     """
 
     table: SampleTable | FeatureTable
@@ -163,6 +166,7 @@ class Chunks:
     normalise: str = "none"
     scales: SampleScales = field(default_factory=SampleScales)
     raw: bool = False
+    covariates: tuple[str, ...] = ()
 
     @property
     def treated(self) -> str:
@@ -286,6 +290,8 @@ class Sums:
         Cell and name of every sample or pair, and the features, in the order of the file.
     kept
         The chunks themselves, if they were to be kept and are not too large; else None.
+    designed
+        Sums with covariates, if there are any and the values were not kept.
     """
 
     statistics: Any
@@ -293,6 +299,7 @@ class Sums:
     units: list[str]
     features: list[str]
     kept: list[Chunk] | None
+    designed: CovariateSums | None = None
 
 
 def sum_chunks(
@@ -304,6 +311,8 @@ def sum_chunks(
     features: list[str] = []
     kept: list[Chunk] | None = []
     sums: _Stream | None = None
+    designed: CovariateSums | None = None
+    with_design = bool(chunks.covariates) and (model is None or model.supports("moments"))
     for chunk in chunks.walk(samples, missing):
         if sums is None:
             if chunks.whole_features:
@@ -311,10 +320,10 @@ def sum_chunks(
             sums = _Stream(model, n_threads, chunks.whole_features, tuple(chunk.features))
         sums.add(chunk, samples)
         keep -= _size(chunk.values)
-        if keep < 0:
-            kept = None
-        elif kept is not None:
-            kept.append(chunk)
+        if keep < 0 and with_design:
+            designed = designed or CovariateSums(chunks.covariates, n_threads, chunks.whole_features)
+            designed.add([*(kept or ()), chunk], samples)
+        kept = None if keep < 0 or kept is None else _with(kept, chunk)
         if chunk.first == 0:  # with whole features every chunk holds the same samples
             cells.append(chunk.roles.cells)
             units += chunk.roles.units
@@ -322,7 +331,13 @@ def sum_chunks(
             features += chunk.features
     if chunks.whole_features and not features:
         raise FileError(f"{chunks.table.path} holds no features. Check how it was written or downloaded.")
-    return Sums(None if sums is None else sums.total(samples), np.concatenate(cells), units, features, kept)
+    total = None if sums is None else sums.total(samples)
+    return Sums(total, np.concatenate(cells), units, features, kept, designed)
+
+
+def _with(kept: list[Chunk], chunk: Chunk) -> list[Chunk]:
+    kept.append(chunk)
+    return kept
 
 
 def _size(values: Any) -> int:

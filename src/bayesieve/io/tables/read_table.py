@@ -238,7 +238,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
                 table = averaged(table, model)
             summary = summarise(
                 Chunks(
-                    table, transform, options.memory, pairs is not None, aggregation=together, normalise=normalise
+                    table, transform, options.memory, pairs is not None, aggregation=together, normalise=normalise,
+                    covariates=short_names(covariates),
                 ),
                 Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
@@ -268,7 +269,6 @@ def read_table(  # noqa: PLR0913 - every option of the command line
                 summary, options, extras, lambda more: open_samples(path, quiet, Encoder(wanted_map), more)
             )
         summary.is_outcome, summary.is_ordered = outcome is not None, wanted is not None
-        summary.covariate_names = short_names(covariates)
         return with_description(summary, path, options, [*about.names, *about.probable], extras)
 
 

@@ -79,7 +79,8 @@ class Spans:
         """Look whether a table can be read in blocks, and for what is asked of it; if so find its samples."""
         table: Any = chunks.table
         stored = getattr(table, "stored", None)
-        alone = chunks.aggregation is None and not samples.paired and not chunks.transform.startswith("rank")
+        together = chunks.aggregation is not None or samples.paired or bool(chunks.covariates)
+        alone = not together and not chunks.transform.startswith("rank")
         if stored is None or not alone or stored.shape[0] != table.n_samples:
             cls._refuse_cluster(chunks)
             return None
@@ -99,7 +100,7 @@ class Spans:
         if options.part is not None:
             why = "a part of the samples is read from its start to its end"
         elif getattr(table, "stored", None) is not None:
-            why = "samples that are put together or paired, and ranks, need more than the values of a block"
+            why = "samples put together or paired, covariates and ranks need more than the values of a block"
         raise OptionError(
             f"Only one process can do this: {why}.",
             hint=(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
 from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, stacked, sum_chunks
+from bayesieve.io.tables.covariate_sums import SummedSamples
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
 from bayesieve.io.tables.roles import check_distinct, columns_of, long_form_advice
@@ -166,8 +167,8 @@ class Summary:
         What becomes of them: ``"strongest"``, a screen lets the strongest stand for its id.
     label_name
         What the column of the labels is called.
-    covariate_names
-        What classes are to be compared at equal values of.
+    summed
+        The samples as they were summed; with their covariates, if the values were not kept.
     is_outcome, is_ordered
         Whether labels are the values of an outcome, and whether their order was given.
     describe
@@ -191,7 +192,7 @@ class Summary:
     numbered: dict[str, str] = field(default_factory=dict)
     duplicates: str = "number"
     label_name: str = ""
-    covariate_names: tuple[str, ...] = ()
+    summed: SummedSamples | None = None
     is_outcome: bool = False
     is_ordered: bool = False
     describe: Callable[[], dict[str, list[Any]]] | None = None
@@ -208,7 +209,8 @@ class Summary:
     def covariates(self) -> dict[str, list[str]]:
         """Covariates by name, one text per sample; no texts if the values were not kept."""
         said = columns_of("covariates", self.kept, first=self.chunks.whole_features)
-        return {name: said[k] if said else [] for k, name in enumerate(self.covariate_names)}
+        said = said if self.summed is None or self.summed.sums is None else self.summed.sums.texts
+        return {name: said[k] if said else [] for k, name in enumerate(self.chunks.covariates)}
 
     @property
     def subject(self) -> list[str] | None:
@@ -402,12 +404,13 @@ def summarise(
         raise_missing(absent, sums.statistics, sums.cells.size, path)
     statistics, blocked = _split(sums.statistics, order, samples.blocks())
     counts, by_block = _sample_counts(sums, samples, order)
+    summed = SummedSamples(sums.statistics, sums.designed, samples, sums.cells, tuple(order))
     return Summary(
         statistics, tuple(names), chunks, samples, absent, counts, blocked, by_block, tuple(sums.units),
         n_pairs=sums.cells.size if samples.paired else 0, kept=sums.kept if keep else None,
         spans=spans,
         profile=None if look.sample is None else look.sample.profile(), repeated=repeated,
-        numbered=numbered, duplicates=duplicates,
+        numbered=numbered, duplicates=duplicates, summed=summed,
     )  # fmt: skip
 
 

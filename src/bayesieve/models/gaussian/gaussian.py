@@ -18,7 +18,7 @@ from bayesieve.models.gaussian.prior_ratio import (
     depends_on_sizes,
     log_prior_ratio,
 )
-from bayesieve.models.gaussian.slopes import group_log_bayes_factor, grouped
+from bayesieve.models.gaussian.slopes import MOST_GROUPS, group_log_bayes_factor, grouped
 from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats import AdjustedMoments, Moments
@@ -118,17 +118,21 @@ class SlopeEvidences(GaussianEvidences):
     __slots__ = ()
 
     def pattern(self, groups: Sequence[tuple[int, ...]]) -> FloatArray:
-        """Log Bayes factor of two groups."""
+        """Log Bayes factor of the groups of a pattern."""
         model, design = self._model, cast("AdjustedMoments", self._moments).design
-        if len(groups) != 2 or design is None:
+        assert design is not None
+        if len(groups) > MOST_GROUPS:
             raise OptionError(
-                "Covariates compare two groups of classes under the priors of the paper; more have the "
-                "calibrated prior.",
-                hint=("Leave ", Wording("the model", "--prior"), " out, or compare two classes."),
+                f"Given covariates, the priors of the paper compare patterns of up to {MOST_GROUPS} groups of "
+                f"classes, whose variances are integrated out exactly; a pattern of {len(groups)} is asked for.",
+                hint=("Say which patterns to compare, such as ", option("patterns", "one-versus-rest"),
+                      ", or leave ", Wording("the model", "--prior"),
+                      " out: the calibrated prior compares any number."),
                 kind="capability",
-            )
-        priors = (model.prior_of(0, 2), model.prior_of(1, 2), model.pooled_prior)
-        return group_log_bayes_factor(grouped(design, groups), priors, self.log_constant(2))
+            )  # fmt: skip
+        n = len(groups)
+        priors = (*(model.prior_of(k, max(n, len(design.classes))) for k in range(n)), model.pooled_prior)
+        return group_log_bayes_factor(grouped(design, groups), priors, self.log_constant(n))
 
     def terms(self, patterns: Patterns) -> list[Any]:
         """Log Bayes factors of the patterns."""

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models.gaussian.normal_inverse_gamma import log_gamma
+from bayesieve.models.gaussian.two_ratios import log_two_ratios_integral
 from bayesieve.models.gaussian.variance_ratio import log_ratio_integral
 from bayesieve.stats import AdjustedMoments, DesignMoments, Moments, full_rank, solve
 from bayesieve.utils import BoolArray, FloatArray
@@ -94,8 +95,7 @@ class SlopeGroups:
     def size(self) -> FloatArray:
         """Harmonic size of a difference given the slopes: its variance is that of a value over this."""
         n0, n1 = self.counts
-        plain = n0 * n1 / np.maximum(n0 + n1, 1.0)
-        return np.asarray(plain / (1.0 + plain * self.leverage))
+        return _harmonic(n0, n1, self.leverage)
 
     @property
     def within(self) -> FloatArray:
@@ -103,15 +103,24 @@ class SlopeGroups:
         return np.asarray(self.moments.centred_squares.sum(axis=0))
 
 
+def size_of_difference(design: DesignMoments) -> FloatArray:
+    """Harmonic size of the difference of two groups given slopes; see :attr:`SlopeGroups.size`."""
+    n0, n1 = np.asarray(design.counts, dtype=np.float64)
+    shift = design.location[1] - design.location[0]
+    wide = shift if design.by_feature else shift[:, None]
+    leverage = (wide * solve(design.scatter.sum(axis=0), np.ascontiguousarray(wide))).sum(axis=0)
+    return _harmonic(n0, n1, leverage)
+
+
+def _harmonic(n0: FloatArray, n1: FloatArray, leverage: FloatArray) -> FloatArray:
+    plain = n0 * n1 / np.maximum(n0 + n1, 1.0)
+    return np.asarray(plain / (1.0 + plain * leverage))
+
+
 def grouped(design: DesignMoments, groups: Sequence[tuple[int, ...]]) -> DesignMoments:
     """Moments of groups of classes."""
-    if [tuple(group) for group in groups] == [(k,) for k in range(len(design.classes))]:
-        return design
-    pooled = [design.pool([design.classes[k] for k in group]).renamed([i]) for i, group in enumerate(groups)]
-    whole = pooled[0]
-    for part in pooled[1:]:
-        whole = whole.merge(part)
-    return whole
+    named = [[design.classes[k] for k in group] for group in groups]
+    return design.grouped(named, tuple(range(len(groups))))
 
 
 def _times(matrix: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -167,52 +176,83 @@ def slopes_log_bayes_factor(
     return np.where(groups.defined, found, np.nan)
 
 
+MOST_GROUPS = 3  # whose variances are integrated out
+
+
 def group_log_bayes_factor(
-    design: DesignMoments, priors: tuple[Any, Any, Any], log_constant: Any, *, n_threads: int | None = None
+    design: DesignMoments, priors: Sequence[Any], log_constant: Any, *, n_threads: int | None = None
 ) -> FloatArray:
-    r"""Log Bayes factor of two groups under any normal-inverse-gamma priors, given flat slopes that they share.
+    r"""Log Bayes factor of two or three groups under normal-inverse-gamma priors, given flat slopes they share.
 
     A prior of the mean, at the mean of the covariates, acts as further squares: with
     :math:`w = \nu n / (\nu + n)`, :math:`A^* = A + w \bar z \bar z^T`, :math:`b^* = b + w \bar z (\bar x - m)` and
     :math:`S^* = S + s + w (\bar x - m)^2` take the places of :math:`A, b, S`, and :math:`\kappa + n` that of
-    :math:`n`.
+    :math:`n`. What is left is an integral over the ratio of two variances, or over two ratios of three.
 
     Parameters
     ----------
     design
-        Moments of two classes and their covariates.
+        Moments of the groups and their covariates.
     priors
-        Priors of both groups and of all samples together.
+        Priors of the groups and, last, of all samples together.
     log_constant
         Log of what the constants of the priors (or the prior ratio) contribute.
     n_threads
         Threads.
     """
-    pooled, p = design.pool(), design.n_covariates
+    pooled, p, n_groups = design.pool(), design.n_covariates, len(design.classes)
     centre = pooled.location[0]
-    starred = [_with_prior(design, k, prior, centre) for k, prior in enumerate(priors[:2])]
-    whole = _with_prior(pooled, 0, priors[2], centre)
+    starred = [_with_prior(design, k, prior, centre) for k, prior in enumerate(priors[:-1])]
+    whole = _with_prior(pooled, 0, priors[-1], centre)
     arrays = [np.array(np.broadcast_arrays(*(each[i] for each in starred))) for i in range(3)]
+    nothing = np.zeros_like(arrays[0])
     made = DesignMoments(
-        Moments.trusted(design.classes, design.moments.count, np.zeros_like(arrays[0]), arrays[0],
-        np.zeros_like(arrays[0])),
+        Moments.trusted(design.classes, design.moments.count, nothing, arrays[0], nothing.copy()),
         design.covariates, np.zeros(arrays[2].shape[:1] + arrays[2].shape[2:]), arrays[2], arrays[1],
     )  # fmt: skip
-    groups = SlopeGroups.of(made)
     dofs = np.stack(np.broadcast_arrays(*(np.atleast_1d(each[3]) for each in starred)))
-    squares = groups.moments.centred_squares
-    integral = log_ratio_integral(
-        squares, dofs[None], np.zeros((1, design.n_features)), free_shift=False,
-        slopes=(groups.shares, groups.turned), n_threads=n_threads,
-    )  # fmt: skip
+    ratios = _two_groups if n_groups == 2 else _three_groups
+    within, integral, defined = ratios(made, dofs, n_threads)
     left = whole[0] - (solve(whole[2], whole[1]) * whole[1]).sum(axis=0)
     power, single = 0.5 * (dofs.sum(axis=0) - p), 0.5 * (whole[3] - p)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = log_constant + 0.5 * (math.log(2.0 * math.pi) + np.log(whole[4] / starred[0][4] / starred[1][4]))
+        strengths = np.log(whole[4]) - sum(np.log(each[4]) for each in starred)
+        found = log_constant + 0.5 * ((n_groups - 1) * math.log(2.0 * math.pi) + strengths)
         found = found + log_gamma(power) - log_gamma(single) + (power - single) * math.log(2.0)
         found = found + 0.5 * (_log_determinant(whole[2]) - _log_determinant(arrays[2].sum(axis=0)))
-        found = found + integral + single * np.log(left) - power * np.log(groups.within)
-    return np.where(groups.defined, found, np.nan)
+        found = found + integral + single * np.log(left) - power * np.log(within)
+    return np.where(defined, found, np.nan)
+
+
+def _two_groups(
+    made: DesignMoments, dofs: FloatArray, n_threads: int | None
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Squares within, the integral over the ratio of the variances, and where it is defined."""
+    groups = SlopeGroups.of(made)
+    integral = log_ratio_integral(
+        groups.moments.centred_squares, dofs[None], np.zeros((1, made.n_features)), free_shift=False,
+        slopes=(groups.shares, groups.turned), n_threads=n_threads,
+    )  # fmt: skip
+    return groups.within, integral, groups.defined
+
+
+def _three_groups(
+    made: DesignMoments, dofs: FloatArray, n_threads: int | None
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Squares within, the integral over both ratios of the variances, and where it is defined."""
+    products, n, p = made.scatter.sum(axis=0), made.n_features, made.n_covariates
+    squares = AdjustedMoments.of(made).centred_squares
+    defined = np.broadcast_to(full_rank(products), (n,))
+    slopes = solve(products, made.cross.sum(axis=0))
+    left = made.cross - np.stack([_times(each, slopes) for each in made.scatter])
+    stacked = np.moveaxis(products, -1, 0) if made.by_feature else products[None]
+    usable = defined if made.by_feature else defined[:1]
+    inverse = np.linalg.inv(np.linalg.cholesky(np.where(usable[:, None, None], stacked, np.eye(p))))
+    scatter = np.moveaxis(made.scatter, -1, 0) if made.by_feature else made.scatter[None]
+    turned = inverse[:, None] @ scatter @ np.swapaxes(inverse, -1, -2)[:, None]
+    turned = 0.5 * (turned + np.swapaxes(turned, -1, -2))
+    cross = np.einsum("fab,gbf->gaf" if made.by_feature else "nab,gbf->gaf", inverse, left)
+    return squares.sum(axis=0), log_two_ratios_integral(squares, dofs, turned, cross, n_threads=n_threads), defined
 
 
 def _with_prior(design: DesignMoments, k: int, prior: Any, centre: FloatArray) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ of the features that are rarely zero; what that costs digits is swept again abou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +109,12 @@ class Shape:
     def merge(self, other: Shape) -> Shape:
         """Both samples together."""
         return Shape(*merge_powers(self._parts, other._parts))
+
+    @staticmethod
+    def join(parts: Sequence[Shape]) -> Shape:
+        """Features of several, side by side."""
+        names = ("count", "mean", "squares", "cubes", "fourths")
+        return Shape(*(np.concatenate([getattr(part, name) for part in parts], axis=1) for name in names))
 
     @property
     def _parts(self) -> tuple[FloatArray, ...]:
