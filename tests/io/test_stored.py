@@ -474,9 +474,7 @@ def test_features_that_are_markers_or_not_for_certain_stay_so(ending, others, tm
     assert not {"g0", "g40"} & set(found.selection.names)
     for rule in (bs.MinimalRisk(0.5), bs.FixedSize(9), bs.FalseDiscovery(0.05)):
         assert rule.select(found.posterior).names == rule.select(posterior).names
-    np.testing.assert_allclose(
-        found.posterior.expected_fdr, posterior.expected_fdr[posterior.ranking], rtol=1e-14
-    )
+    np.testing.assert_allclose(found.posterior.expected_fdr, posterior.expected_fdr[posterior.ranking], rtol=1e-14)
 
 
 # ---------------------------------------------------------------------------------------------------------------

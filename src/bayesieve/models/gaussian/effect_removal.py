@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.gaussian.effect_mixture import add_exp, mean_part, variance_part
+from bayesieve.models.gaussian.effect_mixture import add_exp, log_variance_ratio, mean_part, variance_part
 from bayesieve.models.gaussian.mean_difference import mean_bayes_factor
 from bayesieve.utils import compiled
 
@@ -154,7 +154,7 @@ def _of_question(
         )  # fmt: skip
     of_ratio = 0.0
     if share > 0.0 and omegas.shape[0] > 0 and weight > 0.0:
-        theta = math.log(other_squares / (m - 1.0)) - math.log(squares / (n - 1.0))
+        theta = log_variance_ratio(squares, other_squares, n - 1.0, m - 1.0)
         of_ratio = variance_part(
             theta, squares, other_squares, n - 1.0, m - 1.0, share, omegas, nodes[0], nodes[1]
         )

@@ -20,14 +20,17 @@ from bayesieve.utils import (
     TABLE,
     CountArray,
     DataError,
+    DataWarning,
     FloatArray,
     Glimpse,
     Glimpsed,
     LabelError,
     MissingValueError,
     glimpse_of_classes,
+    warn,
 )
 
+_FEW_DIGITS = 1e-9  # of the whole: rounding of the whole leaves less than seven digits of so small a part
 _NOISE = 16 * np.finfo(np.float64).eps  # below this share of the whole, a difference has no digits left
 
 
@@ -217,6 +220,28 @@ class Moments(Glimpsed):
         difference: FloatArray = (self.mean[1] - self.mean[0]) + (self._residual[1] - self._residual[0])
         return difference
 
+    def between_squares(self, classes: Sequence[Label]) -> FloatArray:
+        """Squares between some classes: what their pooled centred squares have beyond those within them.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.Moments.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "b"]).between_squares(["a", "b"]).tolist()
+        [24.0]
+        """
+        first, *others = (self._part(label)[:4] for label in classes)
+        found = np.zeros(self.n_features)
+        for i, other in enumerate(others):
+            n0, n1 = np.asarray(first[0]), np.asarray(other[0])
+            delta = other[1] - first[1]
+            delta += other[2] - first[2]
+            delta *= delta
+            delta *= n0 * (n1 / np.maximum(n0 + n1, 1))
+            found += delta
+            if i + 1 < len(others):
+                first = _merged(first, other)
+        return found
+
     def group(self, label: Label) -> Moments:
         """Moments of one class alone.
 
@@ -290,7 +315,9 @@ class Moments(Glimpsed):
     def remove(self, other: Moments) -> Moments:
         """Moments of what is left when ``other``, a part of these samples, is withdrawn.
 
-        The inverse of :meth:`merge`, to rounding.
+        The inverse of :meth:`merge`, to rounding: what is left has the rounding errors of the whole. Where its
+        spread (or its fourth powers) is so much smaller that fewer than seven digits hold, as after a value a
+        hundred million standard deviations away, a :class:`DataWarning` says of how many features.
 
         Examples
         --------
@@ -310,6 +337,7 @@ class Moments(Glimpsed):
             if len(whole) == len(part) == 6:
                 left = (*left, *remove_powers(*(_powers(each, part[1]) for each in (whole, part, left))))
             parts.append(left)
+        _warn_of_lost_digits([self._part(label) for label in self.classes], parts, self.n_features)
         return self._from_parts(self.classes, parts)
 
     def take(self, places: Any) -> Moments:
@@ -477,6 +505,24 @@ class Moments(Glimpsed):
 
 
 Part = tuple[Any, ...]  # count, mean, residual, centred squares and perhaps the third and fourth powers
+
+
+def _warn_of_lost_digits(whole: Sequence[Part], left: Sequence[Part], n_features: int) -> None:
+    """Warn where what is left is so small a share of the whole that rounding of the whole is much of it."""
+    lost = np.zeros(n_features, dtype=np.bool_)
+    for before, after in zip(whole, left, strict=True):
+        taken = np.less(after[0], before[0]) & np.greater(after[0], 1)
+        for k in (3, 5)[: len(after) // 3]:
+            lost |= taken & np.greater(before[k], 0) & np.less(after[k], _FEW_DIGITS * np.asarray(before[k]))
+    if lost.any():
+        first = int(np.flatnonzero(lost)[0])
+        warn(
+            DataWarning,
+            f"What was removed held nearly all of the spread of {int(lost.sum()):,} of {n_features:,} features, "
+            f"the first in column {first:,}: squares or fourth powers of what is left hold fewer than seven digits, "
+            "or none. Sum the samples that are left anew.",
+            kind="lost-digits",
+        )
 
 
 def _merged(first: Part, second: Part) -> Part:
