@@ -198,7 +198,7 @@ class GaussianModel(Model):
     family: ClassVar[str] = "Gaussian"
     capabilities: ClassVar[frozenset[str]] = frozenset(
         (
-            "moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint",
+            "moments", "pairs", "resolution", "floors", "leave-one-out", "permutations", "joint",
             "differences",
         )
     )  # fmt: skip
