@@ -305,13 +305,16 @@ def test_classes(classes, words):
 
 def test_a_class_without_samples():
     classes = ["a", "b", "c"]
-    assert_refused(
-        bs.LabelError, lambda: bs.screen(X, Y, classes=classes), "No sample is of class c", "leave it out"
-    )
-    assert_refused(bs.PriorError, lambda: jeffreys.screen(X, Y, classes=classes), "Class 'c' has 0 samples")
+    for screen in (bs.screen, jeffreys.screen):
+        assert_refused(
+            bs.LabelError,
+            lambda screen=screen: screen(X, Y, classes=classes),
+            "No sample is of class c",
+            "leave it out",
+        )
 
 
-@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("n", [1])
 @pytest.mark.parametrize("resolution", [None, 0.1])
 def test_a_class_too_small_for_the_prior(n, resolution):
     labels = ["a"] * (12 - n) + ["b"] * n

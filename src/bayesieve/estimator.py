@@ -21,7 +21,7 @@ from bayesieve.data import (
     as_series,
     check_classes,
     check_frame,
-    encode_labels,
+    classes_in_order,
     is_annotated,
     is_frame,
     is_lazy,
@@ -169,7 +169,8 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X, y
-            Samples x features, and one class label per sample.
+            Samples x features, and one class label per sample. Classes are sorted; ordered categoricals keep their
+            order.
         blocks, subject, pairs, exposures
             One value per sample each; as in :func:`bayesieve.screen`.
         **others
@@ -189,7 +190,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = self._validate_input(X, y, reset=True)
         for name in ("kinds_", "fragility_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        labels = {"outcome": y} if self.outcome else {"y": y}
+        labels = {"outcome": y} if self.outcome else {"y": y, "classes": self._order}
         posterior = screen(
             X, **labels, **self._screen_options(), missing=self.missing, n_threads=self.n_threads, blocks=blocks,
             pairs=pairs, exposures=exposures, block_model=self.block_model, covariates=given, subject=subject,
@@ -366,7 +367,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validate_input(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         as_rule(self.rule)
-        y = aligned(X, y)
+        y, self._order = aligned(X, y), None
         if is_lazy(X):
             return self._remember_lazy(X), y
         numeric = not check_model(self.model).supports("categories")
@@ -377,7 +378,7 @@ class OBFSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             check_frame(X)  # scikit-learn would not name the column
         y = as_series(y)
         if y is not None and not (isinstance(y, np.ndarray) and y.dtype.kind != "O"):
-            encode_labels(y)  # before NumPy turns a missing label among texts into the text 'nan'
+            self._order = classes_in_order(y)  # before NumPy makes a missing label the text 'nan', and sorts
         names = (given or _string_columns(X)) if reset else getattr(self, "_names", None)
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=False,

@@ -6,8 +6,11 @@ import base64
 import binascii
 import contextlib
 import json
+import platform
 import re
+import subprocess
 import tempfile
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -15,7 +18,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from commands import inside
+from commands import environment, executable, inside
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 N, K = 14, 8
@@ -170,3 +173,48 @@ def test_columns_of_samples_in_rows_are_named(tmp_path, capfd, monkeypatch):
     content = json.loads(Path("m.json").read_text(encoding="utf-8"))
     assert content["settings"]["ignore"] == ["gene7"]
     assert "hidden" not in content
+
+
+PERSON, FOLDER = "qzxuserqzx", "qzxfolderqzx"
+
+
+def unpacked(path):
+    """All texts of a file, those of an archive one by one."""
+    if not zipfile.is_zipfile(path):
+        return everything(path)
+    with zipfile.ZipFile(path) as archive:
+        return [archive.read(name).decode("latin-1") for name in archive.namelist()] + archive.namelist()
+
+
+def test_no_sample_folder_or_user_leaves_the_house_by_absolute_paths(tmp_path):
+    """Files that are handed on name neither where the data were nor whose they are."""
+    folder, work = tmp_path / FOLDER, tmp_path / "elsewhere"
+    folder.mkdir()
+    work.mkdir()
+    ids = [f"qzxpatient{i:03d}" for i in range(N + 2)]
+    write("rows", ids, folder)
+    home = environment(USER=PERSON, LOGNAME=PERSON, USERNAME=PERSON, HOME=str(folder))
+
+    def run(*arguments):
+        done = subprocess.run(
+            [executable(), *arguments], cwd=work, env=home, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+    labelled = ("-l", f"{folder / 'who.csv'}:stage", "--shuffles", "2")
+    for ending in ("csv", "parquet", "json", "xlsx"):
+        more = ("--report", f"{ending}.html", "--report-values", "0") if ending in ("csv", "xlsx") else ()
+        targets = ("--out", f"r.{ending}", "--manifest", str(work / f"m-{ending}.json"), *more)
+        run("screen", str(folder / "t.csv"), *labelled, *targets, "-q")
+    run("stats", str(folder / "t.csv"), *labelled[:2], "--min-cell", "0", "--out", "s.parquet", "-q")
+    run("figures", str(work / "r.csv"), "--out", "figures", "--format", "png,svg", "-q")
+    written = [each for each in work.rglob("*") if each.is_file()]
+    assert len(written) > 14
+    private = [*ids, FOLDER, PERSON, str(tmp_path).casefold()]
+    private += [name for name in [platform.node().casefold()] if len(name) > 5]
+    for file in written:
+        held = "\n".join(unpacked(file)).casefold()
+        assert not [name for name in private if name in held], file.name
+    record = json.loads((work / "m-csv.json").read_text())
+    assert record["settings"]["table"] == "t.csv"
+    assert record["settings"]["labels"] == "who.csv:stage"

@@ -97,7 +97,7 @@ def test_what_cannot_be_done_is_said(study, monkeypatch):
         bs.screen(blocks(values), y, subject=y, missing="omit")
     with pytest.warns(bs.errors.CalibrationWarning, match="residuals given covariates or along an outcome"):
         bs.screen(blocks(values), y, covariates=covariates, missing="omit", shuffles=5)
-    monkeypatch.setattr(lazy_table, "_AT_ONCE", 1000)
+    monkeypatch.setattr(lazy_table, "AT_ONCE", 1000)
     pairs = np.tile(np.arange(N // 2), 2)
     with pytest.raises(bs.OptionError, match="pairs have their samples in different blocks") as error:
         bs.screen(blocks(values), np.repeat(["a", "b"], N // 2), pairs=pairs, missing="omit")

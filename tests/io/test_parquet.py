@@ -310,7 +310,8 @@ def test_damaged_files_read_or_raise(tmp_path, name):
 
 def test_small_tables_as_texts(tmp_path):
     clinical().write_parquet(tmp_path / "t.parquet")
-    columns = read_all(tmp_path / "t.parquet")
+    columns, declared = read_all(tmp_path / "t.parquet")
+    assert not declared
     assert columns["stage"] == ["I", "N/A", "II"]
     assert columns["count"] == ["1", "2", "-999"]
     assert columns["flag"] == ["True", "False", None]

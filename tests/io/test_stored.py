@@ -459,6 +459,24 @@ def test_the_prior_is_found_to_the_last_bit(probability):
     np.testing.assert_array_equal(found + evidence, each + evidence)
 
 
+@pytest.mark.parametrize("others", [0.0, 0.01, 1.0])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+def test_features_that_are_markers_or_not_for_certain_stay_so(ending, others, tmp_path):
+    """Infinite log-odds are no rounding of finite ones, nor of each other."""
+    values, labels = table()
+    prior = np.full(K, others)
+    prior[[0, 40]], prior[[5, 41]] = 0.0, 1.0
+    posterior = screen(values, labels, feature_names=gene_names(K), prior_probability=prior, shuffles=3)
+    selection = bs.MinimalRisk(0.5).select(posterior)
+    found = bs.read_result(bs.write_result(tmp_path / f"r.{ending}", selection))
+    check_same(found, posterior, selection.mask)
+    assert {"g5", "g41"} <= set(found.selection.names)
+    assert not {"g0", "g40"} & set(found.selection.names)
+    for rule in (bs.MinimalRisk(0.5), bs.FixedSize(9), bs.FalseDiscovery(0.05)):
+        assert rule.select(found.posterior).names == rule.select(posterior).names
+    np.testing.assert_allclose(found.posterior.expected_fdr, posterior.expected_fdr[posterior.ranking], rtol=1e-14)
+
+
 # ---------------------------------------------------------------------------------------------------------------
 # Files that are no results
 

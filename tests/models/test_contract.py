@@ -237,9 +237,9 @@ def shift(case: Case, whole: Any, values: np.ndarray) -> np.ndarray | float:
         fitted = case.model.fitted(whole)
         direct, relative = case.model.statistic(values), fitted.log_evidence(case.model.statistic(values))
         return case.model.log_evidence(direct) - relative
-    prior = case.model.pooled_prior
-    unit = prior.updated_values(whole.pool())[1]
-    return -0.5 * values.shape[0] * np.log(unit)
+    dof, scale, *_ = case.model.pooled_prior.updated_values(whole.pool())
+    squares = ((values - values.mean(axis=0)) ** 2).sum(axis=0)
+    return -0.5 * values.shape[0] * np.log(2.0 * np.pi * scale / dof) - 0.5 * dof * squares / scale
 
 
 def test_order_of_samples_and_names_of_classes_do_not_matter(any_case):

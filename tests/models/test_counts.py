@@ -16,7 +16,7 @@ from bayesieve.data import LabelledMatrix
 from bayesieve.errors import DataError, PriorError
 from bayesieve.models import NegativeBinomialModel, PoissonModel
 from bayesieve.models.counts.negative_binomial import estimate_size
-from bayesieve.models.counts.poisson import log_gamma_rest
+from bayesieve.models.log_terms import log_gamma_rest
 from bayesieve.stats import EventTotals
 
 SMALL = np.array([3.0, 0.0, 4.0, 7.0, 11.0, 5.0, 9.0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -281,3 +282,44 @@ def test_variance_and_difference(rng):
     np.testing.assert_allclose(moments.variance[1], X[15:].var(axis=0, ddof=1), rtol=1e-13)
     np.testing.assert_allclose(moments.mean_difference, X[15:].mean(axis=0) - X[:15].mean(axis=0), rtol=1e-12)
     assert np.isnan(bs.Moments.from_matrix([[1.0]], ["a"]).variance).all()
+
+
+@pytest.mark.parametrize("far", [1e4, 1e8, 1e12])
+def test_a_removal_that_leaves_no_digits_says_so(far, rng):
+    """Next to a value so far away, what is left of squares or of fourth powers is rounding."""
+    X = rng.normal(size=(60, 3))
+    X[7, 1] = far
+    y = np.array(["a", "b"] * 30)
+    whole, part = (bs.Moments.from_matrix(X[rows], y[rows], classes=["a", "b"]) for rows in (slice(None), [7, 8]))
+    with pytest.warns(bs.errors.DataWarning, match="spread of 1 of 3 features, the first in column 1: squares or"):
+        left = whole.remove(part)
+    rest = bs.Moments.from_matrix(np.delete(X, [7, 8], axis=0), np.delete(y, [7, 8]), classes=["a", "b"])
+    np.testing.assert_allclose(left.centred_squares[:, ::2], rest.centred_squares[:, ::2], rtol=1e-12)
+    error = abs(left.centred_fourths / rest.centred_fourths - 1)
+    assert error[1, 1] > 1e-7  # the warning was due
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert whole.remove(whole).count.tolist() == [0, 0]
+        whole.take([0, 2]).remove(part.take([0, 2]))
+
+
+@pytest.mark.parametrize("model", [bs.GaussianModel.jeffreys(), bs.CalibratedModel()])
+def test_what_leaves_single_samples_out_sums_anew_where_digits_would_be_lost(model, rng):
+    X = rng.normal(size=(40, 12))
+    X[::2, :4] += 1.5
+    X[7, 1] = 1e8
+    y = np.array(["a", "b"] * 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.errors.BayesieveWarning)
+        posterior = bs.screen(X, y, model=model, shuffles=0)
+        found = bs.fragility(X, y, posterior=posterior)
+        fixed = posterior.model
+        for j in (1, 2):
+            each = [
+                fixed.evidences(bs.Moments.from_matrix(np.delete(X, i, axis=0), np.delete(y, i))).pattern(
+                    ((0,), (1,))
+                )
+                for i in range(40)
+            ]
+            expected = min(e[j] for e in each)
+            assert found.least_log_bayes_factor[j] == pytest.approx(expected, rel=1e-6, abs=1e-6)

@@ -42,6 +42,7 @@ from bayesieve.utils import (
     normalise_formats,
     plural,
     replacing,
+    together,
     warn,
 )
 
@@ -221,13 +222,14 @@ def _write(found: Found, options: Mapping[str, Any]) -> list[str]:
     """Write what was asked for; return the files."""
     written = []
     tables = {"out": _set_table, "known_out": _rank_table, "top_out": _top_table}
-    for name, made in tables.items():
-        if options[name] is not None:
-            write_results(options[name], made(found), lambda: _facts(found))
-            written.append(options[name])
-    if options["rnk"] is not None:
-        _write_rnk(options["rnk"], found)
-        written.append(options["rnk"])
+    with together():
+        for name, made in tables.items():
+            if options[name] is not None:
+                write_results(options[name], made(found), lambda: _facts(found))
+                written.append(options[name])
+        if options["rnk"] is not None:
+            _write_rnk(options["rnk"], found)
+            written.append(options["rnk"])
     if options["figures"] is not None:
         from bayesieve.report import save_genes  # noqa: PLC0415 - slow to import
 

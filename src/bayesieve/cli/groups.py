@@ -16,7 +16,7 @@ from bayesieve.cli.layout import align, short, wrap
 from bayesieve.cli.outputs import Annotations, RunOptions, annotation_file, write_config
 from bayesieve.io import number_names, read_model, text_chunks, write_results
 from bayesieve.screening import REST, GroupMarkers, GroupSelection, ScreenSpec, are_measured, screen_groups
-from bayesieve.utils import OptionError, option, plural
+from bayesieve.utils import OptionError, option, plural, together
 
 MOST_CLASSES = 8  # whose patterns can all be gone through
 _BEST, _NAME, _WIDTH = 5, 20, 79
@@ -76,15 +76,16 @@ def run_groups(source: Input, run: RunOptions, talk: Talk, options: Mapping[str,
         markers = _compare(source, talk, run.threads, options, load)
         lists = markers.select(spec.make_rule())
     lists, annotation = _annotated(lists, run, spec)
-    with talk.timed("write"):
-        n_rows = _write(lists, run, source, annotation)
-    write_config(run, "screen", spec, options)
-    if run.report is not None:
-        from bayesieve.report import write_groups  # noqa: PLC0415 - slow to import
+    with together():
+        with talk.timed("write"):
+            n_rows = _write(lists, run, source, annotation)
+        write_config(run, "screen", spec, options)
+        if run.report is not None:
+            from bayesieve.report import write_groups  # noqa: PLC0415 - slow to import
 
-        with talk.timed("report"):
-            name = os.path.basename(spec.table)
-            write_groups(lists, run.report, title=f"Markers of groups: {name}", described=_without_folder(source))
+            with talk.timed("report"):
+                title = f"Markers of groups: {os.path.basename(spec.table)}"
+                write_groups(lists, run.report, title=title, described=_without_folder(source))
     _tell(talk, lists, source, run, n_rows)
 
 

@@ -17,7 +17,7 @@ from bayesieve.cli.outputs import RunOptions, files_read
 from bayesieve.io import record_bytes
 from bayesieve.screening import RunRecord, ScreenSpec
 from bayesieve.selection import Selection, results_hash
-from bayesieve.utils import DataWarning, FileError, list_names, replacing
+from bayesieve.utils import DataWarning, FileError, hash_of_written, list_names, read_json, replacing, warn
 
 _NO_RESULT = ("report_values", "memory", "threads")
 _HIDDEN = (
@@ -27,10 +27,7 @@ _HIDDEN = (
 )
 
 
-def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+file_hash = hash_of_written  # of inputs
 
 
 def make_record(source: Input, run: RunOptions, talk: Talk, selection: Selection) -> RunRecord:
@@ -55,18 +52,45 @@ def _input(path: str, *, hashed: bool) -> dict[str, Any]:
 
 
 def write_manifest(path: str | os.PathLike[str], record: RunRecord, run: RunOptions, talk: Talk) -> None:
-    """Write the manifest of a run: its record with dates and times; it names no sample."""
-    public = replace(record, options=run.to_dict(), warnings=tuple(talk.messages)).redacted()
+    """Write the manifest of a run: its record with dates and times; it names no sample, and no folder."""
+    public = replace(record, options=run.to_dict(), warnings=tuple(talk.messages)).redacted().without_folders()
     content = public.to_dict() | {
         "format": "bayesieve-manifest",
         "command": "screen",
         "created": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "seconds": {name: round(seconds, 4) for name, seconds in talk.timings.items()},
     }
+    written = {name: getattr(run, name) for name in ("out", "report", "config_out")}
+    content["outputs"] = {
+        name: {"file": os.path.basename(file), "sha256": hash_of_written(file)}
+        for name, file in written.items()
+        if file is not None and (os.path.isfile(file) or not os.path.exists(file))
+    }
     if public.hidden:
         content["hidden_note"] = _HIDDEN
     with replacing(path) as file:
         file.write(record_bytes(content))
+
+
+def check_outputs_of(path: str | os.PathLike[str]) -> None:
+    """Warn of files beside a manifest that are not those which were written together with it."""
+    content = read_json(path)
+    outputs = content.get("outputs") if isinstance(content, dict) else None
+    found: dict[str, str] = {}
+    for each in outputs.values() if isinstance(outputs, dict) else ():
+        if isinstance(each, dict) and isinstance(each.get("file"), str):
+            beside = os.path.join(os.path.dirname(path), os.path.basename(each["file"]))
+            if os.path.isfile(beside) and hash_of_written(beside) != each.get("sha256"):
+                found[beside] = each["file"]
+    if found:
+        are = "are" if len(found) > 1 else "is"
+        warn(
+            DataWarning,
+            f"{list_names(list(found.values()))} beside {os.fspath(path)} {are} not of the run that the manifest "
+            "records: changed since, written by another run, or a run was stopped while its files were renamed.",
+            hint="Run the command again to have files that belong together.",
+            kind="other-run",
+        )
 
 
 def restore_run(record: RunRecord, path: str) -> tuple[ScreenSpec, RunOptions]:

@@ -16,7 +16,7 @@ from bayesieve.cli.outputs import RunOptions, check_outputs, check_targets, file
 from bayesieve.io import check_ending, text_chunks, write_results
 from bayesieve.rivals import FeatureScores, PairScreen, score, screen_pairs, two_class_values
 from bayesieve.screening import ScreenSpec
-from bayesieve.utils import DegenerateFeatureWarning, LabelError, OptionError, plural
+from bayesieve.utils import DegenerateFeatureWarning, LabelError, OptionError, plural, together
 
 _SHUFFLES_OF_BLOCKS = 5
 _SHOWN, _BLOCKS_SHOWN, _MEMBERS_SHOWN = 10, 10, 8
@@ -52,11 +52,11 @@ def run_pairs(options: Mapping[str, Any]) -> None:
             blocks = score(
                 matrix, method="spm", shuffles=n_shuffles, seed=spec.seed or 0, progress=progress, **asked
             )  # fmt: skip
-    with talk.timed("write"):
+    with talk.timed("write"), together():
         _write(run.out, found, source)
         if blocks is not None:
             write_results(blocks_out, _block_columns(blocks), lambda: _about(found, source))
-    write_config(run, "pairs", spec, options, ("prior", "top", "shuffles"))
+        write_config(run, "pairs", spec, options, ("prior", "top", "shuffles"))
     _tell(talk, found, blocks, source, {run.out: found.n_listed, blocks_out: _size(blocks)})
 
 

@@ -13,7 +13,7 @@ from bayesieve.cli.outputs import RunOptions, check_report, check_targets, files
 from bayesieve.io import check_ending, check_table, read_result, write_results
 from bayesieve.planning import Plan, StatedEffects, plan, save_figures, write_plan
 from bayesieve.screening import ScreenSpec
-from bayesieve.utils import OptionError, load_matplotlib, normalise_formats, option
+from bayesieve.utils import OptionError, load_matplotlib, normalise_formats, option, together
 
 _STATED = ("n_features", "n_markers", "differences", "variance_ratios", "variance_share")
 _PLANNED = ("per_class", "ratio", "batches", "right", "combined", "interim", "goal", "cost_per_sample",
@@ -126,6 +126,11 @@ def _show(found: Plan) -> None:
 
 
 def _write(options: Mapping[str, Any], found: Plan, talk: Talk) -> None:
+    with together():
+        _write_files(options, found, talk)
+
+
+def _write_files(options: Mapping[str, Any], found: Plan, talk: Talk) -> None:
     if options["out"] is not None:
         about = {"sentences": found.sentences(), "seed": options["seed"] or 0}
         write_results(options["out"], found.to_dict(), lambda: about)

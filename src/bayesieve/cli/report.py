@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesieve.cli.console import Talk
 from bayesieve.cli.inputs import Input
-from bayesieve.cli.manifest import check_inputs, compare_results, restore_run
+from bayesieve.cli.manifest import check_inputs, check_outputs_of, compare_results, restore_run
 from bayesieve.cli.outputs import (
     Annotations,
     RunOptions,
@@ -113,6 +113,8 @@ def _is_manifest(path: str) -> bool:
 def _from_table(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
     with talk.timed("read"):
         stored = read_result(path, run.manifest)
+    if run.manifest is not None:
+        check_outputs_of(run.manifest)
     record = stored.record
     recorded = None if record.spec is None else _recorded_rule(record.spec, stored.selection)
     selection, rule = _decide(stored.selection, recorded, changes)
@@ -201,6 +203,7 @@ def _with_ratio(posterior: FeaturePosterior, ratio: float | str) -> FeaturePoste
 
 def _from_manifest(path: str, changes: Mapping[str, Any], run: RunOptions, talk: Talk) -> Source:
     record = read_record(path)
+    check_outputs_of(path)
     spec, recorded = restore_run(record, path)
     n_inputs = check_inputs(record, path)
     spec.check_files()

@@ -43,7 +43,7 @@ from bayesieve.rivals import PairScreen, screen_pairs
 from bayesieve.screening import RunRecord, ScreenSpec, advise_on_share, screen, with_checks
 from bayesieve.selection import Selection, summary_lines
 from bayesieve.stats import largest_counts
-from bayesieve.utils import DataWarning, OptionError, join_words, option, plural, warn
+from bayesieve.utils import DataWarning, OptionError, join_words, option, plural, together, warn
 
 _WIDTH = 79
 
@@ -77,17 +77,18 @@ def _run(spec: ScreenSpec, run: RunOptions, talk: Talk, options: Mapping[str, An
     with talk.timed("checks"):
         selection = with_checks(selection)
     record = make_record(source, run, talk, selection)
-    with talk.timed("write"):
-        _write_table(run, selection, source, record, annotation)
-    write_config(run, "screen", spec, options)
-    if run.report is not None or run.manifest is not None:
-        record = with_inputs(record, run)
-    if run.report is not None:
-        pairs = _compare_pairs(run, source, talk) if run.report_pairs else None
-        with talk.timed("report"):
-            write_report(run, selection, source, record, annotation, pairs)
-    if run.manifest is not None:
-        write_manifest(run.manifest, record, run, talk)
+    with together():
+        with talk.timed("write"):
+            _write_table(run, selection, source, record, annotation)
+        write_config(run, "screen", spec, options)
+        if run.report is not None or run.manifest is not None:
+            record = with_inputs(record, run)
+        if run.report is not None:
+            pairs = _compare_pairs(run, source, talk) if run.report_pairs else None
+            with talk.timed("report"):
+                write_report(run, selection, source, record, annotation, pairs)
+        if run.manifest is not None:
+            write_manifest(run.manifest, record, run, talk)
     _tell(talk, selection, source, run, record)
 
 

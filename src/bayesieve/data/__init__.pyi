@@ -59,6 +59,8 @@ from .labels import (
     Labels as Labels,
     aligned as aligned,
     check_classes as check_classes,
+    classes_in_order as classes_in_order,
+    declared_order as declared_order,
     disambiguate as disambiguate,
     encode_labels as encode_labels,
     union_of_classes as union_of_classes,

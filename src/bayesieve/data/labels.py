@@ -56,7 +56,10 @@ def aligned(X: Any, values: Any, what: str = "y") -> Any:
     """
     ours: Any = getattr(X.obs if is_annotated(X) else X, "index", None)
     if is_annotated(X) and isinstance(values, str):
-        return values if (what, values) == TOTALS and values not in X.obs else obs_column(X, values)
+        if (what, values) == TOTALS and values not in X.obs:
+            return values
+        plain = obs_column(X, values)  # names the columns there are if this is none
+        return X.obs[values] if values in X.obs and declared_order(X.obs[values]) else plain
     theirs: Any = getattr(values, "index", None)
     if not all(hasattr(index, "get_indexer") for index in (ours, theirs)) or ours.equals(theirs):
         return values
@@ -85,6 +88,9 @@ def aligned(X: Any, values: Any, what: str = "y") -> Any:
 def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str = "label") -> Labels:
     """Turn labels of any hashable type into codes.
 
+    Classes stand in the order that is asked for, else in that which the labels declare (:func:`declared_order`),
+    else sorted.
+
     Returns
     -------
     Labels
@@ -92,7 +98,7 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str =
     """
     array = _as_vector(y)
     found, inverse = _factorise(array, noun)
-    wanted = sorted_labels(found) if classes is None else check_classes(classes)
+    wanted = _in_order(found, declared_order(y)) if classes is None else check_classes(classes)
     position = {label: i for i, label in enumerate(wanted)}
     outside = [label for label in found if label not in position]
     if outside:
@@ -109,6 +115,33 @@ def encode_labels(y: Any, classes: Sequence[Label] | None = None, *, noun: str =
         )
     lookup = np.array([position[label] for label in found], dtype=np.int64)
     return Labels(tuple(wanted), lookup[inverse] if found else np.empty(0, np.int64))
+
+
+def declared_order(y: Any) -> tuple[Label, ...]:
+    """Return all levels of an ordered categorical (pandas, polars Enum) in their order; empty for anything else.
+
+    Without an order of their own, as in a plain categorical, categories are what came first, or sorted texts.
+    """
+    dtype = getattr(y, "dtype", None)
+    if dtype is None and hasattr(y, "iloc") and np.ndim(y) == 2 and y.shape[1] == 1:  # a frame of one column
+        dtype = y.dtypes.iloc[0]
+    if type(dtype).__name__ != "Enum" and getattr(dtype, "ordered", None) is not True:
+        return ()
+    levels: Any = getattr(dtype, "categories", None)
+    return () if levels is None else tuple(levels.to_list() if hasattr(levels, "to_list") else levels)
+
+
+def classes_in_order(y: Any) -> list[Label] | None:
+    """Return the classes of labels that declare their order; None for others."""
+    found = encode_labels(y)
+    return list(found.classes) if declared_order(y) else None
+
+
+def _in_order(found: list[Label], declared: tuple[Label, ...]) -> list[Label]:
+    """Labels that occur in the order of declared levels, of which none is missing, else sorted."""
+    occurring = set(found)
+    kept = [level for level in declared if level in occurring]
+    return kept if len(kept) == len(found) else sorted_labels(found)
 
 
 def _as_vector(y: Any) -> npt.NDArray[Any]:

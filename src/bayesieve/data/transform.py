@@ -169,7 +169,7 @@ def apply_transform(name: str, values: Any, where: Where, scales: SampleScales |
     if wanted.name == "none":
         return values
     if wanted.name == "rank-normal":
-        return _normal_scores(values.toarray() if is_sparse(values) else np.asarray(values, dtype=np.float64))
+        return _normal_scores(np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64))
     if wanted.name == "clr":
         centres = known.centres
         if centres is None:
@@ -193,7 +193,7 @@ def _logarithm(name: str, values: Any, where: Where) -> Any:
                 f"{name} needs values above 0, but in a sparse table most are 0. log1p takes zeros and keeps them."
             )
         _check_domain(name, values.data[None], -1.0, lambda _, k: _sparse_where(values, k, where))
-        return values.log1p()
+        return _each_stored(values, lambda data: np.log1p(data, dtype=np.float64))
     values = np.asarray(values)
     if values.dtype.kind != "f":
         values = values.astype(np.float64)
@@ -222,7 +222,12 @@ def _stabilised(values: Any, dispersion: float, where: Where) -> Any:
         _check_domain("vst", values, 0.0, where, itself=True)
         return np.asarray(each(values))
     _check_domain("vst", values.data[None], 0.0, lambda _, k: _sparse_where(values, k, where), itself=True)
-    return type(values)((each(values.data), values.indices, values.indptr), values.shape)
+    return _each_stored(values, each)
+
+
+def _each_stored(values: Any, change: Callable[[Any], FloatArray]) -> Any:
+    """Return a sparse table with every stored value changed, in 64-bit numbers whatever it held; 0 stays 0."""
+    return type(values)((change(values.data), values.indices, values.indptr), values.shape)
 
 
 _LEAST_MEAN, _FEWEST = 1.0, 20  # features with a smaller mean say little about dispersion

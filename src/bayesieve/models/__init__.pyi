@@ -77,6 +77,7 @@ from .gaussian.within_subjects import (
     WithinSubjects as WithinSubjects,
     within as within,
 )
+from .log_terms import tangent_gap as tangent_gap
 from .mixed import MixedModel as MixedModel
 from .model import DIFFERENCES as DIFFERENCES, Model as Model, UnknownModel as UnknownModel
 from .normal_inverse_wishart import (

@@ -16,11 +16,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesieve.data import Label, LabelledMatrix, check_levels, labelled_categories
+from bayesieve.models.evidences import Evidences, ProductOfEvidences
+from bayesieve.models.log_terms import log_gamma_rest, tangent_gap
 from bayesieve.models.model import Model
 from bayesieve.stats import CategoryCounts
 from bayesieve.utils import CountArray, DataError, FloatArray, LabelError, PriorError
 
 _LARGEST_TABLE = 2**18  # terms made in advance; beyond that each is computed where it is needed
+_MANY_VALUES = 2**13  # whose evidence is too large a number for the digits of a Bayes factor
 
 
 def dirichlet_evidence(counts: CountArray, alpha: Any, n_levels: Any) -> FloatArray:
@@ -225,6 +228,22 @@ class CategoricalModel(Model):
         """
         return self if self.levels is not None else replace(self, n_levels=_occurring(_counts(statistics).table))
 
+    def evidences(self, statistics: Any) -> Evidences:
+        """Prepare the log evidences of groups of classes.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> from bayesieve.stats.categories.category_counts import CategoryCounts
+        >>> counts = CategoryCounts(["well", "sick"], [0, 1], [[[40000], [10000]], [[40100], [9900]]])
+        >>> CategoricalModel().evidences(counts).pattern([(0,), (1,)]).round(3).tolist()
+        [-4.975]
+        """
+        counts = _counts(statistics)
+        if int(counts.counts.sum(axis=0).max(initial=0)) < _MANY_VALUES:
+            return Model.evidences(self, statistics)
+        return DirichletEvidences(self.fitted(statistics), counts)
+
     def log_evidence(self, group: CategoryCounts) -> FloatArray:
         r"""Log probability of the categories of one group in the order they were seen.
 
@@ -241,11 +260,23 @@ class CategoricalModel(Model):
         >>> model.log_evidence(group).round(10).tolist() == np.log([1 / 12]).round(10).tolist()
         True
         """
-        table = self._table(_counts(group))
+        table, alpha = self.prepare(group)
+        return dirichlet_evidence(table, alpha, self.levels_of(table))
+
+    def prepare(self, group: CategoryCounts) -> tuple[CountArray, Any]:
+        """Return the counts of one group, and a concentration that fits them.
+
+        Examples
+        --------
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> from bayesieve.stats.categories.category_counts import CategoryCounts
+        >>> counts = CategoryCounts(["well"], [0, 1], [[[4], [1]]])
+        >>> CategoricalModel([0.5, 1.0], levels=[0, 1]).prepare(counts)[1].tolist()
+        [[0.5], [1.0]]
+        """
         alpha = self.concentration
-        if isinstance(alpha, np.ndarray) and self.levels is not None and alpha.size == len(self.levels):
-            alpha = alpha[:, None]
-        return dirichlet_evidence(table, alpha, self._n_levels(table))
+        by_level = isinstance(alpha, np.ndarray) and self.levels is not None and alpha.size == len(self.levels)
+        return self._table(_counts(group)), alpha[:, None] if by_level else alpha
 
     def draw_null(self, statistics: Any, rng: np.random.Generator) -> CategoryCounts:
         """Draw counts as if the classes were alike: multinomial with the shares of the pooled sample.
@@ -286,7 +317,16 @@ class CategoricalModel(Model):
         aligned: CategoryCounts = group if self.levels is None else group.with_levels(self.levels)
         return np.asarray(aligned.table[0])
 
-    def _n_levels(self, table: CountArray) -> Any:
+    def levels_of(self, table: CountArray) -> Any:
+        """Return the number of categories that every feature has, given the counts of a group.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve.models.categorical import CategoricalModel
+        >>> CategoricalModel().levels_of(np.array([[3, 0], [1, 2]])).tolist()
+        [2, 1]
+        """
         if self.levels is not None:
             return len(self.levels)
         here = _occurring(table[None])
@@ -299,6 +339,63 @@ class CategoricalModel(Model):
                 "classes together."
             )
         return self.n_levels
+
+
+class DirichletEvidences(ProductOfEvidences):
+    r"""Log evidences of groups with many values, next to the shares of the categories in all classes together.
+
+    With :math:`x_k = \alpha_k + n_k`, :math:`X = \sum_k x_k`, :math:`A = \sum_k \alpha_k` and the shares
+    :math:`\pi_k = x^+_k / X^+` of the pooled sample, the evidence of a group less :math:`\sum_k n_k \log \pi_k`,
+    which all groupings share, is a sum over the categories that occur,
+
+    .. math::
+        \sum_k \left[x_k \log\frac{x_k}{X \pi_k} - x_k + X \pi_k + \rho(x_k) + \alpha_k \log\pi_k
+            - \log\Gamma(\alpha_k)\right] - \rho(X) + \log\Gamma(A) + \frac{A_0}{X^+} X - A_0 \log X
+
+    where :math:`A_0` is the concentration of those that do not; see :mod:`bayesieve.models.log_terms`.
+
+    Parameters
+    ----------
+    model
+        The model, fitted to all classes.
+    counts
+        Counts of the classes.
+    """
+
+    __slots__ = ("_counts", "_model", "_shares", "_sum", "_unseen")
+
+    def __init__(self, model: CategoricalModel, counts: CategoryCounts) -> None:
+        self._model, self._counts = model, counts
+        table, alpha = model.prepare(counts.pool())
+        each = np.broadcast_to(np.asarray(alpha, dtype=np.float64), table.shape)
+        seen = table > 0
+        self._sum = alpha.sum() if np.ndim(alpha) == 2 else alpha * np.asarray(model.levels_of(table))
+        whole = self._sum + table.sum(axis=0)
+        self._shares = np.where(seen, (each + table) / whole, 0.0)
+        self._unseen = self._sum - np.where(seen, each, 0.0).sum(axis=0), whole
+
+    def pooled(self) -> FloatArray:
+        """Log evidence of all classes together."""
+        return self.group(tuple(range(len(self._counts.classes))), 0)
+
+    def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
+        """Log evidence of some classes."""
+        del prior_index
+        from scipy.special import gammaln  # noqa: PLC0415 - SciPy is slow to import
+
+        table, alpha = self._model.prepare(self._counts.pool([self._counts.classes[k] for k in members]))
+        x, total = alpha + table.astype(np.float64), self._sum + table.sum(axis=0)
+        seen = self._shares > 0
+        shares = np.where(seen, self._shares, 1.0)
+        terms = x * tangent_gap(total * shares / x) + log_gamma_rest(x) + alpha * np.log(shares) - gammaln(alpha)
+        absent, whole = self._unseen
+        rest = gammaln(self._sum) - log_gamma_rest(total) + absent * (total / whole - np.log(total))
+        return np.asarray(np.where(seen, terms, 0.0).sum(axis=0) + rest)
+
+    def log_constant(self, n_groups: int) -> float:
+        """Return 0: the prior is proper."""
+        del n_groups
+        return 0.0
 
 
 def _check_concentration(concentration: Any) -> float | FloatArray:

@@ -84,7 +84,7 @@ class Model(abc.ABC):
 
         Capabilities are ``"moments"`` (values have means and variances that effects, kinds and predictive
         distributions speak of), ``"pairs"``, ``"resolution"``, ``"floors"`` (features without variance),
-        ``"empty-classes"``, ``"leave-one-out"`` (by downdating), ``"permutations"``, ``"joint"`` (jointly
+        ``"leave-one-out"`` (by downdating), ``"permutations"``, ``"joint"`` (jointly
         distributed features), ``"differences"`` (of means or variances alone), ``"prior-ratio"`` (an improper
         prior, whose ratio is a choice) and ``"categories"``.
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from bayesieve.data import Label
-from bayesieve.models import Degeneracy, GaussianModel
+from bayesieve.models import Degeneracy, GaussianModel, tangent_gap
 from bayesieve.posterior import FeaturePosterior, benjamini_hochberg, null_mean, tabulated_log_null_probability
 from bayesieve.rivals.feature_scores import FeatureScores, Rival
 from bayesieve.screening import check_range, screen_input
@@ -124,17 +124,14 @@ def log_lambda(moments: Moments) -> FloatArray:
         between, total = _between_and_total(moments)
         result = -0.5 * n * (between / total)
         for size, squares in zip(counts, moments.centred_squares, strict=True):
-            ratio = squares / total * (n / size)
-            result += 0.5 * size * (np.log(ratio) - (ratio - 1.0))
+            result -= 0.5 * size * tangent_gap(squares / total * (n / size))
     defined = (counts.min(axis=0) >= 2) & (total > 0)
     return np.where(defined, np.minimum(result, 0.0), np.nan)
 
 
 def _between_and_total(moments: Moments) -> tuple[FloatArray, FloatArray]:
     """Sums of squares between the classes and in all."""
-    counts, difference = moments.counts.astype(np.float64), moments.mean_difference
-    share = counts[1] / np.maximum(counts.sum(axis=0), 1.0)
-    between = (counts[0] * share) * (difference * difference)
+    between = moments.between_squares(moments.classes)
     return between, moments.centred_squares[0] + moments.centred_squares[1] + between
 
 

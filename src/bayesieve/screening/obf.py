@@ -132,7 +132,9 @@ def screen(  # noqa: PLR0913 - all that can be said about a study
         one feature at least and half of them at most; no feature is listed then whose own evidence speaks
         against it.
     classes
-        Order of the classes; sorted by default. Differences are second minus first.
+        Order of the classes. By default that of an ordered categorical (pandas, polars Enum, a column of ``obs``),
+        without levels that no sample has; other labels are sorted. Differences are second minus first. A class
+        without samples is refused.
     feature_names
         Names; taken from a data frame or an AnnData object, otherwise ``x0``, ``x1``, ...
     layer

@@ -162,7 +162,7 @@ def _check_classes(model: Model, matrix: LabelledMatrix) -> LabelledMatrix:
             "least two classes: check the label column."
         )
     absent = [str(label) for label, n in zip(matrix.labels.classes, matrix.labels.counts, strict=True) if not n]
-    if absent and not model.supports("empty-classes"):
+    if absent:  # whatever the model: nothing can be said of it, and patterns with it would take prior weight
         raise LabelError(f"No sample is of class {', '.join(absent)}. Check classes, or leave it out.")
     return matrix
 

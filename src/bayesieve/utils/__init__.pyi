@@ -37,11 +37,13 @@ from .errors import (
 from .files import (
     check_file as check_file,
     check_writable as check_writable,
+    hash_of_written as hash_of_written,
     make_folder as make_folder,
     read_json as read_json,
     read_toml as read_toml,
     replacing as replacing,
     separating_colons as separating_colons,
+    together as together,
     toml_line as toml_line,
     toml_value as toml_value,
     wrap_read_errors as wrap_read_errors,

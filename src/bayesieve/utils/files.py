@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import json
 import os
 import re
@@ -11,11 +13,111 @@ import threading
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from bayesieve.utils.errors import BayesieveError, FileError
 from bayesieve.utils.messages import nearest
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+_OURS = re.compile(r"\..{1,100}\.[0-9a-f]{12}\.part", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A file that is written and has no name yet; it is locked, so that no other run takes it for a leftover."""
+
+    file: IO[bytes]
+    place: Path
+    target: Path
+
+    @classmethod
+    def begin(cls, target: Path) -> _Part:
+        while True:
+            place = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+            file = place.open("xb")
+            if not _lock(file) or place.exists():  # else another run removed it before it was locked
+                return cls(file, place, target)
+            file.close()
+
+    def settle(self) -> None:
+        """Give the file its name."""
+        if fcntl is None:  # an open file is not renamed there
+            self.file.close()
+        if self.target.exists():
+            self.place.chmod(self.target.stat().st_mode & 0o777)
+        self.place.replace(self.target)
+        self.file.close()
+
+    def drop(self) -> None:
+        with contextlib.suppress(OSError):
+            self.file.close()
+        with contextlib.suppress(OSError):
+            self.place.unlink(missing_ok=True)
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed, or the process ends; False where another has it, or there are no locks."""
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+@functools.cache
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what killed runs left in a folder: files with names of ours that nobody has locked."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not _OURS.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
+            with contextlib.suppress(OSError), open(entry.path, "rb") as file:
+                if _lock(file):
+                    os.unlink(entry.path)
+
+
+_TOGETHER: ContextVar[list[_Part] | None] = ContextVar("files_written_together", default=None)
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Let files that are written meanwhile take their names at the end, one right after the other.
+
+    When anything fails all old files stay. A process that is killed leaves the old files, too, unless that happens
+    in the instant between two names; :func:`hash_of_written` is for telling such a mixture.
+    """
+    if _TOGETHER.get() is not None:  # part of a larger whole
+        yield
+        return
+    parts: list[_Part] = []
+    token = _TOGETHER.set(parts)
+    try:
+        yield
+        for part in parts:
+            with _failing_clearly(part.target):
+                part.settle()
+    except BaseException:
+        for part in parts:
+            part.drop()
+        raise
+    finally:
+        _TOGETHER.reset(token)
+
+
+def hash_of_written(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, also of one that waits for its name in :func:`together`."""
+    target = Path(os.path.realpath(path))
+    waiting = {part.target: part.place for part in _TOGETHER.get() or ()}
+    with waiting.get(target, target).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
@@ -23,7 +125,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its final name only when everything has been written.
 
     The bytes go to a file beside the target, are forced to the disk, and the name is then changed
-    in one step. When anything fails the old file stays and the new one is removed.
+    in one step. When anything fails the old file stays and the new one is removed. What a killed process left
+    is removed by the next one that writes to the folder, where the system has locks (not Windows) that tell it
+    from a file in use.
     """
     target = Path(os.path.realpath(path))  # a link keeps pointing at the file
     if target.is_dir():
@@ -32,21 +136,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with _failing_clearly(path), target.open("wb") as device:
             yield device
         return
-    new = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    _remove_leftovers(target.parent)
     with _failing_clearly(path):
-        file = new.open("xb")
+        part = _Part.begin(target)
     try:
-        with _failing_clearly(path), file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
         with _failing_clearly(path):
-            if target.exists():
-                new.chmod(target.stat().st_mode & 0o777)
-            new.replace(target)
+            yield part.file
+            part.file.flush()
+            os.fsync(part.file.fileno())
+            waiting = _TOGETHER.get()
+            if waiting is None:
+                part.settle()
+            else:
+                waiting.append(part)
     except BaseException:
-        with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
+        part.drop()
         raise
 
 

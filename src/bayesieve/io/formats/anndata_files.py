@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from bayesieve.data import LevelCounts
+from bayesieve.data import LevelCounts, declared_order
 from bayesieve.io.formats.numpy_files import check_names
 from bayesieve.io.formats.stored_matrix import Compressed, Dense, matrix_table, reading
 from bayesieve.io.tables.roles import asks_for_labels, no_such_column
@@ -145,6 +145,9 @@ def annotated_table(
     stored = Compressed(path, values, shape, _encoding(values)) if sparse else Dense(path, values)
     table = matrix_table(path, form, stored, features, ids, columns, options, closing)
     table.about_samples = tuple(str(name) for name in obs.columns)
+    if "labels" in options.columns:
+        levels = declared_order(obs[options.columns["labels"]])
+        table.declared = tuple(label_text(level) or "" for level in levels)
     if asks_for_labels(options):
         table.candidates = {str(name): _levels(obs[name], options) for name in obs.columns}
     return table

@@ -120,6 +120,12 @@ class ColumnarFile:
                 self._columns[name] = list(self._frame([name]).get_column(name).to_list())
         return self._columns[name]
 
+    def declared(self, name: str | None) -> tuple[str, ...]:
+        """Return all levels of a column in the order that its type declares (Enum); empty for other types."""
+        dtype: Any = None if name is None else self.dtypes[name]
+        ordered = type(dtype).__name__ == "Enum"
+        return tuple(label_text(level) or "" for level in dtype.categories.to_list()) if ordered else ()
+
     def objects(self, names: Sequence[str]) -> list[list[Any]]:
         """Return several columns as Python objects."""
         with self._reading():
@@ -230,10 +236,11 @@ def open_columnar(path: str | os.PathLike[str], options: ReadOptions) -> Feature
     return (_with_rows if samples_in == "rows" else _with_columns)(file, options, row_ids)
 
 
-def read_all(path: str | os.PathLike[str]) -> dict[str, list[str | None]]:
-    """Read a small file as texts by column, None where a cell is missing or empty."""
+def read_all(path: str | os.PathLike[str]) -> tuple[dict[str, list[str | None]], dict[str, tuple[str, ...]]]:
+    """Read a small file as texts by column, None where a cell is missing or empty; and declared levels."""
     file = ColumnarFile(os.fspath(path))
-    return {name: [text or None for text in file.texts(name)] for name in file.names}
+    texts = {name: [text or None for text in file.texts(name)] for name in file.names}
+    return texts, {name: levels for name in file.names if (levels := file.declared(name))}
 
 
 def _may_be_ids(file: ColumnarFile, options: ReadOptions) -> list[str]:
@@ -276,6 +283,7 @@ def _with_rows(file: ColumnarFile, options: ReadOptions, row_ids: dict[str, list
         options=options,
         features=features,
         candidates={name: count_levels(file.column(name), words) for name in file.few_levels(could_be)},
+        declared=file.declared(columns.get("labels")),
     )
 
 

@@ -410,10 +410,10 @@ def stored_prior(log_odds: FloatArray, log_bayes_factor: FloatArray) -> float | 
     """Prior log-odds: what log-odds have beyond the log Bayes factor; a number if it is the same for all."""
     with np.errstate(invalid="ignore"):
         prior = np.asarray(log_odds - log_bayes_factor)
-    nearest = float(prior[np.argmin(np.abs(log_bayes_factor))])
-    size = np.maximum(np.abs(log_odds), np.abs(log_bayes_factor)) + 1.0
-    with np.errstate(invalid="ignore"):
-        same = (prior == nearest) | (np.abs(prior - nearest) <= 4.0 * np.finfo(float).eps * size)
+        nearest = float(prior[np.argmin(np.abs(log_bayes_factor))])
+        size = np.maximum(np.abs(log_odds), np.abs(log_bayes_factor)) + 1.0
+        rounded = np.abs(prior - nearest) <= 4.0 * np.finfo(float).eps * size
+    same = (prior == nearest) | (rounded & np.isfinite(prior) & np.isfinite(nearest))  # 0 and 1 are no rounding
     if same.all():
         ends = np.nextafter(nearest, [-np.inf, np.inf]).tolist() if np.isfinite(nearest) else []
         return next((end for end in (nearest, *ends) if (end + log_bayes_factor == log_odds).all()), nearest)

@@ -18,7 +18,7 @@ import numpy as np
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import RunRecord
 from bayesieve.selection import Selection
-from bayesieve.utils import DataError, FileError, FloatArray, IntArray, OptionError, replacing
+from bayesieve.utils import DataError, FileError, FloatArray, IntArray, OptionError, replacing, together
 
 Columns = Mapping[str, Any]
 Part = Callable[[IntArray], Columns]
@@ -103,13 +103,14 @@ def write_result(
     """
     check_ending(path)
     check_side_car(path)
-    public = (record or RunRecord.of(selection)).redacted()
+    public = (record or RunRecord.of(selection)).redacted().without_folders()
     columns = ranked_columns(selection, public.transform, annotation)
-    write_results(path, columns, public.to_dict, selection.posterior.ranking)
     beside = side_car(path)
-    if beside is not None:
-        with replacing(beside) as file:
-            file.write(record_bytes(public.to_dict()))
+    with together():
+        write_results(path, columns, public.to_dict, selection.posterior.ranking)
+        if beside is not None:
+            with replacing(beside) as file:
+                file.write(record_bytes(public.to_dict()))
     return Path(path)
 
 

@@ -84,9 +84,12 @@ class Encoder:
     ----------
     wanted
         Which labels make up which class; None: every label is a class of its own.
+    declared
+        All labels in the order that a file declares; empty if it does not.
     """
 
     wanted: ClassMap | None = None
+    declared: tuple[str, ...] = ()
     classes: list[str] = field(default_factory=list)
     seen: Counter[str] = field(default_factory=Counter)
     outside: Counter[str] = field(default_factory=Counter)
@@ -124,9 +127,10 @@ class Encoder:
             )
 
     def order(self) -> list[str]:
-        """Return the classes in the order of the user, or sorted; raise if one that was asked for is not there."""
+        """Return the classes in the order of user or file, or sorted; raise if one asked for is not there."""
         if self.wanted is None:
-            return natural_order(self.classes)
+            kept = [label for label in self.declared if label in self.classes]
+            return kept if len(kept) == len(self.classes) else natural_order(self.classes)
         absent = [label for label in self.wanted.members if label != _REST and label not in self.seen]
         if absent:
             found = list(self.seen)

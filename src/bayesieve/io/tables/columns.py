@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bayesieve.io.tables.places import WORKBOOKS, split_sheet
@@ -35,10 +35,13 @@ class Columns:
         The file.
     columns
         Texts by column, in the order of the file; None where a cell is empty.
+    declared
+        All levels of the columns that declare an order of them.
     """
 
     path: str
     columns: dict[str, list[str | None]]
+    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -212,7 +215,7 @@ def _table(
 def _from_parquet(path: str) -> Columns:
     from bayesieve.io.formats.columnar import read_all  # noqa: PLC0415 - imports polars
 
-    return Columns(path, read_all(path))
+    return Columns(path, *read_all(path))
 
 
 def numbers_by_feature(

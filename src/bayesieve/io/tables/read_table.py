@@ -334,12 +334,14 @@ def open_samples(
     table = open_table(path, opened) if known is None else _open_known(path, opened, known)
     try:
         if known is None:
+            encoder.declared = table.declared
             labeller = Labeller(encoder, candidates=_candidates(table))
             if asks_for_labels(opened) and "labels" not in getattr(table, "columns", {}):
                 bare = hasattr(table, "read") and not table.candidates  # a matrix that nothing describes
                 no_labels = nothing_describes(table.path, has_ids=_has_ids(table))
                 raise no_labels if bare else labeller.no_labels(table.path)
         else:
+            encoder.declared = tuple(known.file.declared.get(known.column, ()))
             labeller = _by_id(table, known, encoder, options)
         found = {
             role: Labeller(Encoder(), source=f"column {column!r}")

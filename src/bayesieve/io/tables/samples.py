@@ -167,9 +167,8 @@ class Labeller:
 
     def restart(self) -> Labeller:
         """Return a labeller that has not counted anything yet."""
-        return Labeller(
-            Encoder(self.encoder.wanted), self.by_id, self.source, in_order=self.in_order, match=self.match
-        )
+        encoder = Encoder(self.encoder.wanted, self.encoder.declared)
+        return Labeller(encoder, self.by_id, self.source, in_order=self.in_order, match=self.match)
 
 
 _MOST_BLOCKS = 1000

@@ -158,6 +158,8 @@ class Table(abc.ABC):
         What was found out about the file and deserves to be said.
     candidates
         Columns that could hold labels, with the number of samples by label; found out where no labels are named.
+    declared
+        All labels in the order that the file declares for their column; empty if it does not.
     about_samples
         Names of the columns that describe the samples, where the format keeps them apart.
     """
@@ -169,6 +171,7 @@ class Table(abc.ABC):
     notes: list[Message] = field(default_factory=list, kw_only=True)
     candidates: Mapping[str, Mapping[str, int]] = field(default_factory=dict, kw_only=True)
     about_samples: tuple[str, ...] = field(default=(), kw_only=True)
+    declared: tuple[str, ...] = field(default=(), kw_only=True)
 
     def close(self) -> None:  # noqa: B027 - most formats keep nothing open
         """Close the file."""

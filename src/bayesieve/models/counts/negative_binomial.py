@@ -15,13 +15,12 @@ from bayesieve.models.counts.dispersion import Trend, fit_trend, with_spread
 from bayesieve.models.counts.poisson import (
     check_hyperparameter,
     check_lengths,
-    deviance,
     draw_totals,
-    log_gamma_rest,
     one_group,
     totals_of_group,
 )
 from bayesieve.models.evidences import Evidences
+from bayesieve.models.log_terms import deviance, log_gamma_rest
 from bayesieve.models.model import Model
 from bayesieve.stats import EventTotals, wide
 from bayesieve.utils import DataError, FloatArray, PriorError, Wording

@@ -1,51 +1,25 @@
 r"""The Poisson model of counts with exposures (offsets), and terms that the count models share.
 
-A log Bayes factor of a few units is a difference of log gamma functions that may reach 1e12. Written
-with :math:`\log\Gamma(x) = x \log x - x + \rho(x)`, where :math:`\rho` is small, the large parts
-combine to deviances :math:`x \log(x/m) - x + m`, which are small where the data are as expected.
+A log Bayes factor of a few units is a difference of log gamma functions that may reach 1e12. The large parts
+combine to deviances :math:`x \log(x/m) - x + m`, which are small where the data are as expected; see
+:mod:`bayesieve.models.log_terms`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesieve.data import LabelledMatrix
+from bayesieve.models.log_terms import deviance, log_gamma_rest
 from bayesieve.models.model import Model
 from bayesieve.stats import EventTotals, wide
 from bayesieve.utils import FloatArray, Message, PriorError, Wording, option
 
 _LARGEST_MEAN = 9e18  # beyond, NumPy draws no Poisson numbers
-_SERIES_FROM = 10.0
-_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # of Stirling
-
-
-def log_gamma_rest(x: Any) -> FloatArray:
-    r"""Return :math:`\rho(x) = \log\Gamma(x) - x \log x + x`, about :math:`\tfrac12\log(2\pi/x)`."""
-    from scipy.special import gammaln, xlogy  # noqa: PLC0415 - SciPy is slow to import
-
-    x = np.asarray(x, dtype=np.float64)
-    large = np.maximum(x, _SERIES_FROM)
-    inverse = 1.0 / large
-    square = inverse * inverse
-    series = np.zeros(x.shape)
-    for coefficient in reversed(_SERIES):
-        series = series * square + coefficient
-    rest = np.asarray(series * inverse - 0.5 * np.log(large / (2.0 * math.pi)))
-    small = x < _SERIES_FROM
-    if small.any():
-        few = x[small]
-        rest[small] = gammaln(few) - xlogy(few, few) + few
-    return rest
-
-
-def deviance(x: Any, expected: Any, difference: Any) -> FloatArray:
-    r"""Return :math:`x \log(x/m) - x + m` with :math:`m` expected, given :math:`x - m` with its own digits."""
-    return np.asarray(x * np.log1p(difference / expected) - difference)
 
 
 def one_group(group: Any) -> tuple[Any, FloatArray, Any]:

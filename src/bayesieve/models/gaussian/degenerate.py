@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import ValueBlocks, is_sparse
-from bayesieve.models.gaussian.gaussian import Cell, GaussianModel
+from bayesieve.models.gaussian.gaussian import GaussianModel
+from bayesieve.models.gaussian.normal_inverse_gamma import Cell
 from bayesieve.stats import Moments
 from bayesieve.utils import PROPER, FloatArray, Message, PriorError, compiled
 

@@ -28,10 +28,16 @@ from typing import Any
 
 import numpy as np
 
+from bayesieve.models.gaussian.variance_likelihood import (
+    LARGEST_EXPONENT,
+    highest_likelihood,
+    log_variance_ratio,
+    variance_part_of_many,
+)
 from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
 _TILE = 2048  # features of one task
-_LARGEST_EXPONENT = 300.0
+_VERY_MANY = 1e5  # half the degrees of freedom from which on likelihoods are taken from their maximum down
 _LARGEST_TAU, _LARGEST_OMEGA = 4.0, 2.0
 EXACT = (0.3, 33)  # step in standard deviations and number of nodes on each side: 1e-10 and better
 QUICK = (0.7, 8)  # 1e-6, for permuted labels
@@ -147,22 +153,14 @@ def _two_groups(columns: Any, taus: Any, omegas: Any, step: float, half: int, le
         if omegas.shape[0] == 0 or not (s0 > 0.0 and s1 > 0.0 and n0 > 0.0 and n1 > 0.0):
             g = 0.0
         gain = dof * math.log1p(b)
-        theta = math.log(s1 / n1) - math.log(s0 / n0) if g > 0.0 else 0.0
+        theta = log_variance_ratio(s0, s1, n0, n1) if g > 0.0 else 0.0
         if least > -np.inf:
-            top = g * _log_likelihood(theta, s0, s1, n0, n1) if g > 0.0 else 0.0
+            top = g * highest_likelihood(s0, s1, n0, n1) if g > 0.0 else 0.0
             if gain + top <= least:
                 found[0, f], found[1, f] = -np.inf, -np.inf
                 continue
         found[0, f] = mean_part(b, n, dof, gain, taus, room)
         found[1, f] = variance_part(theta, s0, s1, n0, n1, g, omegas, step, half, room) if g > 0.0 else 0.0
-
-
-@compiled()
-def add_exp(total: float, largest: float, term: float) -> tuple[float, float]:
-    """Add the exponential of a term to a sum in units of the exponential of its largest."""
-    if term > largest:
-        return total * math.exp(largest - term) + 1.0, term
-    return total + math.exp(term - largest), largest
 
 
 @compiled()
@@ -267,6 +265,8 @@ def variance_part(
     p0, p1 = s0 / (s0 + s1), s1 / (s0 + s1)
     if not p0 + p1 > 0.5:
         return np.nan
+    if 0.5 * g * (n0 + n1) >= _VERY_MANY:
+        return variance_part_of_many(theta, s0, s1, n0, n1, g, omegas, step, half)
     tilt, power = 0.5 * g * n0, 0.5 * g * (n0 + n1)  # g h(t) = tilt t - power log(p1 + p0 e^t)
     told = tilt * (1.0 - tilt / power)  # precision of the likelihood at its mode, theta
     (nodes, values), sizes, places = room
@@ -340,7 +340,7 @@ def _lay_nodes(
         moved, wide = theta * precision / (precision + told), _FEWER[0] / math.sqrt(told)
         if (
             many and precision < _WIDEST * told and moved * moved * told < _FARTHEST * _FARTHEST
-            and abs(theta) + _FEWER[1] * wide < _LARGEST_EXPONENT
+            and abs(theta) + _FEWER[1] * wide < LARGEST_EXPONENT
         ):  # fmt: skip
             mode, half, width = theta, _FEWER[1], wide
             places[0, k], places[1, k], widths[k] = shared, 2 * half + 1, width
@@ -354,7 +354,7 @@ def _lay_nodes(
                 nodes[n_nodes + i], values[n_nodes + i] = mode + _GAUSS[0][i] * width, _GAUSS[1][i]
             n_nodes += 2 * half + 1
             continue
-        elif not abs(mode) + half * width < _LARGEST_EXPONENT:
+        elif not abs(mode) + half * width < LARGEST_EXPONENT:
             places[0, k], places[1, k], widths[k] = half, 0, width
             continue
         places[0, k], places[1, k], widths[k] = n_nodes, 2 * half + 1, width

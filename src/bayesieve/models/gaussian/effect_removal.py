@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.gaussian.effect_mixture import add_exp, mean_part, room_for, variance_part
+from bayesieve.models.gaussian.effect_mixture import mean_part, room_for, variance_part
 from bayesieve.models.gaussian.mean_difference import mean_bayes_factor
+from bayesieve.models.gaussian.variance_likelihood import add_exp, log_variance_ratio
 from bayesieve.utils import compiled
 
 _COARSE, _COARSE_ERROR = (1.2, 4), 5e-3  # to find out which samples matter: an error of 2e-3 at most
@@ -156,7 +157,7 @@ def _of_question(
         )  # fmt: skip
     of_ratio = 0.0
     if share > 0.0 and omegas.shape[0] > 0 and weight > 0.0:
-        theta = math.log(other_squares / (m - 1.0)) - math.log(squares / (n - 1.0))
+        theta = log_variance_ratio(squares, other_squares, n - 1.0, m - 1.0)
         of_ratio = variance_part(
             theta, squares, other_squares, n - 1.0, m - 1.0, share, omegas, nodes[0], nodes[1], room
         )

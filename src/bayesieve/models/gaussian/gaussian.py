@@ -1,4 +1,4 @@
-"""The independent Gaussian model (section 2.3): evidences in units of the pooled spread."""
+"""The independent Gaussian model (section 2.3): evidences of groups of classes, next to the pooled sample."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ import numpy.typing as npt
 
 from bayesieve.data import LabelledMatrix
 from bayesieve.models.evidences import Evidences, ProductOfEvidences, compare
-from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, kernel_of, log_evidence
+from bayesieve.models.gaussian.normal_inverse_gamma import (
+    Cell,
+    NormalInverseGamma,
+    any_nonzero,
+    log_evidence,
+)
 from bayesieve.models.gaussian.prior_ratio import (
     PriorRatio,
     check_prior_ratio,
@@ -23,22 +28,6 @@ from bayesieve.models.model import Model
 from bayesieve.models.patterns import Patterns
 from bayesieve.stats import AdjustedMoments, Moments
 from bayesieve.utils import FloatArray, OptionError, PriorError, Wording, option
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Cell:
-    r"""One group of samples under its prior: the updated :math:`\kappa^*, s^*, \nu^*` of section 2.3."""
-
-    name: str
-    prior: NormalInverseGamma
-    count: Any
-    dof: Any
-    scale: Any
-    strength: Any
-
-    def log_kernel(self, unit: Any) -> FloatArray:
-        """Log evidence without the prior's constant, in units of ``sqrt(unit)``."""
-        return np.asarray(kernel_of(self.prior, (self.dof, self.scale, self.strength), self.count, unit))
 
 
 class GaussianEvidences(ProductOfEvidences):
@@ -68,7 +57,13 @@ class GaussianEvidences(ProductOfEvidences):
             prior = self._model.pooled_prior if whole else self._model.prior_of(prior_index, len(classes))
             labels = tuple(classes[k] for k in members)
             group = self._moments.group(labels[0]) if len(labels) == 1 else self._moments.pool(labels)
-            self._cells[key] = Cell(_name(labels, whole), prior, group.count[0], *prior.updated_values(group)[:3])
+            further = prior.further_squares(group)
+            if len(labels) > 1:
+                between = self._moments.between_squares(labels)
+                further = between + further if any_nonzero(further) else between
+            updated = prior.updated_values(group)[:3]
+            within = tuple(self._moments.centred_squares[k] for k in members)
+            self._cells[key] = Cell(_name(labels, whole), prior, group.count[0], *updated, further, within)
         return self._cells[key]
 
     def cells(self, patterns: Patterns) -> tuple[Cell, ...]:
@@ -83,11 +78,11 @@ class GaussianEvidences(ProductOfEvidences):
 
     def pooled(self) -> FloatArray:
         """Log evidence of all classes together."""
-        return self.pooled_cell.log_kernel(self.pooled_cell.scale)
+        return self.pooled_cell.log_evidence(self.pooled_cell)
 
     def group(self, members: tuple[int, ...], prior_index: int) -> FloatArray:
         """Log evidence of some classes."""
-        return self.cell(members, prior_index).log_kernel(self.pooled_cell.scale)
+        return self.cell(members, prior_index).log_evidence(self.pooled_cell)
 
     def log_constant(self, n_groups: int) -> Any:
         r"""Constants of the priors where all are proper, the prior ratio for every further group elsewhere."""
@@ -207,7 +202,7 @@ class GaussianModel(Model):
     family: ClassVar[str] = "Gaussian"
     capabilities: ClassVar[frozenset[str]] = frozenset(
         (
-            "moments", "pairs", "resolution", "floors", "empty-classes", "leave-one-out", "permutations", "joint",
+            "moments", "pairs", "resolution", "floors", "leave-one-out", "permutations", "joint",
             "differences",
         )
     )  # fmt: skip

@@ -30,7 +30,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.models.gaussian.gaussian import GaussianModel
-from bayesieve.models.gaussian.normal_inverse_gamma import NormalInverseGamma, any_nonzero, kernel_of, single_group
+from bayesieve.models.gaussian.normal_inverse_gamma import (
+    NormalInverseGamma,
+    any_nonzero,
+    log_kernel,
+    single_group,
+)
 from bayesieve.stats import Moments
 from bayesieve.utils import BoolArray, FloatArray, compiled
 
@@ -373,7 +378,7 @@ def _constant(model: GaussianModel, moments: Moments, groups: list[_Group], c: i
     reduced = Moments.trusted(
         moments.classes, count, moments.mean, moments.centred_squares, np.asarray(moments.residual)
     )
-    log_bf = kernel_of(other.prior, (other.dof, 1.0, other.strength), other.count, 1.0)
-    log_bf = log_bf + kernel_of(own.prior, (own.dof - 1, 1.0, own.strength - 1), own.count - 1, 1.0)
-    log_bf = log_bf - kernel_of(pooled.prior, (pooled.dof - 1, 1.0, pooled.strength - 1), pooled.count - 1, 1.0)
+    log_bf = log_kernel((other.dof, 1.0, other.strength), other.count)
+    log_bf = log_bf + log_kernel((own.dof - 1, 1.0, own.strength - 1), own.count - 1)
+    log_bf = log_bf - log_kernel((pooled.dof - 1, 1.0, pooled.strength - 1), pooled.count - 1)
     return np.where(usable, log_bf + model.log_prior_ratio(reduced), np.nan)

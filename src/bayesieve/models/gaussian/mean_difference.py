@@ -32,7 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesieve.models.gaussian.effect_mixture import EXACT, add_exp
+from bayesieve.models.gaussian.effect_mixture import EXACT
+from bayesieve.models.gaussian.variance_likelihood import add_exp, fall, highest_likelihood, log_variance_ratio
 from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
 _TILE = 2048  # features of one task
@@ -154,15 +155,6 @@ def _log_prior(t: float, omegas: Any) -> float:
 
 
 @compiled()
-def _log_ratio_likelihood(t: float, s0: float, s1: float, dof0: float, dof1: float) -> float:
-    """h(t) of :mod:`.effect_mixture`, stable for large t of either sign."""
-    p0, p1 = s0 / (s0 + s1), s1 / (s0 + s1)
-    small = math.exp(-abs(t))
-    log_sum = 0.5 * abs(t) + math.log(p0 + p1 * small if t > 0.0 else p1 + p0 * small)
-    return 0.25 * (dof0 - dof1) * t - 0.5 * (dof0 + dof1) * log_sum
-
-
-@compiled()
 def mean_bayes_factor(  # noqa: PLR0913, PLR0917 - numbers of one feature, for compiled loops
     n0: Any, n1: Any, differences: Any, s0: float, s1: float, dof0: float, dof1: float, g: float, half_dof: float,
     prior: float, penalty: float, taus: Any, omegas: Any, weight: float, step: float,
@@ -178,7 +170,9 @@ def mean_bayes_factor(  # noqa: PLR0913, PLR0917 - numbers of one feature, for c
     width = min(math.pi / math.sqrt(growth * digits), math.pi * math.pi / digits)
     below, none = 1.0, math.log1p(-weight) + null  # sums in units of their largest terms
     above, some = 1.0, math.log1p(-weight) + null + effect
-    theta = math.log(s1 / dof1) - math.log(s0 / dof0)
+    theta, top = log_variance_ratio(s0, s1, dof0, dof1), g * highest_likelihood(s0, s1, dof0, dof1)
+    power, p = 0.5 * g * (dof0 + dof1), min(dof0, dof1) / (dof0 + dof1)
+    toward = 1.0 if dof0 <= dof1 else -1.0
     low, high = max(min(theta, 0.0), -_FURTHEST), min(max(theta, 0.0), _FURTHEST)
     start = 0.5 * (low + high)
     for side in range(2):
@@ -188,7 +182,7 @@ def mean_bayes_factor(  # noqa: PLR0913, PLR0917 - numbers of one feature, for c
             t = start + sign * i * width
             null, effect, bound = _given_ratio(t, n0, n1, differences, s0, s1, half_dof, prior, penalty, taus)
             weighed = math.log(weight * width) + _log_prior(t, omegas)
-            weighed += g * _log_ratio_likelihood(t, s0, s1, dof0, dof1)
+            weighed += top - power * fall(toward * (t - theta), p, power)
             below, none = add_exp(below, none, weighed + null)
             above, some = add_exp(above, some, weighed + null + effect)
             i += 1

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.models.log_terms import log_gamma_rest, tangent_gap
 from bayesieve.stats import Moments
 from bayesieve.utils import PriorError, PriorWarning, warn
 
@@ -138,15 +139,31 @@ class NormalInverseGamma:
         """
         count, mean, residual, squares = single_group(group)
         strength = self.mean_strength + count
-        scale, location = squares, mean
+        location, further = mean, self.further_squares(group)
         if any_nonzero(self.mean_strength):
-            distance = (mean - self.mean_location) + residual
             weight = np.divide(count, strength, out=np.zeros(np.shape(strength)), where=strength != 0)
-            scale = scale + self.mean_strength * weight * (distance * distance)
-            location = self.mean_location + weight * distance
-        if any_nonzero(self.variance_scale):
-            scale = scale + self.variance_scale
+            location = self.mean_location + weight * ((mean - self.mean_location) + residual)
+        scale = squares + further if any_nonzero(further) else squares
         return self.variance_dof + count, scale, strength, location
+
+    def further_squares(self, group: Moments) -> Any:
+        r"""Return what the prior adds to centred squares: :math:`s + \frac{\nu n}{\nu + n} (\bar x - m)^2`.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> group = bs.Moments.from_matrix([[1.0], [3.0]], ["a", "a"])
+        >>> bs.NormalInverseGamma(3.0, 0.5, 2.0).further_squares(group).tolist()
+        [4.5]
+        """
+        further: Any = self.variance_scale
+        if any_nonzero(self.mean_strength):
+            count, mean, residual, _ = single_group(group)
+            strength = self.mean_strength + count
+            weight = np.divide(count, strength, out=np.zeros(np.shape(strength)), where=strength != 0)
+            distance = (mean - self.mean_location) + residual
+            further = further + self.mean_strength * weight * (distance * distance)
+        return further
 
     def log_constant(self) -> Any:
         r"""Logarithm of the normalising constant, :math:`\log(A B)` of section 2.3.
@@ -164,8 +181,8 @@ class NormalInverseGamma:
         >>> round(prior.log_constant(), 7)
         -4.0288904
         """
-        constant = _log_constant(self.variance_dof, self.variance_scale, self.mean_strength, 1.0)
-        return constant if self.n_features else float(constant[0])
+        constant = _log_constant(self.variance_dof, self.variance_scale, self.mean_strength)
+        return constant if self.n_features else float(constant)
 
 
 def log_evidence(prior: NormalInverseGamma, group: Moments) -> Any:
@@ -190,45 +207,88 @@ def log_evidence(prior: NormalInverseGamma, group: Moments) -> Any:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         constant = np.where(prior.proper, prior.log_constant(), 0.0) if prior.proper.any() else 0.0
-    return constant + log_kernel(prior, group)
+    return constant + log_kernel(prior.updated_values(group)[:3], group.count[0])
 
 
-def log_kernel(prior: NormalInverseGamma, group: Moments, unit: Any = 1.0) -> Any:
-    r"""Log evidence without the constant of the prior, for data in units of :math:`\sqrt u`.
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    r"""One group of classes under its prior: the updated :math:`\kappa^*, s^*, \nu^*` of section 2.3.
+
+    Parameters
+    ----------
+    name
+        The group in words.
+    prior
+        Its prior.
+    count, dof, scale, strength
+        Number of samples, and what the prior became.
+    further
+        What ``scale`` holds beyond the squares within the single classes: those between the classes of the group
+        and those of the prior.
+    within
+        The squares within every class.
+    """
+
+    name: str
+    prior: NormalInverseGamma
+    count: Any
+    dof: Any
+    scale: Any
+    strength: Any
+    further: Any
+    within: tuple[FloatArray, ...]
+
+    def log_evidence(self, pooled: Cell) -> FloatArray:
+        r"""Log evidence without the constant of the prior and without what all ways to group the classes share.
+
+        With :math:`h = \kappa^*/2`, the squares :math:`e` beyond those within classes, the unit
+        :math:`u = s^*/\kappa^*` of the pooled sample (index +) and :math:`r = \frac{s^*}{\kappa^* u}` it is
+
+        .. math::
+            h (r - 1 - \log r) - h_+ \frac{e}{s^*_+} + \rho(h) - \tfrac12 \log\tfrac{\nu^*}{2\pi}
+            - \tfrac{\kappa}{2} \log u
+
+        No term but that of a real difference grows with the number of samples; see
+        :mod:`bayesieve.models.log_terms`. Left out are :math:`h_+ / s^*_+` times the squares within classes and
+        powers of :math:`2 \pi u`, the same for every grouping. Where most of :math:`s^*` is :math:`e`, the
+        first two terms would cancel and are put together.
+        """
+        half, whole = 0.5 * np.asarray(self.dof), 0.5 * np.asarray(pooled.dof)
+        shape = np.broadcast_shapes((1,), np.shape(self.scale), np.shape(pooled.scale), half.shape)
+        part = np.empty(shape)  # worked out in place: for many features, fresh memory costs more than arithmetic
+        np.divide(self.scale, pooled.scale, out=part)
+        part *= whole / half
+        found = np.zeros(shape) if self is pooled else tangent_gap(part)
+        found *= half
+        if any_nonzero(self.further):
+            mostly = np.broadcast_to(np.greater(self.further, 0.5 * np.asarray(self.scale)), shape)
+            if mostly.any():
+                together = sum(self.within) / pooled.scale * whole - half * (1.0 + np.log(part))
+            np.divide(self.further, pooled.scale, out=part)
+            part *= whole
+            found -= part
+            found = np.where(mostly, together, found) if mostly.any() else found
+        if any_nonzero(self.prior.variance_dof):
+            np.log(np.divide(pooled.scale, pooled.dof, out=part), out=part)
+            part *= 0.5 * np.asarray(self.prior.variance_dof)
+            found -= part
+        found += log_gamma_rest(half) - 0.5 * (np.log(self.strength) - _LOG_2PI)
+        return found
+
+
+def log_kernel(updated: tuple[Any, Any, Any], count: Any) -> Any:
+    r"""Log evidence without the constant of the prior, from its updated hyper-parameters.
 
     .. math::
-        -\tfrac{\kappa^*}{2} \log\tfrac{s^*}{2u} + \log\Gamma(\tfrac{\kappa^*}{2})
-        - \tfrac12 \log\tfrac{\nu^*}{2\pi} - \tfrac{n}{2}\log 2\pi - \tfrac{\kappa}{2} \log u
-
-    The unit adds :math:`\tfrac n2 \log u`, which cancels in a Bayes factor. With the spread of the
-    data as unit, no large numbers are added only to be taken away again.
+        -\tfrac{\kappa^*}{2} \log\tfrac{s^*}{2} + \log\Gamma(\tfrac{\kappa^*}{2})
+        - \tfrac12 \log\tfrac{\nu^*}{2\pi} - \tfrac{n}{2}\log 2\pi
     """
-    return kernel_of(prior, prior.updated_values(group)[:3], group.count[0], unit)
+    return -_log_constant(*updated) - 0.5 * _LOG_2PI * count
 
 
-def kernel_of(prior: NormalInverseGamma, updated: tuple[Any, Any, Any], count: Any, unit: Any) -> Any:
-    """Return :func:`log_kernel` from hyper-parameters that have been updated already."""
-    kernel = _log_constant(*updated, unit)
-    kernel += 0.5 * _LOG_2PI * count
-    if any_nonzero(prior.variance_dof):
-        kernel += 0.5 * np.asarray(prior.variance_dof) * np.log(unit)
-    return np.negative(kernel, out=kernel)
-
-
-def _log_constant(dof: Any, scale: Any, strength: Any, unit: Any) -> FloatArray:
-    """Worked out in place: for many features, fresh memory costs more than arithmetic."""
+def _log_constant(dof: Any, scale: Any, strength: Any) -> Any:
     half = 0.5 * np.asarray(dof)
-    shape = np.broadcast_shapes((1,), np.shape(scale), np.shape(unit), half.shape, np.shape(strength))
-    constant = np.empty(shape)
-    if scale is unit:  # the pooled sample is its own unit
-        constant[:] = math.log(0.5)
-    else:
-        np.divide(scale, unit, out=constant)
-        constant *= 0.5
-        np.log(constant, out=constant)
-    constant *= half
-    constant += 0.5 * (np.log(strength) - _LOG_2PI) - log_gamma(half)
-    return constant
+    return half * np.log(0.5 * np.asarray(scale)) + 0.5 * (np.log(strength) - _LOG_2PI) - log_gamma(half)
 
 
 def single_group(group: Moments) -> tuple[Any, FloatArray, FloatArray, FloatArray]:

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from bayesieve.models.gaussian.effect_mixture import EXACT
+from bayesieve.models.gaussian.variance_likelihood import LARGEST_EXPONENT, SMALL_POWER, add_exp, fall
+from bayesieve.models.log_terms import log_gamma_rest
 from bayesieve.utils import FloatArray, compiled, for_each, n_threads_for
 
 _TILE = 2048  # features of one task
+_FEW = 20  # nodes on each side, up to which digits are not asked for
+_LEAST_TERMS, _MOST_NODES = (1e-15, 1e-8), 400  # of the sum over the log of a common variance
 
 
 def several_means(
@@ -71,11 +75,18 @@ def several_variances(
     """
     n = squares.shape[1]
     found = np.empty(n)
-    columns = np.ascontiguousarray(squares), np.ascontiguousarray(np.broadcast_to(dof, squares.shape), np.float64)
+    freedom = np.broadcast_to(np.asarray(dof, dtype=np.float64), squares.shape)
+    defined = (share > 0.0) & (squares > 0.0).all(axis=0) & (freedom > 0.0).all(axis=0)
 
     def work(lo: int) -> None:
         where = slice(lo, min(lo + _TILE, n))
-        _several_variances(columns[0][:, where], columns[1][:, where], share[where], shapes, *nodes, found[where])
+        halves = 0.5 * np.where(defined[where], share[where], 1.0) * np.maximum(freedom[:, where], 1e-9)
+        rests = [
+            (log_gamma_rest(halves + a) - log_gamma_rest(a)).sum(axis=0) - log_gamma_rest(halves.sum(axis=0))
+            for a in shapes.tolist()
+        ]
+        part = np.ascontiguousarray(squares[:, where])
+        _several_variances(part, halves, defined[where], np.array(rests), shapes, *nodes, found[where])
 
     for_each(work, range(0, n, _TILE), n_threads_for(None, n * 512))
     return found
@@ -83,59 +94,61 @@ def several_variances(
 
 @compiled()
 def _several_variances(
-    squares: Any, dof: Any, share: Any, shapes: Any, step: float, half: int, found: Any
+    squares: Any, halves: Any, defined: Any, rests: Any, shapes: Any, step: float, half: int, found: Any
 ) -> None:
     n_groups = squares.shape[0]
-    s, m = np.empty(n_groups), np.empty(n_groups)
+    v, inverse, m = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)  # variances over the common one
     for f in range(found.shape[0]):
-        g, within, total = share[f], 0.0, 0.0
-        for k in range(n_groups):
-            s[k], m[k] = 0.5 * g * squares[k, f], 0.5 * g * dof[k, f]
-            within, total = within + s[k], total + m[k]
-            if not (s[k] > 0.0 and m[k] > 0.0):
-                g = 0.0
-        if g == 0.0:
+        if not defined[f]:
             found[f] = 0.0
             continue
-        null = math.lgamma(total) - total * math.log(within)
+        within, total, top = squares[:, f].sum(), halves[:, f].sum(), 0.0
+        for k in range(n_groups):
+            m[k] = halves[k, f]
+            ratio = squares[k, f] / within * (total / m[k])
+            v[k], inverse[k] = math.log(ratio), 1.0 / ratio
+            top += m[k] * ((ratio - 1.0) - v[k])
         largest, sum_of_terms = -np.inf, 0.0
         for i in range(shapes.shape[0]):
-            a = shapes[i]
-            constant = -null
-            for k in range(n_groups):
-                constant += a * math.log(a) - math.lgamma(a) + math.lgamma(a + m[k])
-            term = constant + _common_scale(s, m, a, math.log(within / total), total, step, half)
-            if term > largest:
-                sum_of_terms, largest = sum_of_terms * math.exp(largest - term) + 1.0, term
-            else:
-                sum_of_terms += math.exp(term - largest)
+            term = top + rests[i, f] + _common_scale(v, inverse, m, shapes[i], step, half)
+            sum_of_terms, largest = add_exp(sum_of_terms, largest, term)
         found[f] = largest + math.log(sum_of_terms / shapes.shape[0])
 
 
 @compiled()
-def _common_scale(s: Any, m: Any, a: float, start: float, total: float, step: float, half: int) -> float:
+def _common_scale(v: Any, inverse: Any, m: Any, a: float, step: float, half: int) -> float:
     """Log integral over the log of the common variance; the integrand has one mode."""
-    mode, curvature = start, 1.0
+    mode, curvature = 0.0, 1.0
     for _ in range(30):
-        slope, curvature = -total, 0.0
-        for k in range(s.shape[0]):
-            x = s[k] * math.exp(-mode)
+        slope, curvature = 0.0, 0.0
+        for k in range(v.shape[0]):
+            x = m[k] * math.exp(v[k] - mode)
             weight = (a + m[k]) / (a + x)
-            slope += weight * x
+            slope += weight * x - m[k]
             curvature += weight * x * a / (a + x)
         change = max(-2.0, min(2.0, slope / curvature))
         mode += change
         if abs(change) < 1e-6:
             break
-    width = step / math.sqrt(curvature)
-    high, area = 0.0, 0.0
-    for i in range(-half - 1, half + 1):
-        u = mode + (i if i >= -half else 0) * width  # first the mode itself
-        value = -total * u
-        for k in range(s.shape[0]):
-            value -= (a + m[k]) * math.log(a + s[k] * math.exp(-u))
-        if i < -half:
-            high = value
-        else:
-            area += math.exp(value - high)
+    width, least = step / math.sqrt(curvature), _LEAST_TERMS[0 if half > _FEW else 1]
+    high, area = _at_scale(mode, v, inverse, m, a), 1.0
+    for side in (-1.0, 1.0):
+        term, i = 1.0, 0
+        while term > least and i < _MOST_NODES:  # tails are exponential where there are few values
+            i += 1
+            term = math.exp(_at_scale(mode + side * i * width, v, inverse, m, a) - high)
+            area += term
     return high + math.log(area * width)
+
+
+@compiled()
+def _at_scale(u: float, v: Any, inverse: Any, m: Any, a: float) -> float:
+    """Log integrand at the log of a common variance, less its maximum over all variances of the groups."""
+    value, root = 0.0, math.exp(min(u, LARGEST_EXPONENT))
+    for k in range(v.shape[0]):
+        power, x = a + m[k], u - v[k]
+        if power < SMALL_POWER and abs(x) < LARGEST_EXPONENT:
+            value -= power * math.log((m[k] + a * (root * inverse[k])) / power) - a * x
+        else:
+            value -= power * fall(x, a / power, power)
+    return value

@@ -15,6 +15,7 @@ from bayesieve.distributed import sum_labelled
 from bayesieve.stats.moments.accumulate import accumulate
 from bayesieve.stats.moments.checks import check_moments, check_powers, check_resolution, check_same_features
 from bayesieve.stats.moments.kernels import merge
+from bayesieve.stats.moments.removal import remove_part, warn_of_lost_digits
 from bayesieve.stats.moments.shape import Shape, merge_powers, remove_powers
 from bayesieve.utils import (
     TABLE,
@@ -27,42 +28,6 @@ from bayesieve.utils import (
     MissingValueError,
     glimpse_of_classes,
 )
-
-_NOISE = 16 * np.finfo(np.float64).eps  # below this share of the whole, a difference has no digits left
-
-
-def remove_part(
-    label: Label, whole: tuple[Any, Any, Any, Any], part: tuple[Any, Any, Any, Any]
-) -> tuple[Any, Any, Any, Any]:
-    r"""Count, mean, residual and centred squares of ``whole`` without ``part``.
-
-    With :math:`\delta = \bar x - \bar x_1` and :math:`n_0 = n - n_1`:
-    :math:`\bar x_0 = \bar x + \delta n_1 / n_0` and :math:`SS_0 = SS - SS_1 - \delta^2 n\, n_1 / n_0`.
-    """
-    n, mean, residual, squares = whole
-    n1, mean1, residual1, squares1 = part
-    n0 = np.asarray(n) - n1
-    if (n0 < 0).any():
-        raise DataError(
-            f"Class {label!r} holds {int(np.max(n))} value(s) but {int(np.max(n1))} would be removed. "
-            "Remove only what was merged before."
-        )
-    rest = np.maximum(n0, 1)
-    delta = (mean - mean1) + (residual - residual1)
-    left = squares - squares1 - delta * delta * (n * (np.asarray(n1) / rest))
-    if (left < -1e-9 * np.asarray(squares))[np.broadcast_to(n0 > 0, np.shape(left))].any():
-        raise DataError(
-            f"What would be removed from class {label!r} is not part of it: its spread is larger than "
-            "that of the whole. Remove only what was merged before."
-        )
-    left = np.where((n0 <= 1) | (left <= _NOISE * np.asarray(squares)), 0.0, left)
-    offset = residual + delta * (np.asarray(n1) / rest)
-    new_mean = mean + offset
-    back = new_mean - mean
-    new_residual = (mean - (new_mean - back)) + (offset - back)
-    gone = n0 == 0
-    return n0, np.where(gone, 0.0, new_mean), np.where(gone, 0.0, new_residual), left
-
 
 _ARRAYS = ("count", "mean", "centred_squares", "residual")
 _SHAPE = ("centred_cubes", "centred_fourths")
@@ -217,6 +182,28 @@ class Moments(Glimpsed):
         difference: FloatArray = (self.mean[1] - self.mean[0]) + (self._residual[1] - self._residual[0])
         return difference
 
+    def between_squares(self, classes: Sequence[Label]) -> FloatArray:
+        """Squares between some classes: what their pooled centred squares have beyond those within them.
+
+        Examples
+        --------
+        >>> import bayesieve as bs
+        >>> bs.Moments.from_matrix([[0.0], [2.0], [7.0]], ["a", "a", "b"]).between_squares(["a", "b"]).tolist()
+        [24.0]
+        """
+        first, *others = (self._part(label)[:4] for label in classes)
+        found = np.zeros(self.n_features)
+        for i, other in enumerate(others):
+            n0, n1 = np.asarray(first[0]), np.asarray(other[0])
+            delta = other[1] - first[1]
+            delta += other[2] - first[2]
+            delta *= delta
+            delta *= n0 * (n1 / np.maximum(n0 + n1, 1))
+            found += delta
+            if i + 1 < len(others):
+                first = _merged(first, other)
+        return found
+
     def group(self, label: Label) -> Moments:
         """Moments of one class alone.
 
@@ -290,7 +277,9 @@ class Moments(Glimpsed):
     def remove(self, other: Moments) -> Moments:
         """Moments of what is left when ``other``, a part of these samples, is withdrawn.
 
-        The inverse of :meth:`merge`, to rounding.
+        The inverse of :meth:`merge`, to rounding: what is left has the rounding errors of the whole. Where its
+        spread (or its fourth powers) is so much smaller that fewer than seven digits hold, as after a value a
+        hundred million standard deviations away, a :class:`DataWarning` says of how many features.
 
         Examples
         --------
@@ -310,6 +299,7 @@ class Moments(Glimpsed):
             if len(whole) == len(part) == 6:
                 left = (*left, *remove_powers(*(_powers(each, part[1]) for each in (whole, part, left))))
             parts.append(left)
+        warn_of_lost_digits([self._part(label) for label in self.classes], parts, self.n_features)
         return self._from_parts(self.classes, parts)
 
     def take(self, places: Any) -> Moments:
