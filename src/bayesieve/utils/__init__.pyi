@@ -37,7 +37,9 @@ from .errors import (
 from .files import (
     check_file as check_file,
     check_writable as check_writable,
+    decoding as decoding,
     make_folder as make_folder,
+    parse_json as parse_json,
     read_json as read_json,
     read_toml as read_toml,
     replacing as replacing,
@@ -85,6 +87,12 @@ from .plotting import (
     stretch_near_zero as stretch_near_zero,
 )
 from .processes import one_blas_thread as one_blas_thread, run_in_processes as run_in_processes
+from .stores import (
+    has_tables as has_tables,
+    meta_of as meta_of,
+    open_store as open_store,
+    using_store as using_store,
+)
 from .threads import for_each as for_each, n_threads_for as n_threads_for, run as run, share as share
 from .typing import (
     BoolArray as BoolArray,

@@ -141,6 +141,38 @@ def wrap_read_errors(path: str, form: str, again: str = "write it anew") -> Iter
         ) from error
 
 
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+@contextlib.contextmanager
+def decoding(path: str | os.PathLike[str], again: str = "Write it again.") -> Iterator[None]:
+    """Turn what plain values of the wrong kind raise, while objects are made of them, into a :class:`FileError`.
+
+    It goes around decoders alone, which do nothing else, so that a mistake of the package elsewhere shows as one.
+    """
+    try:
+        yield
+    except BayesieveError:
+        raise
+    except _MALFORMED as error:
+        raise FileError(f"{os.fspath(path)} is damaged ({_in_words(error)}). {again}") from error
+
+
+def _in_words(error: BaseException) -> str:
+    why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
+    return f"there is no {why}" if isinstance(error, KeyError) else why
+
+
+def parse_json(text: str, path: str | os.PathLike[str], again: str = "Write it again.") -> Any:
+    """Return the values in JSON that was read from a file, or say where it is damaged."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileError(
+            f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({_in_words(error)}). {again}"
+        ) from None
+
+
 def check_file(path: str | os.PathLike[str]) -> Path:
     """Raise unless there is a file that may be read."""
     file, name = Path(path), os.fspath(path)
@@ -178,10 +210,6 @@ def _alike(file: Path) -> str | None:
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Read a JSON file, or say where it is damaged."""
     data = check_file(path).read_bytes()
-    try:
-        return json.loads(data.decode("utf-8-sig", "surrogatepass"))
-    except (ValueError, RecursionError) as error:
-        raise FileError(
-            f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({str(error)[:120]}). "
-            "Write it again."
-        ) from None
+    with decoding(path):
+        text = data.decode("utf-8-sig", "surrogatepass")
+    return parse_json(text, path)
