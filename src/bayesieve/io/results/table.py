@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +23,10 @@ from bayesieve.utils import (
     FloatArray,
     LabelError,
     check_file,
+    decoding,
     did_you_mean,
     list_names,
+    parse_json,
     read_json,
     wrap_read_errors,
 )
@@ -215,12 +216,17 @@ def _from_parquet(path: str) -> StoredTable:
     names = ColumnarFile(path).names  # says what is wrong with a file that is none
     with wrap_read_errors(path, "Parquet"):
         frame = pl.read_parquet(path, glob=False)
-        about = json.loads(pl.read_parquet_metadata(path).get("bayesieve", "{}"))
-    if isinstance(about, dict) and about.get("format") == "bayesieve-statistics":
+        text = pl.read_parquet_metadata(path).get("bayesieve", "{}")
+    about = parse_json(text, path, "Write it again with bayesieve screen --out.")
+    if not isinstance(about, dict):
+        raise FileError(
+            f"{path} is damaged: its description is no table. Write it again with bayesieve screen --out."
+        )
+    if about.get("format") == "bayesieve-statistics":
         raise FileError(
             f"{path} is a statistics file, not a result. Screen it first: bayesieve screen {path} --out result.csv"
         )
-    return StoredTable(path, {name: frame.get_column(name) for name in names}, dict(about))
+    return StoredTable(path, {name: frame.get_column(name) for name in names}, about)
 
 
 def _from_json(path: str) -> StoredTable:
@@ -238,7 +244,8 @@ def _from_json(path: str) -> StoredTable:
             f"{path}: {len(uneven):,} of {len(rows):,} features lack columns that the first one has, or have "
             f"others, for example number {uneven[0] + 1:,}. Write the file again with bayesieve screen --out."
         )
-    columns = {name: _column(name, [row[name] for row in rows]) for name in names}
+    with decoding(path, "Write it again with bayesieve screen --out."):
+        columns = {name: _column(name, [row[name] for row in rows]) for name in names}
     return StoredTable(path, columns, {key: value for key, value in content.items() if key != "features"})
 
 
@@ -377,7 +384,8 @@ def stored_statistics(table: StoredTable, found: ClassColumns, names: Sequence[s
             f"standard deviation of a class that has values, the first is row {row + 1:,} "
             f"(class {found.labels[k]!r}). Write the file again with bayesieve screen --out."
         )
-    mean, squares = np.where(absent, 0.0, mean), np.where(alone, 0.0, sd * sd * (count - 1.0))
+    with np.errstate(over="ignore"):  # which the check of Moments finds
+        mean, squares = np.where(absent, 0.0, mean), np.where(alone, 0.0, sd * sd * (count - 1.0))
     same = (count == count[:, :1]).all()
     try:
         return Moments(found.labels, count[:, 0] if same else count, mean, squares, _residual(table, mean, count))
