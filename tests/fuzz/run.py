@@ -23,6 +23,7 @@ import time
 import traceback
 import warnings
 from pathlib import Path
+from unittest import mock
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -164,7 +165,7 @@ def work(name, start, stop, seconds, told):
 
 def supervise(name, start, n, seconds):
     """Run a target in processes of its own until it is done; return how many it made and what it found."""
-    found, number, end = [], start, time.monotonic() + seconds
+    found, number, end, survived = [], start, time.monotonic() + seconds, 0
     with tempfile.TemporaryFile() as told:
         while number < start + n and time.monotonic() < end:
             os.pwrite(told.fileno(), f"{number:20d}".encode(), 0)
@@ -175,10 +176,21 @@ def supervise(name, start, n, seconds):
             number = int(os.pread(told.fileno(), 20, 0))
             if done.returncode == 0:
                 break
+            if guarded(name, number):  # told in a sentence where nothing is switched off
+                survived += 1
+                number += 1
+                continue
             last = [line for line in done.stderr.splitlines() if "File" in line or "memory" in line][:1]
             found.append(f"{number}\tcrash: exit code {done.returncode} {last or done.stderr.splitlines()[-1:]}")
             number += 1
-    return number - start, found
+    return number - start, found, survived
+
+
+def guarded(name, number):
+    """Whether an input that crashes a library ends in a sentence when it is first read in another process."""
+    command = [sys.executable, __file__, "--target", name, "--only", str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode == 0 and "seems to be damaged" in done.stdout
 
 
 def main():
@@ -202,11 +214,11 @@ def main():
         return
     names = options.target or list(TARGETS)
     total = sum(TARGETS[name].share for name in names)
-    print(f"{'target':<20} {'executions':>10} {'seconds':>8} {'findings':>8}")
+    print(f"{'target':<20} {'executions':>10} {'seconds':>8} {'findings':>8} {'crashes told':>12}")
     for name in names:
         begin = time.monotonic()
-        n, found = supervise(name, options.start, -(-options.executions * TARGETS[name].share // total), options.seconds)
-        print(f"{name:<20} {n:>10,} {time.monotonic() - begin:>8.0f} {len(found):>8,}", flush=True)
+        n, found, survived = supervise(name, options.start, -(-options.executions * TARGETS[name].share // total), options.seconds)
+        print(f"{name:<20} {n:>10,} {time.monotonic() - begin:>8.0f} {len(found):>8,} {survived:>12,}", flush=True)
         kinds = collections.Counter(line.partition("\t")[2][:70] for line in found)
         first = {line.partition("\t")[2][:70]: line.partition("\t")[0] for line in reversed(found)}
         for kind, times in kinds.most_common():
@@ -220,6 +232,7 @@ def repeat(name, number):
     k, each, content = fuzzer.mutate(number)
     (fuzzer.folder / str(k) / each).write_bytes(content)
     print(f"{folder}/{k}/{each}")
+    mock.patch.object = lambda *_: contextlib.nullcontext()  # with all guards
     try:
         fuzzer.target.read(fuzzer.folder / str(k), list(fuzzer.seeds[k]))
     except BayesieveError as error:

@@ -100,3 +100,10 @@ from .typing import (
     FloatArray as FloatArray,
     IntArray as IntArray,
 )
+from .unpacking import (
+    RATIO as RATIO,
+    array_names as array_names,
+    check_archive as check_archive,
+    check_unpacked as check_unpacked,
+    read_arrays as read_arrays,
+)

@@ -99,8 +99,8 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with Path(path).open("rb") as file:
             return tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and nests of brackets
+        raise FileError(f"{os.fspath(path)} is not a TOML file: {_in_words(error)}.") from None
     except OSError as error:
         raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.io.formats.crashes import look_through_once
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     asks_for_labels,
@@ -52,6 +53,14 @@ _MOST_CODED = 20
 _PANDAS_INDEX = "__index_level_0__"
 
 
+_READ = "import sys, polars, glob\npolars.{}"
+_LOOK_THROUGH = {
+    _PARQUET: _READ.format("read_parquet(sys.argv[1], glob=False)"),
+    _IPC: _READ.format("read_ipc(glob.escape(sys.argv[1]), memory_map=False)"),
+    _STREAM: _READ.format("read_ipc_stream(sys.argv[1])"),
+}
+
+
 class ColumnarFile:
     """A file as polars sees it.
 
@@ -74,6 +83,7 @@ class ColumnarFile:
 
     def __init__(self, path: str) -> None:
         self.path, self.form = path, _form(path)
+        look_through_once(path, _LOOK_THROUGH[self.form])
         with self._reading() as polars:
             if self.form == _PARQUET:
                 self._lazy = polars.scan_parquet(path, glob=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -40,6 +42,7 @@ from bayesieve.utils import (
     IntArray,
     LabelError,
     OptionError,
+    array_names,
     check_file,
     list_names,
     option,
@@ -224,12 +227,13 @@ def _alone(path: str, form: str, X: Any, options: ReadOptions) -> SampleTable | 
 
 
 def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable:
+    with _reading(path), open(path, "rb") as stream, zipfile.ZipFile(stream) as parts:
+        names = array_names(path, parts)
     with _reading(path), open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        names = list(archive.files)
         sparse = _sparse(stream) if {"format", "shape", "data"} <= set(names) else None
         if sparse is None:
             roles = _roles(path, names, options)
-            roles = roles if "X" in roles else {"X": _only_table(path, archive, set(roles.values())), **roles}
+            roles = roles if "X" in roles else {"X": _only_table(path, archive, names, set(roles.values())), **roles}
             parts = {role: archive[name] for role, name in roles.items()}
             asked = [name for name in names if name not in roles.values()] if asks_for_labels(options) else []
             others = _plain_arrays(archive, asked)
@@ -274,12 +278,12 @@ def _roles(path: str, names: Sequence[str], options: ReadOptions) -> dict[str, s
     return roles
 
 
-def _only_table(path: str, archive: Mapping[str, Any], taken: set[str]) -> str:
-    tables = [name for name in archive if name not in taken and archive[name].ndim == 2]
+def _only_table(path: str, archive: Mapping[str, Any], names: Sequence[str], taken: set[str]) -> str:
+    tables = [name for name in names if name not in taken and archive[name].ndim == 2]
     if len(tables) != 1:
         raise FileError(
             f"{path} has no array 'X', and {len(tables)} of its other arrays are tables; it holds "
-            f"{list_names(list(archive))}. Save the values as X: numpy.savez(file, X=X, y=y)."
+            f"{list_names(names)}. Save the values as X: numpy.savez(file, X=X, y=y)."
         )
     return tables[0]
 
@@ -362,4 +366,6 @@ def _names(path: str, parts: Mapping[str, Any], role: str, size: int) -> list[An
             f"{path} has {role} of shape {values.shape}, but {size:,} {unit}s. There must be one for each {unit}.",
             hint=("If the values are the other way round, say ", option("samples_in", "columns"), "."),
         )
+    if values.dtype.kind == "U" and (np.ascontiguousarray(values).view(np.uint32) > sys.maxunicode).any():
+        raise FileError(f"{path} is damaged: its {role} hold characters that do not exist. Write it anew.")
     return list(values)

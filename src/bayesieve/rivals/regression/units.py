@@ -31,8 +31,10 @@ from bayesieve.utils import (
     one_blas_thread,
     open_store,
     parse_json,
+    read_arrays,
     run_in_processes,
     using_store,
+    wrap_read_errors,
 )
 
 Progress = Callable[[int, int], None]
@@ -228,8 +230,8 @@ class UnitStore:
             raise FileError(
                 f"{self.path} is damaged: unit {number} cannot be read. Delete the file and start again."
             )
-        with np.load(io.BytesIO(content[16:]), allow_pickle=False) as arrays:
-            return dict(arrays)
+        with wrap_read_errors(self.path, "the store of a method", "delete it and start again"):
+            return read_arrays(io.BytesIO(content[16:]), self.path)
 
     def _begin(self) -> None:
         """Make the tables of a new store, or check that an old one is of the same job on the same table."""
