@@ -32,7 +32,11 @@ def numpy_seeds():
     labels = b"y\n" + "".join(f"{y}\n" for y in t.CLASSES).encode()
     beside = b"id,y\n" + "".join(f"s{i},{y}\n" for i, y in enumerate(t.CLASSES)).encode()
     del labels
-    return [{"t.npz": many.getvalue()}, {"t.npy": one.getvalue(), "u.csv": beside}, {"t.npz": sparse.getvalue(), "u.csv": beside}]
+    return [
+        {"t.npz": many.getvalue()},
+        {"t.npy": one.getvalue(), "u.csv": beside},
+        {"t.npz": sparse.getvalue(), "u.csv": beside},
+    ]
 
 
 def read_numpy(folder, names):
@@ -55,6 +59,7 @@ def columnar_seeds():
 
 def workbook_seeds():
     """Workbooks of three kinds."""
+
     def xlsb(folder):
         write_xlsb(folder / "t.xlsb", {"data": ROWS})
 
@@ -73,19 +78,19 @@ def hdf5_seeds():
 
 def read_columnar(folder, names):
     """Read in this process; a crash of the library is then looked for in another one."""
-    with mock.patch.object(columnar, "look_through_once", lambda *_: None):
+    with mock.patch.object(columnar, "look_through_once", return_value=None):
         t.table()(folder, names)
 
 
 def read_workbook(folder, names):
     """Read in this process, as above."""
-    with mock.patch.object(workbook, "look_through_once", lambda *_: None):
+    with mock.patch.object(workbook, "look_through_once", return_value=None):
         t.table()(folder, names)
 
 
 def read_hdf5(folder, names):
     """Read in this process: whether a file can crash the library is looked at in another one, which takes long."""
-    with mock.patch.object(hdf5, "survive_crash", lambda *_: contextlib.nullcontext()):
+    with mock.patch.object(hdf5, "survive_crash", return_value=contextlib.nullcontext()):
         bs.read_table(folder / names[0], labels="state", memory=2**20, n_threads=1)
 
 
@@ -103,13 +108,16 @@ def tenx_seeds():
 def read_tenx(folder, names):
     """Read a file or folder of 10x with its labels."""
     path = folder / ("t.h5" if "t.h5" in names else "t")
-    with mock.patch.object(hdf5, "survive_crash", lambda *_: contextlib.nullcontext()):
+    with mock.patch.object(hdf5, "survive_crash", return_value=contextlib.nullcontext()):
         bs.read_table(path, labels=f"{folder / 'u.csv'}:state", memory=2**20, n_threads=1)
 
 
 def zarr_seeds():
     """Stores of AnnData."""
-    return [made(lambda f: made_by_library.annotated(form).write_zarr(f / "t.zarr")) for form in ("dense", "csr")]
+    return [
+        made(lambda f, form=form: made_by_library.annotated(form).write_zarr(f / "t.zarr"))
+        for form in ("dense", "csr")
+    ]
 
 
 def read_zarr(folder, _):
@@ -119,7 +127,13 @@ def read_zarr(folder, _):
 
 def soft_seeds():
     """A family of GEO."""
-    return [made(lambda f: made_by_library.soft_family(f / "t_family.soft", *map(made_by_library.soft_sample, range(10))))]
+    return [
+        made(
+            lambda f: made_by_library.soft_family(
+                f / "t_family.soft", *map(made_by_library.soft_sample, range(10))
+            )
+        )
+    ]
 
 
 ANNOTATION = b"feature\tgene\tnote\ng0\tTP53\tx\ng1\tKRAS\ty\ng2\tMYC /// FOS\tz\n"
@@ -130,7 +144,14 @@ YAML = b"contrasts:\n  - id: c1\n    comparison: [y, a, b]\n  - id: c2\n    comp
 
 def side_seeds():
     """Files beside tables: genes, gene sets, lists, contrasts."""
-    files = {"g.tsv": ANNOTATION, "s.gmt": GMT, "l.txt": b"TP53\nKRAS\n", "c.csv": CONTRASTS, "c.yaml": YAML, "r.csv": b"gene,p\na,0.1\nb,0.2\n"}
+    files = {
+        "g.tsv": ANNOTATION,
+        "s.gmt": GMT,
+        "l.txt": b"TP53\nKRAS\n",
+        "c.csv": CONTRASTS,
+        "c.yaml": YAML,
+        "r.csv": b"gene,p\na,0.1\nb,0.2\n",
+    }
     return [{name: data} for name, data in files.items()]
 
 
@@ -144,7 +165,10 @@ def read_side(folder, names):
 
 
 OF_RESULT = by_ending({".json": (m.of_json,), ".parquet": (t.of_parquet,), ".gz": (m.of_packed,)})
-OF_FOLDER = by_ending({".json": (m.of_json, m.of_text), ".gz": (m.of_packed,), ".h5": (m.of_hdf5,), ".csv": PLAIN}, (m.of_text, m.of_bytes))
+OF_FOLDER = by_ending(
+    {".json": (m.of_json, m.of_text), ".gz": (m.of_packed,), ".h5": (m.of_hdf5,), ".csv": PLAIN},
+    (m.of_text, m.of_bytes),
+)
 TARGETS = {
     "text opening": Target(t.packed_seeds, t.read_bytes, by(t.of_opening), 400, 200),
     "compressed tables": Target(t.packed_seeds, t.table(), by(t.of_opening), 60, 30),

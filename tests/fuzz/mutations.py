@@ -15,7 +15,20 @@ import zstandard
 
 HUGE = [b"\xff" * 8, b"\0" * 8, (10**12).to_bytes(8, "little"), (10**12).to_bytes(8, "big"), b"\xff\xff\xff\x7f"]
 SIGNS = [b",", b'"', b"\n", b"\t", b"\r", b"\0", b"NA", b"\xef\xbb\xbf", b"\xff\xfe", b"\x1b[2J", b"=1+1", b";"]
-NUMBERS = ["-1", "0", "1", "1e400", "-1e400", "nan", "inf", "1" + "0" * 30, "1" + "0" * 400, "0.5", "1e-320", "2147483648"]
+NUMBERS = [
+    "-1",
+    "0",
+    "1",
+    "1e400",
+    "-1e400",
+    "nan",
+    "inf",
+    "1" + "0" * 30,
+    "1" + "0" * 400,
+    "0.5",
+    "1e-320",
+    "2147483648",
+]
 WORDS = ["", "null", "true", "false", "[]", "{}", '""', '"x"', "\u202e", "x" * 300, "../../x", "1:2:3", "CON"]
 ODD = [
     None, True, False, 0, -1, 1, 3, 0.5, -2.5, 1e308, 1e-320, 10**30, -(10**30), 10**400, 2**53 + 1, float("nan"), float("inf"),
@@ -63,7 +76,9 @@ def of_text(rng, content):
     lines = content.split(b"\n")
     if how == 2:
         at = rng.randrange(len(lines))
-        lines[at : at + 1] = rng.choice([[], [lines[at]] * 2, [lines[at], rng.choice(lines)], [b""], [lines[at][: len(lines[at]) // 2]]])
+        lines[at : at + 1] = rng.choice(
+            [[], [lines[at]] * 2, [lines[at], rng.choice(lines)], [b""], [lines[at][: len(lines[at]) // 2]]]
+        )
         return b"\n".join(lines)
     found = list(_TOKEN.finditer(content))
     for _ in range(rng.randint(1, 3)):
@@ -211,13 +226,20 @@ PACKERS = {
     ".gz": (lambda data: gzip.compress(data, 1, mtime=0), gzip.decompress),
     ".bz2": (lambda data: bz2.compress(data, 1), bz2.decompress),
     ".xz": (lambda data: lzma.compress(data, preset=0), lzma.decompress),
-    ".zst": (zstandard.ZstdCompressor().compress, lambda data: zstandard.ZstdDecompressor().decompressobj().decompress(data)),
+    ".zst": (
+        zstandard.ZstdCompressor().compress,
+        lambda data: zstandard.ZstdDecompressor().decompressobj().decompress(data),
+    ),
 }
 
 
 def of_packed(rng, content):
     """Change compressed bytes, or what is compressed."""
-    ending = next(e for e, magic in ((".gz", b"\x1f\x8b"), (".bz2", b"BZh"), (".xz", b"\xfd7z"), (".zst", b"(\xb5")) if content.startswith(magic))
+    ending = next(
+        e
+        for e, magic in ((".gz", b"\x1f\x8b"), (".bz2", b"BZh"), (".xz", b"\xfd7z"), (".zst", b"(\xb5"))
+        if content.startswith(magic)
+    )
     if rng.randrange(3):
         return of_bytes(rng, content)
     pack, unpack = PACKERS[ending]
@@ -250,7 +272,9 @@ def of_hdf5(rng, content):
             del item.attrs[rng.choice(list(item.attrs))]
         elif how == 5 and isinstance(item, h5py.Dataset) and item.size and item.dtype.kind in "iuf":
             values = np.array(item[()])
-            values.reshape(-1)[rng.randrange(values.size)] = rng.choice([0, 1, 99, 2**31 - 1]) if item.dtype.itemsize > 1 else 1
+            values.reshape(-1)[rng.randrange(values.size)] = (
+                rng.choice([0, 1, 99, 2**31 - 1]) if item.dtype.itemsize > 1 else 1
+            )
             item[...] = values
         else:
             del file[name]

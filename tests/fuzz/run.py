@@ -1,7 +1,7 @@
 """Fuzz all readers and stores: ``python tests/fuzz/run.py --executions 1000000``.
 
 Every execution follows from the name of its target and its number alone; ``--only NUMBER`` repeats one. Each target
-runs in a process of its own, so that a crash of a library is noticed, reported with the number, and passed over.
+runs in a process of its own, so that a crash of a library is noticed, told with its number, and passed over.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Fuzzer:
         except (KeyboardInterrupt, HangError):
             if not self.hung:
                 raise
-        except BaseException as error:  # noqa: BLE001 - this is what is looked for
+        except BaseException as error:
             frames = [f for f in traceback.extract_tb(error.__traceback__) if "bayesieve" in f.filename]
             at = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
             return f"traceback: {type(error).__name__} at {at}: {str(error)[:100]!r}"
@@ -169,7 +169,16 @@ def supervise(name, start, n, seconds):
     with tempfile.TemporaryFile() as told:
         while number < start + n and time.monotonic() < end:
             os.pwrite(told.fileno(), f"{number:20d}".encode(), 0)
-            command = [sys.executable, __file__, "--work", name, "--start", str(number), "--executions", str(start + n - number)]
+            command = [
+                sys.executable,
+                __file__,
+                "--work",
+                name,
+                "--start",
+                str(number),
+                "--executions",
+                str(start + n - number),
+            ]
             command += ["--seconds", str(end - time.monotonic()), "--told", str(told.fileno())]
             done = subprocess.run(command, pass_fds=[told.fileno()], capture_output=True, text=True, check=False)
             found += [line for line in done.stdout.splitlines() if "\t" in line]
@@ -217,7 +226,9 @@ def main():
     print(f"{'target':<20} {'executions':>10} {'seconds':>8} {'findings':>8} {'crashes told':>12}")
     for name in names:
         begin = time.monotonic()
-        n, found, survived = supervise(name, options.start, -(-options.executions * TARGETS[name].share // total), options.seconds)
+        n, found, survived = supervise(
+            name, options.start, -(-options.executions * TARGETS[name].share // total), options.seconds
+        )
         print(f"{name:<20} {n:>10,} {time.monotonic() - begin:>8.0f} {len(found):>8,} {survived:>12,}", flush=True)
         kinds = collections.Counter(line.partition("\t")[2][:70] for line in found)
         first = {line.partition("\t")[2][:70]: line.partition("\t")[0] for line in reversed(found)}

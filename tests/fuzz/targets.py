@@ -76,7 +76,9 @@ CLASSES = ["a", "b"] * 4
 def lines(delimiter=",", *, columns=False, decimal="."):
     """Return a table of eight samples and three features as text."""
     values = np.random.default_rng(0).normal(size=(8, 3)).round(3)
-    rows = [["id", "y", "g0", "g1", "g2"]] + [[f"s{i}", y, *map(str, v)] for i, (y, v) in enumerate(zip(CLASSES, values, strict=True))]
+    rows = [["id", "y", "g0", "g1", "g2"]] + [
+        [f"s{i}", y, *map(str, v)] for i, (y, v) in enumerate(zip(CLASSES, values, strict=True))
+    ]
     rows = [list(column) for column in zip(*rows, strict=True)] if columns else rows
     return "".join(delimiter.join(row) + "\n" for row in rows).replace(".", decimal)
 
@@ -133,7 +135,9 @@ def read_beside(folder, names):
 def beside_seeds():
     """A table, and the labels of its samples."""
     labels = "id,y,age\n" + "".join(f"s{i},{y},{30 + i}\n" for i, y in enumerate(CLASSES))
-    values = "".join(",".join(cell for k, cell in enumerate(line.split(",")) if k != 1) + "\n" for line in lines().splitlines())
+    values = "".join(
+        ",".join(cell for k, cell in enumerate(line.split(",")) if k != 1) + "\n" for line in lines().splitlines()
+    )
     return [{"t.csv": values.encode(), "u.csv": labels.encode()}]
 
 
@@ -156,8 +160,19 @@ def result_seeds():
         return made(lambda folder: bs.write_result(folder / f"r{ending}", selection))
 
     alone = {"r.csv": write(".csv")["r.csv"]}
-    plain = bs.FixedSize(2).select(bs.screen(np.random.default_rng(2).normal(size=(8, 4)), CLASSES, model=bs.GaussianModel.jeffreys(), shuffles=0))
-    return [write(".csv"), write(".json"), write(".parquet"), alone, made(lambda f: bs.write_result(f / "r.tsv", plain)), {"r.csv.gz": gzip.compress(write(".csv")["r.csv"], 1, mtime=0)}]
+    plain = bs.FixedSize(2).select(
+        bs.screen(
+            np.random.default_rng(2).normal(size=(8, 4)), CLASSES, model=bs.GaussianModel.jeffreys(), shuffles=0
+        )
+    )
+    return [
+        write(".csv"),
+        write(".json"),
+        write(".parquet"),
+        alone,
+        made(lambda f: bs.write_result(f / "r.tsv", plain)),
+        {"r.csv.gz": gzip.compress(write(".csv")["r.csv"], 1, mtime=0)},
+    ]
 
 
 def of_parquet(rng, content):
@@ -210,7 +225,9 @@ def of_statistics(rng, content):
     if rng.randrange(3):
         about = m.of_tree(rng, about)
     else:
-        frame = frame.with_columns(pl.lit(rng.choice([None, "x", -1, 2**60, float("inf")])).alias(rng.choice(frame.columns)))
+        frame = frame.with_columns(
+            pl.lit(rng.choice([None, "x", -1, 2**60, float("inf")])).alias(rng.choice(frame.columns))
+        )
     new = io.BytesIO()
     frame.write_parquet(new, metadata={"bayesieve": json.dumps(about)})
     return _protect(new.getvalue())
@@ -254,7 +271,10 @@ def design_seeds():
     from bayesieve.study import built_in, built_in_grid  # noqa: PLC0415 - slow to import
 
     names = ("figure-1a", "figure-1b", "table-1", "calibration")
-    return [*({"d.toml": built_in(name).to_toml().encode()} for name in names), {"g.toml": built_in_grid("trust").to_toml().encode()}]
+    return [
+        *({"d.toml": built_in(name).to_toml().encode()} for name in names),
+        {"g.toml": built_in_grid("trust").to_toml().encode()},
+    ]
 
 
 def read_design(folder, names):

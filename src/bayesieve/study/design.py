@@ -15,7 +15,7 @@ from typing import Any
 
 from bayesieve.rivals import rival
 from bayesieve.selection import Rule, as_rule
-from bayesieve.utils import OptionError, RuleError, check_whole, did_you_mean, read_toml, toml_line
+from bayesieve.utils import OptionError, RuleError, check_whole, did_you_mean, is_device, read_toml, toml_line
 
 MEASURES = ("labels", "errors", "reliability", "costs", "trust")
 """What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory,
@@ -110,8 +110,11 @@ def _as_sizes(sizes: Any) -> tuple[int, ...]:
 
 def _check_name(what: str, name: Any) -> None:
     """Raise unless a name can stand in files and on the command line."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise OptionError(f"The name of a {what} is made of letters, digits and . _ = + -, not {name!r}.")
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or is_device(name):
+        raise OptionError(
+            f"The name of a {what} is made of letters, digits and . _ = + -, and no device of Windows, not "
+            f"{name!r}."
+        )
 
 
 def _as_plain(value: dict[str, Any]) -> dict[str, Any]:
@@ -205,7 +208,8 @@ class StudyDesign:
         self._check_methods()
         if self.units > _MOST_RUNS:
             raise OptionError(
-                f"The study {self.name} would run methods {self.units:,} times; at most {_MOST_RUNS:,} are allowed. "
+                f"The study {self.name} would run methods {self.units:,} times; at most {_MOST_RUNS:,} are "
+                "allowed. "
                 "Take fewer iterations or numbers of samples, or make several studies of it."
             )
         unknown = [name for name in self.measures if name not in MEASURES]

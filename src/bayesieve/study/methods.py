@@ -374,7 +374,8 @@ def _check_memory(design: StudyDesign) -> None:
         many = f"{n_features:,}" if n_features < 10**15 else "more than 1e15"
         what = f"{n:,} samples of {many} features" if design.raw else f"moments of {many} features"
         raise OptionError(
-            f"A data set of the study {design.name} would take more memory than is free ({free / 1e9:,.1f} GB): {what}. "
+            f"A data set of the study {design.name} would take more memory than is free ({free / 1e9:,.1f} "
+            f"GB): {what}. "
             "Take fewer samples or features."
         )
 

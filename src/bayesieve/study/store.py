@@ -232,7 +232,8 @@ class Database:
 
     def _damage(self, what: str) -> FileError:
         return FileError(
-            f"The store {self.path} is damaged or has been changed: {what}. Restore the file from a copy, or delete it "
+            f"The store {self.path} is damaged or has been changed: {what}. Restore the file from a copy, or "
+            "delete it "
             "and run the study again."
         )
 

@@ -35,9 +35,11 @@ from .errors import (
     option as option,
 )
 from .files import (
+    can_name_files as can_name_files,
     check_file as check_file,
     check_writable as check_writable,
     decoding as decoding,
+    is_device as is_device,
     make_folder as make_folder,
     parse_json as parse_json,
     read_json as read_json,
@@ -58,13 +60,14 @@ from .glimpse import (
 )
 from .installation import install_command as install_command
 from .late import Late as Late, LateMethod as LateMethod
-from .memory import free_memory as free_memory
+from .memory import free_memory as free_memory, memory_bytes as memory_bytes
 from .messages import (
     did_you_mean as did_you_mean,
     expectation as expectation,
     join_words as join_words,
     list_names as list_names,
     plural as plural,
+    printable as printable,
     warn as warn,
 )
 from .plotting import (

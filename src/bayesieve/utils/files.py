@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import tomllib
 import warnings
@@ -103,6 +104,25 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise FileError(f"{os.fspath(path)} is not a TOML file: {_in_words(error)}.") from None
     except OSError as error:
         raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
+
+
+_NO_NAME = re.compile(r'[/\\\x00-\x1f\x7f<>:"|?*]')
+_DEVICES = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|com[0-9\xb9\xb2\xb3]|lpt[0-9\xb9\xb2\xb3])", re.IGNORECASE
+)
+_LONGEST = 150  # bytes of a name, which leaves room for endings
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows takes a name for a device (CON, NUL, COM1), whatever its ending."""
+    return _DEVICES.fullmatch(name.partition(".")[0].rstrip()) is not None
+
+
+def can_name_files(name: str) -> bool:
+    """Whether a name can begin the name of a file on every system: no path or device, not hidden nor too long."""
+    plain = name == name.strip() and not name.startswith(".") and not name.endswith(".")
+    fits = 0 < len(name.encode("utf-8", "surrogatepass")) <= _LONGEST
+    return plain and fits and not _NO_NAME.search(name) and not is_device(name)
 
 
 def toml_value(value: Any) -> str:

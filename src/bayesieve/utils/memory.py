@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import Any
+
+from bayesieve.utils.checks import is_whole
+from bayesieve.utils.errors import OptionError
+
+_UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+_LEAST = 10**6  # of what people write; of numbers any is taken, so that chunks can be made small
 
 
 def free_memory() -> int:
@@ -18,3 +25,20 @@ def free_memory() -> int:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) // 2
     except (AttributeError, ValueError, OSError):
         return 2**31
+
+
+def memory_bytes(value: Any) -> int:
+    """Return an amount of memory in bytes: a text such as 300MB, 2GB, 512MiB, or a number of bytes."""
+    if is_whole(value) and value > 0:
+        return int(value)
+    size = 0
+    if isinstance(value, str):
+        text = value.strip().lower().removesuffix("b")
+        unit = next((unit for unit in sorted(_UNITS, key=len, reverse=True) if text.endswith(unit)), "")
+        try:
+            size = int(float(text.removesuffix(unit)) * _UNITS.get(unit, 1))
+        except (ValueError, OverflowError):
+            size = 0
+    if size < _LEAST:
+        raise OptionError(f"{value!r} is no amount of memory of at least 1MB. Write, for example, 300MB or 2GB.")
+    return size

@@ -32,12 +32,14 @@ def using_store(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise FileError(
-            f"The store {name} cannot be used: {_reason(error)}. Choose a folder that exists, may be written to and "
+            f"The store {name} cannot be used: {_reason(error)}. Choose a folder that exists, may be written "
+            "to and "
             "has room, let one process at a time use it, and delete the file if it is damaged."
         ) from None
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise FileError(
-            f"{name} is damaged or not the store of {kind}: {_reason(error)}. Delete it and start again, or choose another name."
+            f"{name} is damaged or not the store of {kind}: {_reason(error)}. Delete it and start again, or "
+            "choose another name."
         ) from None
 
 
@@ -57,19 +59,21 @@ def has_tables(
         lacks = sorted(set(tables) - own)
         what = f"it has no table {lacks[0]!r}" if lacks else "it holds something else besides"
         raise FileError(
-            f"{os.fspath(path)} holds something else than {kind}: {what}. Choose another name, or delete the file if "
+            f"{os.fspath(path)} holds something else than {kind}: {what}. Choose another name, or delete the "
+            "file if "
             "it was such a store and has been damaged."
         )
     return True
 
 
 def meta_of(connection: sqlite3.Connection, path: str | os.PathLike[str], keys: Collection[str]) -> dict[str, str]:
-    """Return what a store says about itself, in the table ``meta``; raise unless it says all it should, in texts."""
+    """Return what a store says about itself in the table ``meta``; raise unless it says all it should."""
     held = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     wrong = [key for key in keys if not isinstance(held.get(key), str)]
     if wrong:
         raise FileError(
-            f"The store {os.fspath(path)} is damaged: it does not say its {wrong[0]!r} in the table meta. Restore the "
+            f"The store {os.fspath(path)} is damaged: it does not say its {wrong[0]!r} in the table meta. "
+            "Restore the "
             "file from a copy, or delete it and start again."
         )
     return {str(key): str(value) for key, value in held.items()}

@@ -38,6 +38,7 @@ from bayesieve.io.tables.table import (
     FeatureTable,
     ReadOptions,
     cut,
+    exact_ids,
     features_per_chunk,
     id_text,
     label_text,
@@ -118,7 +119,7 @@ class ColumnarFile:
 
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, empty where it is missing."""
-        return [id_text(value) for value in self.column(name)]
+        return exact_ids(self.path, self.column(name))
 
     def column(self, name: str) -> list[Any]:
         """Return a column as Python objects."""

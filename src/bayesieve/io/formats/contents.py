@@ -37,7 +37,9 @@ def _walk(path: str, group: Any, where: str, seen: set[int], depth: int = 0) -> 
         seen.add(address)
         if isinstance(item, h5py.Group):
             if depth >= _DEEPEST:
-                raise FileError(f"{path} is damaged: its groups are nested too deeply at {place[:120]!r}. Fetch it again.")
+                raise FileError(
+                    f"{path} is damaged: its groups are nested too deeply at {place[:120]!r}. Fetch it again."
+                )
             beyond += _walk(path, item, place, seen, depth + 1)
         elif isinstance(item, h5py.Dataset) and item.shape is not None:
             if item.external or item.is_virtual:
@@ -50,8 +52,10 @@ def _walk(path: str, group: Any, where: str, seen: set[int], depth: int = 0) -> 
 
 def _elsewhere(path: str, place: str, what: str) -> FileError:
     return FileError(
-        f"{path} is not read, because {place[:120]!r} in it is {what}: a table must hold its values itself. Copy it "
-        "with the values in place of links (h5repack, or read it and write it anew with the program that wrote it).",
+        f"{path} is not read, because {place[:120]!r} in it is {what}: a table must hold its values itself. "
+        "Copy it "
+        "with the values in place of links (h5repack, or read it and write it anew with the program that "
+        "wrote it).",
         kind="link",
     )
 
@@ -67,7 +71,8 @@ def check_zarr(path: str) -> None:
             target = Path(os.path.realpath(here / name))
             if (here / name).is_symlink() and not target.is_relative_to(root):
                 raise FileError(
-                    f"{path} is not read, because {name!r} in it is a link to {target}, outside of the store. Copy "
+                    f"{path} is not read, because {name!r} in it is a link to {target}, outside of the "
+                    "store. Copy "
                     "the store with the values in place of links (cp -rL).",
                     kind="link",
                 )
@@ -112,9 +117,12 @@ def _refuse_pickles(path: str, described: Any) -> None:
         kinds = (described.get("id"), described.get("name"))
         if any("pickle" in kind for kind in kinds if isinstance(kind, str)):
             raise FileError(
-                f"{path} is not read, because it holds Python objects (a pickle), which can run any program. Write it "
+                f"{path} is not read, because it holds Python objects (a pickle), which can run any program. "
+                "Write it "
                 "anew with texts and numbers.",
                 kind="pickle",
             )
-    for part in described.values() if isinstance(described, dict) else described if isinstance(described, list) else ():
+    for part in (
+        described.values() if isinstance(described, dict) else described if isinstance(described, list) else ()
+    ):
         _refuse_pickles(path, part)

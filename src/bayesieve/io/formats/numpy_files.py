@@ -30,8 +30,8 @@ from bayesieve.io.tables.table import (
     SampleChunk,
     SampleTable,
     cut,
+    exact_ids,
     features_per_chunk,
-    id_text,
     label_text,
     samples_per_chunk,
     take_samples,
@@ -233,7 +233,9 @@ def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable
         sparse = _sparse(stream) if {"format", "shape", "data"} <= set(names) else None
         if sparse is None:
             roles = _roles(path, names, options)
-            roles = roles if "X" in roles else {"X": _only_table(path, archive, names, set(roles.values())), **roles}
+            roles = (
+                roles if "X" in roles else {"X": _only_table(path, archive, names, set(roles.values())), **roles}
+            )
             parts = {role: archive[name] for role, name in roles.items()}
             asked = [name for name in names if name not in roles.values()] if asks_for_labels(options) else []
             others = _plain_arrays(archive, asked)
@@ -322,8 +324,8 @@ def _table(
         for role in parts
         if role not in ("X", "ids", "features")
     }
-    ids = _texts(_names(path, parts, "ids", X.shape[0]))
-    features = _texts(_names(path, parts, "features", X.shape[1])) or [f"x{j}" for j in range(X.shape[1])]
+    ids = _texts(path, _names(path, parts, "ids", X.shape[0]))
+    features = _texts(path, _names(path, parts, "features", X.shape[1])) or [f"x{j}" for j in range(X.shape[1])]
     check_names(path, features, ids, options)
     left_out = {"ignored": list(options.ignore)} if options.ignore else {}
     by_sample = X.format == "csr" if is_sparse(X) else X.flags.c_contiguous
@@ -348,8 +350,8 @@ def _features_per_chunk(X: Any, options: ReadOptions) -> int:
     return features_per_chunk(X.shape[0], options)
 
 
-def _texts(names: list[Any] | None) -> list[str] | None:
-    return None if names is None else [id_text(name) for name in names]
+def _texts(path: str, names: list[Any] | None) -> list[str] | None:
+    return None if names is None else exact_ids(path, names)
 
 
 def _names(path: str, parts: Mapping[str, Any], role: str, size: int) -> list[Any] | None:

@@ -232,11 +232,13 @@ def _check_belongs(table: StoredTable, record: RunRecord, source: str) -> None:
         )
     if own:
         raise FileError(
-            f"{table.path} holds {table.n_rows:,} features, but the result has {min(whole, 10**15):,}: rows have been taken "
+            f"{table.path} holds {table.n_rows:,} features, but the result has {min(whole, 10**15):,}: rows "
+            "have been taken "
             "out. What is expected of a list needs all features; give the whole table."
         )
     raise FileError(
-        f"{source} is the record of another result than {table.path}: of {min(whole, 10**15):,} features, and the table holds "
+        f"{source} is the record of another result than {table.path}: of {min(whole, 10**15):,} features, "
+        "and the table holds "
         f"{table.n_rows:,}. Give the whole table, and the file that was written together with it."
     )
 

@@ -363,6 +363,7 @@ def summarise(
     look = Look()
     looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
     sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
+    absent.rounded.warn(path, option("ignore", "COLUMN"))
     samples.finish(path, chunks.table.left_out.get("not in the label file", ()))
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)

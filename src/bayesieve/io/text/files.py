@@ -40,11 +40,11 @@ def decompress(path: Path, name: str, start: bytes, source: Any) -> Any:
         )
     if kind is None:
         return source
-    openers: dict[str, Callable[[], Any]] = {
-        "gzip": lambda: gzip.GzipFile(fileobj=source), "bzip2": lambda: bz2.BZ2File(source),
-        "xz": lambda: lzma.LZMAFile(source), "zstd": lambda: _Zstd(source),
+    openers: dict[str, Callable[[Any], Any]] = {
+        "gzip": lambda packed: gzip.GzipFile(fileobj=packed), "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile,
+        "zstd": _Zstd,
     }  # fmt: skip
-    return _Bounded(openers[kind](), name, path.stat().st_size)
+    return _Bounded(openers[kind](source), name, path.stat().st_size)
 
 
 class _Bounded:
