@@ -322,7 +322,7 @@ def _check_values(values: Any, original: Any) -> Any:
     return values.astype(np.float64) if values.dtype.itemsize > 8 else values  # kernels stop at 64 bits
 
 
-def _warn_of_rounded(values: Any, names: Sequence[str]) -> None:
+def _warn_of_rounded(values: Any, names: Sequence[str] | None) -> None:
     """Warn of whole numbers that are rounded when sums are taken."""
     rounded, sparse = Rounded(), is_sparse(values)
 
@@ -332,7 +332,7 @@ def _warn_of_rounded(values: Any, names: Sequence[str]) -> None:
             sample, feature = int(entries.row[place]), int(entries.col[place])
         else:
             sample, feature = divmod(place, values.shape[1])
-        return (f"sample {sample}, feature {names[feature]!r}",)
+        return (f"sample {sample}, feature {feature if names is None else repr(names[feature])}",)
 
     rounded.add(values.data if sparse else values, where)
     rounded.warn(TABLE, "those columns")

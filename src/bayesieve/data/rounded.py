@@ -31,7 +31,7 @@ class Rounded:
     first: tuple[Piece, ...] = ()
 
     def add(self, stored: Any, where: Callable[[int], tuple[Piece, ...]]) -> None:
-        """Count among values, of a sparse matrix those stored; ``where`` names the place of the one at an index."""
+        """Count among values (of a sparse matrix those stored); ``where`` names the place of one of them."""
         kind = stored.dtype.kind
         if not stored.size or kind not in "fiu" or stored.dtype.itemsize < 8:
             return
@@ -53,7 +53,8 @@ class Rounded:
             warn(
                 DataWarning,
                 source,
-                f" holds {self.total:,} whole number{'s' * (self.total > 1)} beyond 2**53 (9.007e15), the first at ",
+                f" holds {self.total:,} whole number{'s' * (self.total > 1)} beyond 2**53 (9.007e15), the first "
+                "at ",
                 *self.first,
                 ". Numbers are kept with 53 binary digits, so that neighbours of that size become the same.",
                 hint=(

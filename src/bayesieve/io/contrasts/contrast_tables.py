@@ -121,7 +121,8 @@ class ContrastTables:
         for name in ("ignore", "na_values"):
             reading[name] = tuple(reading.get(name) or ())
         options = ReadOptions(
-            missing_words=reading.pop("na_values"), memory=bytes_stated(memory) or free_memory() // 2, n_threads=n_threads,
+            missing_words=reading.pop("na_values"), memory=bytes_stated(memory) or free_memory() // 2,
+            n_threads=n_threads,
             progress=progress, categories=category_mode(model, transform), duplicates=duplicates, **reading,
         )  # fmt: skip
         by_total = exposures == TOTAL

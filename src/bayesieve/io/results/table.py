@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -161,6 +161,15 @@ class StoredTable:
             return values
         texts = self.texts(name)
         return self.flags(name) if set(texts) <= {*_TRUE, *_FALSE} else texts
+
+    def renamed(self, name: Callable[[str], str]) -> StoredTable:
+        """Return the same table with other names of columns and other texts in them."""
+        columns = {name(old): self.columns[old] for old in self.columns}
+        texts = {key: [None if cell is None else name(cell) for cell in column.to_list()]
+                 for key, column in columns.items() if str(column.dtype) == "String"}  # fmt: skip
+        return StoredTable(
+            self.path, columns | {key: _column(key, cells) for key, cells in texts.items()}, self.about
+        )
 
     def rows(self, order: npt.NDArray[np.int64]) -> StoredTable:
         """Return the same table with its rows in another order."""
