@@ -13,7 +13,6 @@ import faulthandler
 import io
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -23,10 +22,12 @@ import time
 import traceback
 import warnings
 from pathlib import Path
-from unittest import mock
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+with contextlib.suppress(ImportError):  # not on Windows
+    import resource
 
 from bayesieve.errors import BayesieveError, BayesieveWarning
 
@@ -55,13 +56,15 @@ class Fuzzer:
         from fuzz.binary_targets import TARGETS  # noqa: PLC0415 - slow to import
 
         self.name, self.target, self.folder = name, TARGETS[name], Path(folder)
-        self.seeds, self.hung = self.target.seeds(), False
+        self.hung = False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.seeds = self.target.seeds()
         for k, files in enumerate(self.seeds):
             for each, content in files.items():
                 path = self.folder / str(k) / each
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
-        signal.signal(signal.SIGPROF, self._hang)
 
     def _hang(self, *_):
         self.hung = True
@@ -90,6 +93,7 @@ class Fuzzer:
         path, before = self.folder / str(k) / each, _peak()
         path.write_bytes(content)
         self.hung = False
+        before_alarm = signal.signal(signal.SIGPROF, self._hang)
         try:
             with warnings.catch_warnings(record=True) as warned, contextlib.redirect_stdout(io.StringIO()):
                 warnings.simplefilter("always")
@@ -97,6 +101,7 @@ class Fuzzer:
                 wrong = self._read(k)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before_alarm)
             self._restore(k, each)
         grown = _peak() - before
         odd = [w for w in warned if not issubclass(w.category, (BayesieveWarning, *DATED))]
@@ -238,12 +243,14 @@ def main():
 
 def repeat(name, number):
     """Do one execution and show what it raises."""
+    from fuzz import binary_targets  # noqa: PLC0415 - slow to import
+
     folder = tempfile.mkdtemp()
     fuzzer = Fuzzer(name, folder)
     k, each, content = fuzzer.mutate(number)
     (fuzzer.folder / str(k) / each).write_bytes(content)
     print(f"{folder}/{k}/{each}")
-    mock.patch.object = lambda *_: contextlib.nullcontext()  # with all guards
+    binary_targets.GUARDED = True
     try:
         fuzzer.target.read(fuzzer.folder / str(k), list(fuzzer.seeds[k]))
     except BayesieveError as error:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.io.formats.crashes import look_through_once
+from bayesieve.io.formats.crashes import look_at_columns, look_through_once
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     asks_for_labels,
@@ -50,16 +50,9 @@ from bayesieve.utils import FileError, IntArray, check_file, n_threads_for, wrap
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}
+_READERS = {_PARQUET: "read_parquet", _IPC: "read_ipc", _STREAM: "read_ipc_stream"}
 _MOST_CODED = 20
 _PANDAS_INDEX = "__index_level_0__"
-
-
-_READ = "import sys, polars, glob\npolars.{}"
-_LOOK_THROUGH = {
-    _PARQUET: _READ.format("read_parquet(sys.argv[1], glob=False)"),
-    _IPC: _READ.format("read_ipc(glob.escape(sys.argv[1]), memory_map=False)"),
-    _STREAM: _READ.format("read_ipc_stream(sys.argv[1])"),
-}
 
 
 class ColumnarFile:
@@ -84,7 +77,7 @@ class ColumnarFile:
 
     def __init__(self, path: str) -> None:
         self.path, self.form = path, _form(path)
-        look_through_once(path, _LOOK_THROUGH[self.form])
+        look_through_once(path, look_at_columns(_READERS[self.form]))
         with self._reading() as polars:
             if self.form == _PARQUET:
                 self._lazy = polars.scan_parquet(path, glob=False)

@@ -63,7 +63,7 @@ def check_rows(path: str, data: bytes, delimiter: str) -> None:
         )
 
 
-_BLOCK = 2**22
+_BLOCK, _AGAIN = 2**22, "Write it again with bayesieve screen --out."
 _DELIMITERS = (",", "\t", ";")
 _TRUE, _FALSE = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0")
 ALWAYS_TEXT = (
@@ -164,12 +164,12 @@ class StoredTable:
 
     def renamed(self, name: Callable[[str], str]) -> StoredTable:
         """Return the same table with other names of columns and other texts in them."""
-        columns = {name(old): self.columns[old] for old in self.columns}
-        texts = {key: [None if cell is None else name(cell) for cell in column.to_list()]
-                 for key, column in columns.items() if str(column.dtype) == "String"}  # fmt: skip
-        return StoredTable(
-            self.path, columns | {key: _column(key, cells) for key, cells in texts.items()}, self.about
-        )
+
+        def again(column: pl.Series) -> pl.Series:
+            texts = str(column.dtype) == "String"
+            return _column(column.name, [cell and name(cell) for cell in column.to_list()]) if texts else column
+
+        return StoredTable(self.path, {name(old): again(self.columns[old]) for old in self.columns}, self.about)
 
     def rows(self, order: npt.NDArray[np.int64]) -> StoredTable:
         """Return the same table with its rows in another order."""
@@ -226,11 +226,8 @@ def _from_parquet(path: str) -> StoredTable:
     with wrap_read_errors(path, "Parquet"):
         frame = pl.read_parquet(path, glob=False)
         text = pl.read_parquet_metadata(path).get("bayesieve", "{}")
-    about = parse_json(text, path, "Write it again with bayesieve screen --out.")
-    if not isinstance(about, dict):
-        raise FileError(
-            f"{path} is damaged: its description is no table. Write it again with bayesieve screen --out."
-        )
+    with decoding(path, _AGAIN):
+        about = dict(parse_json(text, path, _AGAIN))
     if about.get("format") == "bayesieve-statistics":
         raise FileError(
             f"{path} is a statistics file, not a result. Screen it first: bayesieve screen {path} --out result.csv"
@@ -253,7 +250,7 @@ def _from_json(path: str) -> StoredTable:
             f"{path}: {len(uneven):,} of {len(rows):,} features lack columns that the first one has, or have "
             f"others, for example number {uneven[0] + 1:,}. Write the file again with bayesieve screen --out."
         )
-    with decoding(path, "Write it again with bayesieve screen --out."):
+    with decoding(path, _AGAIN):
         columns = {name: _column(name, [row[name] for row in rows]) for name in names}
     return StoredTable(path, columns, {key: value for key, value in content.items() if key != "features"})
 

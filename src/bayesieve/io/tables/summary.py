@@ -356,11 +356,10 @@ def summarise(
     duplicates: str = "number",
 ) -> Summary:
     """Read a table once and reduce it to the statistics of its classes; keep so many bytes of values at most."""
-    path, absent = chunks.table.path, Missing()
+    path, absent, look = chunks.table.path, Missing(), Look()
     if by_total:
         samples.totals = sample_totals(chunks, samples.restart())
     chunks = with_scales(chunks, samples)
-    look = Look()
     looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
     sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
     absent.rounded.warn(path, option("ignore", "COLUMN"))
