@@ -65,8 +65,7 @@ def _printable_mistakes() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        error.message = printable(error.message)
-        raise
+        raise click.UsageError(printable(error.format_message()), error.ctx) from None
 
 
 class Command(_Flags, TyperCommand):

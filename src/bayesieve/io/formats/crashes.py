@@ -65,5 +65,5 @@ def look_through_once(path: str, look: str) -> None:
 
 
 def look_at_columns(reader: str) -> str:
-    """Return a program that reads a whole file by a function of polars; from a stream, so that no name is a pattern."""
+    """Return a program that reads a whole file by a function of polars, for which no name is a pattern."""
     return f"import sys, polars\nwith open(sys.argv[1], 'rb') as file:\n    polars.{reader}(file)"

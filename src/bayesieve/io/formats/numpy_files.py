@@ -227,8 +227,8 @@ def _alone(path: str, form: str, X: Any, options: ReadOptions) -> SampleTable | 
 
 
 def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable:
-    with _reading(path), open(path, "rb") as stream, zipfile.ZipFile(stream) as parts:
-        names = array_names(path, parts)
+    with _reading(path), open(path, "rb") as stream, zipfile.ZipFile(stream) as whole:
+        names = array_names(path, whole)
     with _reading(path), open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
         sparse = _sparse(stream) if {"format", "shape", "data"} <= set(names) else None
         if sparse is None:

@@ -218,7 +218,7 @@ def _belonging(table: StoredTable, record: RunRecord, source: str) -> StoredTabl
     Told by the number of features and the hash of the results.
     """
     whole, own = record.results.get("n_features"), source == table.path
-    if not is_whole(whole):
+    if not isinstance(whole, int) or not is_whole(whole):
         raise FileError(f"{source} is damaged: it does not say how many features the result has. Write it again.")
     if whole == table.n_rows:
         for each in (table, table.renamed(unquote_formula)):

@@ -90,8 +90,8 @@ def write_result(
         Columns about the features: a mapping from names of columns to their values (in feature order, or by
         feature name), or a data frame.
     quote_formulas
-        In text tables, put ``'`` before names that a spreadsheet would take for formulas (``=``, ``+``, ``-``, ``@``);
-        :func:`bayesieve.read_result` takes it away again. Workbooks hold names as texts in any case.
+        In text tables, put ``'`` before names that a spreadsheet would take for formulas (``=``, ``+``, ``-``,
+        ``@``); :func:`bayesieve.read_result` takes it away again. Workbooks hold names as texts in any case.
 
     Returns
     -------

@@ -272,7 +272,8 @@ def id_text(value: Any) -> str:
 def exact_ids(path: str, values: Iterable[Any]) -> list[str]:
     """Return ids as texts; raise if some are numbers with a point that have lost digits."""
     found = list(values)
-    lost = [value for value in found if isinstance(value, (float, np.floating)) and _EXACT <= abs(value) < 2.0**64]
+    points = [float(value) for value in found if isinstance(value, (float, np.floating))]
+    lost = [value for value in points if _EXACT <= abs(value) < 2.0**64]
     if lost:
         raise FileError(
             f"{path}: {len(lost):,} of {len(found):,} ids are numbers with a point beyond 2**53, the first "
