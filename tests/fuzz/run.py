@@ -118,7 +118,7 @@ class Fuzzer:
             self.target.read(self.folder / str(k), list(self.seeds[k]))
         except BayesieveError as error:
             said = error.message.render(command=True)
-            if "\n" in said or not said.strip() or len(said) > 3000 or "\x1b" in said:
+            if "\n" in said or not said.strip() or len(said) > 3000:
                 return f"message: {said[:200]!r}"
         except (KeyboardInterrupt, HangError):
             if not self.hung:

@@ -11,7 +11,6 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import click
 import typer
 from typer.core import TyperCommand, TyperGroup
 
@@ -21,6 +20,7 @@ from bayesieve.utils import OptionError, memory_bytes, printable
 INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior", "Output", "Talk"
 LIST = "Rule of the list"
 REQUIRED = Parameter.empty
+_USAGE_ERROR: Any = typer.BadParameter.__base__  # of click, or of Typer's own copy of it
 Run = Callable[[dict[str, Any]], None]
 
 
@@ -64,8 +64,8 @@ def _printable_mistakes() -> Iterator[None]:
     """Show escape sequences in arguments instead of sending them to the terminal."""
     try:
         yield
-    except click.UsageError as error:
-        raise click.UsageError(printable(error.format_message()), error.ctx) from None
+    except _USAGE_ERROR as error:
+        raise _USAGE_ERROR(printable(error.format_message()), error.ctx) from None
 
 
 class Command(_Flags, TyperCommand):
