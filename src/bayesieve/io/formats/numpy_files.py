@@ -230,7 +230,7 @@ def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable
     with _reading(path), open(path, "rb") as stream, zipfile.ZipFile(stream) as whole:
         names = array_names(path, whole)
     with _reading(path), open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        sparse = _sparse(stream) if {"format", "shape", "data"} <= set(names) else None
+        sparse = _sparse(path, stream) if {"format", "shape", "data"} <= set(names) else None
         if sparse is None:
             roles = _roles(path, names, options)
             roles = (
@@ -290,14 +290,27 @@ def _only_table(path: str, archive: Mapping[str, Any], names: Sequence[str], tak
     return tables[0]
 
 
-def _sparse(stream: Any) -> Any:
+def _sparse(path: str, stream: Any) -> Any:
     import scipy.sparse  # noqa: PLC0415 - slow to import
 
     stream.seek(0)
     matrix: Any = scipy.sparse.load_npz(stream)
+    check_extent(path, matrix.shape, matrix.nnz)
     matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
     matrix.check_format(full_check=True)
     return matrix
+
+
+_MANY = 10**7
+
+
+def check_extent(path: str, shape: tuple[int, ...], n_entries: int) -> None:
+    """Raise if a sparse matrix says that it is so large that its rows and columns alone would fill a memory."""
+    if max(shape) > _MANY and max(shape) > 100 * n_entries:
+        raise FileError(
+            f"{path} says that its shape is {shape}, and holds {n_entries:,} entries, which cannot be meant. "
+            "Fetch it again, or write it anew."
+        )
 
 
 def _check_values(path: str, X: Any) -> None:
