@@ -65,7 +65,9 @@ def _printable_mistakes() -> Iterator[None]:
     try:
         yield
     except _USAGE_ERROR as error:
-        raise _USAGE_ERROR(printable(error.format_message()), error.ctx) from None
+        mistake: Any = error
+        mistake.message = printable(mistake.message)
+        raise
 
 
 class Command(_Flags, TyperCommand):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from typing import Any
 
-from bayesieve.utils.checks import is_whole
 from bayesieve.utils.errors import OptionError
 
 _UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
@@ -29,7 +29,7 @@ def free_memory() -> int:
 
 def memory_bytes(value: Any) -> int:
     """Return an amount of memory in bytes: a text such as 300MB, 2GB, 512MiB, or a number of bytes."""
-    if is_whole(value) and value > 0:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value > 0:
         return int(value)
     size = 0
     if isinstance(value, str):
