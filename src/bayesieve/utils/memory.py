@@ -29,7 +29,7 @@ def free_memory() -> int:
 
 def memory_bytes(value: Any) -> int:
     """Return an amount of memory in bytes: a text such as 300MB, 2GB, 512MiB, or a number of bytes."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value > 0:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) > 0:
         return int(value)
     size = 0
     if isinstance(value, str):
