@@ -101,7 +101,7 @@ def test_files_that_are_no_store(tmp_path):
         StudyResults.load(tmp_path)
     with pytest.raises(FileError, match="cannot be used"):
         run_study(small_study(), tmp_path / "no" / "folder.sqlite", workers=1)
-    with pytest.raises(FileError, match="holds no study"):
+    with pytest.raises(FileError, match="something else than a study"):
         StudyResults.load(other)
 
 

@@ -64,7 +64,9 @@ def _say(text: str) -> None:
         import json  # noqa: PLC0415
 
         text = json.dumps({"event": "error", "message": text.removeprefix("bayesieve: ")})
-    print(text, file=sys.stderr)  # noqa: T201
+    from bayesieve.utils import printable  # noqa: PLC0415 - keeps ``import bayesieve.cli`` quick
+
+    print(printable(text), file=sys.stderr)  # noqa: T201
 
 
 def _tell(message: Warning | str, *_: Any, **__: Any) -> None:

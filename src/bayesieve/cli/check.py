@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayesieve.cli.console import EndingError, Talk
+from bayesieve.cli.console import EndingError, Talk, show
 from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.outputs import RunOptions, check_outputs, write_config
 from bayesieve.io import write_results
@@ -38,7 +38,7 @@ def run_check(options: Mapping[str, Any]) -> None:
             seed=spec.seed or 0,
             **({} if spec.shuffles is None else {"shuffles": spec.shuffles}),
         )
-    print(found.summary(), flush=True)  # noqa: T201
+    show(found.summary())
     if run.out is not None:
         _write(run.out, found, source)
     write_config(run, "check", spec, options)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bayesieve.cli.console import EndingError, Talk
+from bayesieve.cli.console import EndingError, Talk, show
 from bayesieve.study import ColonDesign, ColonResults, run_colon, write_colon_report
 from bayesieve.study.colon.published import TITLES
 from bayesieve.study.colon.report import NAME, TITLE
@@ -60,7 +60,7 @@ def run_colon_study(settings: Mapping[str, Any], talk: Talk, report: Callable[..
     """Run the application, tell what came out, and write the report."""
     if settings["list_"]:
         lines = [toml_line("name", NAME), toml_line("title", TITLE), toml_line("methods", DEFAULTS)]
-        print("\n".join(lines))  # noqa: T201
+        show("\n".join(lines))
         return
     design = colon_design(settings)
     folder = make_folder(NAME if settings["out"] is None else settings["out"])
@@ -75,7 +75,7 @@ def run_colon_study(settings: Mapping[str, Any], talk: Talk, report: Callable[..
         raise EndingError(
             130, f"interrupted; finished steps are stored in {folder}. Run the same command again to go on."
         ) from None
-    print("\n".join(_describe(results)), flush=True)  # noqa: T201
+    show("\n".join(_describe(results)))
     report(functools.partial(write_colon_report, results), folder, talk)
 
 

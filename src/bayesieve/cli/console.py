@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesieve.utils import BayesieveWarning, Message, OptionError
+from bayesieve.utils import BayesieveWarning, Message, OptionError, printable
 
 INTERRUPTED = "interrupted; files that were being written are as they were before."
 
@@ -74,6 +74,11 @@ def _after_interruption(error: BaseException | None) -> bool:
     return False
 
 
+def show(text: str, *, errors: bool = False, end: str = "\n") -> None:
+    """Print a text, in which nothing is obeyed by a terminal; to standard error if it is about a run."""
+    print(printable(text), file=sys.stderr if errors else sys.stdout, end=end, flush=True)
+
+
 class _ToTalk(logging.Handler):
     """Messages of the library, such as that kernels are being compiled."""
 
@@ -115,7 +120,7 @@ class Talk:
         if self.json_log:
             self._line(event, text, facts)
         elif not self.quiet:
-            print(text, file=sys.stderr)  # noqa: T201
+            show(text, errors=True)
 
     def detail(self, event: str, text: str, **facts: Any) -> None:
         """Say something that only ``--verbose`` and the JSON log show."""
@@ -124,7 +129,7 @@ class Talk:
 
     def _line(self, event: str, text: str, facts: dict[str, Any]) -> None:
         line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "message": text, **facts}
-        print(json.dumps(line, default=str), file=sys.stderr)  # noqa: T201
+        show(json.dumps(line, default=str), errors=True)
 
     def warned(self, *, ids: bool = True) -> list[str]:
         """Return the warnings so far, in the words of the command line, with ids of samples or without."""
@@ -137,7 +142,7 @@ class Talk:
         if self.json_log:
             self._line("warning", text, {})
         elif not self.quiet:
-            print(f"bayesieve: warning: {text}", file=sys.stderr)  # noqa: T201
+            show(f"bayesieve: warning: {text}", errors=True)
 
     @contextlib.contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -156,6 +161,7 @@ class Talk:
             yield None
             return
         from rich.console import Console  # noqa: PLC0415 - only on a terminal
+        from rich.markup import escape  # noqa: PLC0415
         from rich.progress import (  # noqa: PLC0415
             BarColumn,
             DownloadColumn,
@@ -170,5 +176,5 @@ class Talk:
         amount = TaskProgressColumn() if share else amount
         columns = TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
+            task = bar.add_task(escape(printable(what)), total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)

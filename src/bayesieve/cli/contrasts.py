@@ -228,7 +228,9 @@ def _one(work: _Run, tables: ContrastTables, contrast: Contrast, genes: Any) -> 
     def columns(rows: Any) -> dict[str, Any]:
         return _columns(made(rows), head, None if logs is None else logs[rows])
 
-    work.write(_file(contrast.id), b"".join(text_chunks(columns, "\t", order)))
+    work.write(
+        _file(contrast.id), b"".join(text_chunks(columns, "\t", order, quote_formulas=work.run.quote_formulas))
+    )
     if work.multiqc:
         top = _columns(made(order), head, None if logs is None else logs[order])
         top |= {"difference": top["mean_difference"]} if "mean_difference" in top and logs is None else {}
@@ -315,7 +317,7 @@ def _write_summary(work: _Run, contrasts: tuple[Contrast, ...]) -> None:
         table = {
             name: [" x ".join(row[name]) if name == "blocking" else row[name] for row in rows] for name in rows[0]
         }
-        work.write(f"{_SUMMARY}.tsv", b"".join(text_chunks(table, "\t")))
+        work.write(f"{_SUMMARY}.tsv", b"".join(text_chunks(table, "\t", quote_formulas=work.run.quote_formulas)))
     lines = [f"    {name}: {version}" for name, version in _versions().items()]
     work.write("versions.yml", "\n".join([f'"{_quoted(work.process)}":', *lines, ""]).encode())
     if work.multiqc and work.done:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from bayesieve.cli.outputs import check_report
@@ -17,7 +18,7 @@ from bayesieve.posterior import FeaturePosterior, class_statistics
 from bayesieve.screening import screen
 from bayesieve.selection import MinimalRisk, Selection, count_lines
 from bayesieve.simulation import Kind, SynergeticModel, SyntheticData
-from bayesieve.utils import DataError, OptionError, check_writable
+from bayesieve.utils import DataError, OptionError, check_writable, printable
 
 _PRIOR_PROBABILITY = 0.005
 
@@ -54,8 +55,12 @@ def run_demo(
     if write_data is not None:
         write_practice(iter([data]), write_data, n_samples)
         console.print(
-            f"Wrote {write_data} and {truth_path(write_data)}; "
-            f"try: bayesieve screen {write_data} --labels class -p {_PRIOR_PROBABILITY}"
+            escape(
+                printable(
+                    f"Wrote {write_data} and {truth_path(write_data)}; "
+                    f"try: bayesieve screen {write_data} --labels class -p {_PRIOR_PROBABILITY}"
+                )
+            )
         )
     first = _time(data)
     again = min(_time(data) for _ in range(5))
@@ -66,7 +71,7 @@ def run_demo(
     console.print(_comparison(lists, data))
     if report is not None:
         _write_report(selection, data, report, seed)
-        console.print(f"\nWrote the report to {report}; open it in a browser.", soft_wrap=True)
+        console.print(escape(printable(f"\nWrote the report to {report}; open it in a browser.")), soft_wrap=True)
     console.print(
         f"\nTime: {again * 1e3:.1f} ms to screen {data.values.nbytes / 1e6:.0f} MB once "
         f"(first call, which loads or compiles the kernels: {first:.2f} s)."

@@ -141,9 +141,9 @@ def _write(lists: GroupSelection, run: RunOptions, source: Input, annotation: An
         columns[key] = [values.get(feature) for feature in columns["feature"]]
     n_rows = len(columns["feature"])
     if run.out is not None:
-        write_results(run.out, columns, lambda: _about(lists, source))
+        write_results(run.out, columns, lambda: _about(lists, source), quote_formulas=run.quote_formulas)
         return n_rows
-    for chunk in text_chunks(columns):
+    for chunk in text_chunks(columns, quote_formulas=run.quote_formulas):
         sys.stdout.buffer.write(chunk)
     sys.stdout.flush()
     return n_rows

@@ -187,6 +187,8 @@ FILES = (
     option("label_column", str | None, None, OUTPUT, "Column of --features that names the features.",
            metavar="COLUMN"),
     option("only_selected", bool, False, OUTPUT, "Write the list alone, not the whole table."),
+    option("quote_formulas", bool, False, OUTPUT, "In CSV and TSV, put ' before names that a spreadsheet would "
+           "take for formulas."),
     option("manifest", Path | None, None, OUTPUT, "JSON file for hashes, settings, versions and timings.",
            metavar="FILE"),
     CONFIG_OUT,

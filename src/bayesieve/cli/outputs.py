@@ -34,7 +34,18 @@ _REFERENCES = (
     "labels", "blocks", "covariates", "subject", "pairs", "exposures", "aggregate", "gene_map", "prior",
     "prior_probability",
 )  # fmt: skip
-_OF_ONE_RUN = ("out", "blocks_out", "report", "manifest", "config", "config_out", "quiet", "verbose", "json_log")
+_OF_ONE_RUN = (
+    "quote_formulas",
+    "out",
+    "blocks_out",
+    "report",
+    "manifest",
+    "config",
+    "config_out",
+    "quiet",
+    "verbose",
+    "json_log",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +66,8 @@ class RunOptions:
         Column of the annotations that names the features.
     only_selected
         Whether the table holds the list alone.
+    quote_formulas
+        Whether names that begin like formulas are made texts in CSV and TSV.
     memory, threads
         Bytes for data, and threads.
     dask
@@ -70,6 +83,7 @@ class RunOptions:
     features: str | None = None
     label_column: str | None = None
     only_selected: bool = False
+    quote_formulas: bool = False
     manifest: str | None = None
     config: str | None = None
     config_out: str | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -14,11 +15,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesieve.cli.console import endings
-from bayesieve.utils import OptionError
+from bayesieve.utils import OptionError, memory_bytes, printable
 
 INPUT, COMPARED, CHOICE, OUTPUT, TALK = "The table", "What is compared", "Prior", "Output", "Talk"
 LIST = "Rule of the list"
 REQUIRED = Parameter.empty
+_USAGE_ERROR: Any = typer.BadParameter.__base__  # of click, or of Typer's own copy of it
 Run = Callable[[dict[str, Any]], None]
 
 
@@ -39,7 +41,10 @@ def with_options(*parameters: Parameter) -> Callable[[Run], Callable[..., None]]
 
 
 class _Flags:
-    """A command whose flags, ``--help`` among them, are shown without a type, and lists with that of an item."""
+    """A command whose flags, ``--help`` among them, have no type and lists that of an item.
+
+    It tells mistakes without obeying them.
+    """
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -51,6 +56,25 @@ class _Flags:
                 item = get_args(kind.annotation)[0].__name__.lower()
                 param.display_type = functools.partial(_same, f"<{item}>")
         return params
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with _printable_mistakes():
+            return list(super().parse_args(ctx, args))  # type: ignore[misc]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        with _printable_mistakes():
+            return super().resolve_command(ctx, args)  # type: ignore[misc]
+
+
+@contextlib.contextmanager
+def _printable_mistakes() -> Iterator[None]:
+    """Show escape sequences in arguments instead of sending them to the terminal."""
+    try:
+        yield
+    except _USAGE_ERROR as error:
+        mistake: Any = error
+        mistake.message = printable(mistake.message)
+        raise
 
 
 def _same(text: str, ctx: Any) -> str:
@@ -113,18 +137,10 @@ def _plain(value: Any) -> Any:
 
 def parse_memory(value: str) -> int:
     """Read an amount of memory: 300MB, 2GB, 512MiB, or a number of bytes."""
-    text = str(value).strip().lower().removesuffix("b")
-    scale = {"k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
-    unit = next((unit for unit in sorted(scale, key=len, reverse=True) if text.endswith(unit)), "")
     try:
-        size = int(float(text.removesuffix(unit)) * scale.get(unit, 1))
-    except (ValueError, OverflowError):
-        size = 0
-    if size < 10**6:
-        raise typer.BadParameter(
-            f"{value!r} is no amount of memory of at least 1MB. Write, for example, 300MB or 2GB."
-        )
-    return size
+        return memory_bytes(str(value))
+    except OptionError as error:
+        raise typer.BadParameter(error.message.render(command=True)) from None
 
 
 _JOINED = {"methods": ",", "top": ","}  # lists in a file that are texts on the command line

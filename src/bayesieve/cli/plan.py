@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bayesieve.cli.console import EndingError, Talk
+from bayesieve.cli.console import EndingError, Talk, show
 from bayesieve.cli.inputs import check_classes, read_input
 from bayesieve.cli.outputs import RunOptions, check_report, check_targets, files_read, write_config
 from bayesieve.io import check_ending, check_table, read_result, write_results
@@ -122,7 +122,7 @@ def _run(talk: Talk, pilot: Any, **settings: Any) -> Plan:
 
 
 def _show(found: Plan) -> None:
-    print(found.summary(), flush=True)  # noqa: T201
+    show(found.summary())
 
 
 def _write(options: Mapping[str, Any], found: Plan, talk: Talk) -> None:

@@ -253,13 +253,14 @@ def _write_table(
     if run.only_selected:
         order = order[selection.mask[order]]
     if run.out is not None and not run.only_selected:
-        write_result(run.out, selection, record, others)
+        write_result(run.out, selection, record, others, quote_formulas=run.quote_formulas)
         return
     columns = ranked_columns(selection, record.transform, others)
     if run.out is not None:
-        write_results(run.out, columns, lambda: {"list": "selected features"}, order)
+        write_results(run.out, columns, lambda: {"list": "selected features"}, order,
+                      quote_formulas=run.quote_formulas)  # fmt: skip
         return
-    for chunk in text_chunks(columns, order=order):
+    for chunk in text_chunks(columns, order=order, quote_formulas=run.quote_formulas):
         sys.stdout.buffer.write(chunk)
     sys.stdout.flush()
 

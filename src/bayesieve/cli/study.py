@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesieve.cli.colon import check_no_colon_options, run_colon_study
-from bayesieve.cli.console import EndingError, Talk
+from bayesieve.cli.console import EndingError, Talk, show
 from bayesieve.study import (
     FILE_NAME,
     GRIDS,
@@ -58,7 +58,7 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
     check_no_colon_options(settings)
     design = _design_of(settings)
     if settings["list_"]:
-        print(design.to_toml(), end="")  # noqa: T201
+        show(design.to_toml(), end="")
         return
     if isinstance(design, StudyGrid):
         _run_grid(design, settings, talk)
@@ -69,7 +69,7 @@ def run_study_command(settings: Mapping[str, Any]) -> None:
     _announce(design, folder, workers, dask, talk)
     with talk.timed("study"):
         results = _run(design, folder, workers, dask, talk)
-    print("\n".join(_describe(results)), flush=True)  # noqa: T201
+    show("\n".join(_describe(results)))
     _report(functools.partial(write_report, results), folder, talk)
 
 
@@ -124,7 +124,7 @@ def _show_all() -> None:
         title = (
             built_in_grid(name).title if name in GRIDS else COLON_TITLE if name == COLON else built_in(name).title
         )
-        print(f"{name:<12} {title}")  # noqa: T201
+        show(f"{name:<12} {title}")
 
 
 def _run_grid(grid: StudyGrid, settings: Mapping[str, Any], talk: Talk) -> None:
@@ -158,12 +158,12 @@ def _run_grid(grid: StudyGrid, settings: Mapping[str, Any], talk: Talk) -> None:
         write = functools.partial(write_trust_report, grid, results)
     else:
         view = RecoveryView(grid, results)
-        print("\n".join(describe_recovery(view)), flush=True)  # noqa: T201
+        show("\n".join(describe_recovery(view)))
         found = [(claim, finding) for claim, _, finding in check_recovery(view)]
         write = functools.partial(write_recovery_report, grid, results)
     for claim, finding in found:
         if finding.rows:
-            print(f"{str(finding.verdict).capitalize()}: {claim}.", flush=True)  # noqa: T201
+            show(f"{str(finding.verdict).capitalize()}: {claim}.")
     _report(write, folder, talk)
 
 

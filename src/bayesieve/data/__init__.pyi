@@ -98,6 +98,7 @@ from .normalise import (
     size_factors as size_factors,
     total_factors as total_factors,
 )
+from .rounded import Rounded as Rounded
 from .transform import (
     NEEDS_ALL_SAMPLES as NEEDS_ALL_SAMPLES,
     TRANSFORMS as TRANSFORMS,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bayesieve.data.annotated import annotated, in_memory, is_annotated
 from bayesieve.data.frames import as_frame, frame_values, is_frame
 from bayesieve.data.labels import Label, Labels, aligned, encode_labels
+from bayesieve.data.rounded import Rounded
 from bayesieve.utils import TABLE, DataError, LabelError, MissingValueError, Piece, list_names, option
 
 _MOST_SHOWN = 3
@@ -113,6 +114,7 @@ class LabelledMatrix:
                 "They must match; if samples are in columns, pass X.T."
             )
         names = check_names(frame_names if feature_names is None else feature_names, values.shape[1])
+        _warn_of_rounded(values, names)
         samples = tuple(map(str, X.obs.index)) if is_annotated(X) else None
         return cls(values, labels, names, samples)
 
@@ -318,6 +320,22 @@ def _check_values(values: Any, original: Any) -> Any:
             f"X is empty: {values.shape[0]} samples x {values.shape[1]} features. Both numbers must be at least 1."
         )
     return values.astype(np.float64) if values.dtype.itemsize > 8 else values  # kernels stop at 64 bits
+
+
+def _warn_of_rounded(values: Any, names: Sequence[str] | None) -> None:
+    """Warn of whole numbers that are rounded when sums are taken."""
+    rounded, sparse = Rounded(), is_sparse(values)
+
+    def where(place: int) -> tuple[Piece, ...]:
+        if sparse:
+            entries = values.tocoo()
+            sample, feature = int(entries.row[place]), int(entries.col[place])
+        else:
+            sample, feature = divmod(place, values.shape[1])
+        return (f"sample {sample}, feature {feature if names is None else repr(names[feature])}",)
+
+    rounded.add(values.data if sparse else values, where)
+    rounded.warn(TABLE, "those columns")
 
 
 def dense_values(matrix: LabelledMatrix) -> npt.NDArray[np.float64]:

@@ -70,6 +70,7 @@ from .null.expected import (
 from .null.permutation_null import PermutationNull as PermutationNull, benjamini_hochberg as benjamini_hochberg
 from .null.shuffled import (
     ESTIMATE as ESTIMATE,
+    SCHEMES as SCHEMES,
     ShuffledLabels as ShuffledLabels,
     estimate_share as estimate_share,
     no_shuffles as no_shuffles,

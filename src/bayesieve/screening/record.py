@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
 import os
 import platform
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from bayesieve.screening.record_parts import (
 from bayesieve.screening.spec import ScreenSpec
 from bayesieve.selection import Selection, results_hash
 from bayesieve.stats import largest_counts
-from bayesieve.utils import FileError, Message, OptionError
+from bayesieve.utils import FileError, Message, OptionError, decoding
 
 SCHEMA_VERSION = 2
 _PACKAGES = ("numpy", "scipy", "numba", "polars")
@@ -202,7 +203,7 @@ class RunRecord:
         if wrong:
             raise FileError(f"{path} is damaged: its part {wrong[0]!r} is none. Write the result again.")
         settings = check_settings(path, values.get("settings", {}))
-        try:
+        with decoding(path, "Write the result again."), _understood(path):
             plain = {name: kind(values.get(name, kind())) for name, kind in _KINDS.items()}
             return cls(
                 spec=ScreenSpec.from_options(settings) if settings else None,
@@ -216,12 +217,15 @@ class RunRecord:
                 **{name: plain[name] for name in ("label_map", "transform", "results", "model", "design",
                                                   "versions", "platform", "settings_hash", "hidden", "shuffled")},
             )  # fmt: skip
-        except OptionError as error:
-            raise FileError(
-                f"{path} cannot be used, because a setting is not understood: ", error.message
-            ) from None
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{path} is damaged ({str(error)[:120]}). Write the result again.") from None
+
+
+@contextlib.contextmanager
+def _understood(path: str) -> Iterator[None]:
+    """Name the file of settings that are not understood."""
+    try:
+        yield
+    except OptionError as error:
+        raise FileError(f"{path} cannot be used, because a setting is not understood: ", error.message) from None
 
 
 def _numbers(selection: Selection) -> dict[str, Any]:

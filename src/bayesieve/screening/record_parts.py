@@ -15,7 +15,15 @@ import numpy as np
 
 from bayesieve import models
 from bayesieve.models import Comparison, Model, PairedComparison, Part, Patterns, UnknownComparison, UnknownModel
-from bayesieve.posterior import BlockEvidence, FeaturePosterior, Finding, Fragility, ShuffledLabels, share_of
+from bayesieve.posterior import (
+    SCHEMES,
+    BlockEvidence,
+    FeaturePosterior,
+    Finding,
+    Fragility,
+    ShuffledLabels,
+    share_of,
+)
 from bayesieve.selection import CountTest, FalsePositiveEstimate, Selection
 from bayesieve.stats import Moments
 from bayesieve.utils import FloatArray, Message
@@ -108,7 +116,9 @@ def decode_model(values: Mapping[str, Any]) -> Model:
         return UnknownModel(str(values.get("family", "")), caveat if str(caveat) else "")
     with warnings.catch_warnings():  # they were given when the model was made
         warnings.simplefilter("ignore")
-        model: Model = _decode(values)
+        model = _decode(values)
+    if not isinstance(model, Model):
+        raise ValueError(f"{str(values.get('type'))[:40]!r} is no model")
     return model
 
 
@@ -236,16 +246,26 @@ def decode_judgement(results: Mapping[str, Any], posterior: FeaturePosterior) ->
     stated, test = results.get("false_positives", {}), results.get("count_test")
     found: dict[str, Any] = {"was_cut": bool(results.get("was_cut", False))}
     if test is not None:
+        if posterior.shuffled is None:
+            raise ValueError("a test of the list without shuffled labels")
         found["count_test"] = CountTest(
             np.array([*map(float, test["cuts"])]), np.array(test["lengths"], dtype=np.int64),
             np.array(test["p_values"], dtype=np.float64), np.array(test["n_as_long"], dtype=np.int64),
             int(test["n_shuffles"]), float(test["level"]),
         )  # fmt: skip
+        _check_test(found["count_test"])
     if stated.get("source") == "shuffles" and posterior.shuffled is not None:
         step = posterior.null_share / posterior.shuffled.n_shuffles if results.get("n_selected") else 0.0
         expected, low, high = (float(stated[name]) for name in ("expected", "low", "high"))
         found["estimate"] = FalsePositiveEstimate(expected, low, high, "shuffles", step)
     return found
+
+
+def _check_test(test: CountTest) -> None:
+    """Raise unless there is one number of each kind for every cut, and at least one cut."""
+    shapes = {each.shape for each in (test.cuts, test.lengths, test.p_values, test.n_as_long)}
+    if len(shapes) != 1 or test.cuts.ndim != 1 or not test.cuts.size:
+        raise ValueError("its count test lacks numbers")
 
 
 def encode_shuffled(posterior: FeaturePosterior) -> dict[str, Any]:
@@ -283,6 +303,9 @@ def decode_shuffled(values: Mapping[str, Any], posterior: FeaturePosterior) -> S
     by_shuffle = tuple(part.copy() for part in np.split(every, np.cumsum(lengths)[:-1]))
     reaching = np.cumsum(_unpack(values["reached"], n, "<i8")) / len(lengths)
     by_feature = bool(values["by_feature"])
+    shares = np.array(values["shares"], dtype=np.float64)
+    if values["scheme"] not in SCHEMES or shares.ndim != 1:
+        raise ValueError("shuffles of an unknown kind")
     made = ShuffledLabels(
         by_shuffle,
         reaching,
@@ -292,7 +315,7 @@ def decode_shuffled(values: Mapping[str, Any], posterior: FeaturePosterior) -> S
         by_feature,
         float(values["least"]),
         float(values["own_share"]),
-        np.array(values["shares"], dtype=np.float64),
+        shares,
         float(values["least_share"]),
     )
     share = share_of(_own(posterior, made), reaching) if "share" not in values else None

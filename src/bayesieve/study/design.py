@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, fields, replace
 from importlib import resources
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from bayesieve.rivals import rival
 from bayesieve.selection import Rule, as_rule
-from bayesieve.utils import OptionError, RuleError, check_whole, did_you_mean, read_toml, toml_line
+from bayesieve.utils import OptionError, RuleError, check_whole, did_you_mean, is_device, read_toml, toml_line
 
 MEASURES = ("labels", "errors", "reliability", "costs", "trust")
 """What can be measured: true labels (always), errors that OBF expects, how probabilities fare, time and memory,
@@ -23,6 +23,8 @@ and what each list claims about its false positives."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=+-]*")
 _STEPS = ("from", "to", "step")
+_MOST_SAMPLES, _MOST_SIZES = 10**9, 10_000
+_MOST_RUNS = 10_000_000  # of methods on data sets, which are listed before the first is begun
 _BUILT_IN = ("figure-1a", "figure-1b", "table-1", "calibration", "sensitivity")
 
 
@@ -75,14 +77,14 @@ class Method:
         if not isinstance(self.title, str):
             raise OptionError(f"The title of {self.name} must be a text, not {self.title!r}.")
         parse_rule(self.rule)
-        check_whole(f"n_selected of {self.name}", self.n_selected, 0)
-        check_whole(f"shuffles of {self.name}", self.shuffles, 0)
+        check_whole(f"n_selected of {self.name}", self.n_selected, 0, most=_MOST_SAMPLES)
+        check_whole(f"shuffles of {self.name}", self.shuffles, 0, most=_MOST_RUNS)
         if not isinstance(self.options, Mapping):
             raise OptionError(f"options of {self.name} must be a table of names and values, not {self.options!r}.")
         if self.sizes is not None:
             object.__setattr__(self, "sizes", _as_sizes(self.sizes))
         if self.iterations is not None:
-            check_whole(f"iterations of {self.name}", self.iterations, 1)
+            check_whole(f"iterations of {self.name}", self.iterations, 1, most=_MOST_RUNS)
 
     @property
     def definition(self) -> dict[str, Any]:
@@ -93,9 +95,13 @@ class Method:
 
 def _as_sizes(sizes: Any) -> tuple[int, ...]:
     """Numbers of samples, increasing and without repetition."""
+    if isinstance(sizes, Sized) and len(sizes) > _MOST_SIZES:
+        raise OptionError(
+            f"A study has at most {_MOST_SIZES:,} numbers of samples, not {len(sizes):,}. Take a larger step."
+        )
     numbers = list(sizes) if isinstance(sizes, Iterable) else [sizes]
     for n in numbers:
-        check_whole("A number of samples", n, 4)
+        check_whole("A number of samples", n, 4, most=_MOST_SAMPLES)
     odd = [n for n in numbers if n % 2]
     if odd:
         raise OptionError(f"Numbers of samples must be even, for two equal classes; {odd[0]} is not.")
@@ -104,8 +110,11 @@ def _as_sizes(sizes: Any) -> tuple[int, ...]:
 
 def _check_name(what: str, name: Any) -> None:
     """Raise unless a name can stand in files and on the command line."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise OptionError(f"The name of a {what} is made of letters, digits and . _ = + -, not {name!r}.")
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or is_device(name):
+        raise OptionError(
+            f"The name of a {what} is made of letters, digits and . _ = + -, and no device of Windows, not "
+            f"{name!r}."
+        )
 
 
 def _as_plain(value: dict[str, Any]) -> dict[str, Any]:
@@ -194,9 +203,15 @@ class StudyDesign:
         object.__setattr__(self, "methods", tuple(self.methods))
         object.__setattr__(self, "measures", tuple(self.measures))
         object.__setattr__(self, "sizes", _as_sizes(self.sizes))
-        check_whole("iterations", self.iterations, 1)
+        check_whole("iterations", self.iterations, 1, most=_MOST_RUNS)
         check_whole("seed", self.seed, 0)
         self._check_methods()
+        if self.units > _MOST_RUNS:
+            raise OptionError(
+                f"The study {self.name} would run methods {self.units:,} times; at most {_MOST_RUNS:,} are "
+                "allowed. "
+                "Take fewer iterations or numbers of samples, or make several studies of it."
+            )
         unknown = [name for name in self.measures if name not in MEASURES]
         if unknown:
             raise OptionError(f"There is no measure {unknown[0]!r}. Measures are {', '.join(MEASURES)}.")
@@ -407,7 +422,8 @@ def _from_steps(sizes: Any, where: str) -> Any:
     """Numbers of samples from a list, or from the first, the last and the step."""
     if not isinstance(sizes, dict):
         return sizes
-    if set(sizes) != set(_STEPS) or not all(type(value) is int for value in sizes.values()) or sizes["step"] < 1:
+    whole = set(sizes) == set(_STEPS) and all(type(value) is int for value in sizes.values())
+    if not whole or sizes["step"] < 1 or max(map(abs, sizes.values())) > _MOST_SAMPLES:
         raise OptionError(f"{where}: give sizes as a list, or as {{ from = 100, to = 1000, step = 100 }}.")
     return range(sizes["from"], sizes["to"] + 1, sizes["step"])
 

@@ -42,7 +42,7 @@ from bayesieve.study.measures import (
     ranking_measures,
     reliability_measures,
 )
-from bayesieve.utils import BayesieveError, BayesieveWarning, BoolArray, FloatArray, OptionError
+from bayesieve.utils import BayesieveError, BayesieveWarning, BoolArray, FloatArray, OptionError, free_memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -349,7 +349,7 @@ def _top(score: FloatArray, n: int) -> tuple[BoolArray, float]:
 
 def check_runnable(design: StudyDesign) -> None:
     """Raise before any work if a study names methods, options or data that do not exist or do not fit."""
-    model_of(design)
+    _check_memory(design)
     if "costs" in design.measures and not design.raw:
         raise OptionError("Costs are measured from the values of the samples on. Set raw = true in the study.")
     rivals = rivals_of(design)
@@ -361,6 +361,23 @@ def check_runnable(design: StudyDesign) -> None:
                 f"The method {method.name!r} needs the values of the samples, but the study draws means and "
                 "variances only. Set raw = true in the study."
             )
+
+
+def _check_memory(design: StudyDesign) -> None:
+    """Raise if a single data set would not fit into memory."""
+    n_features = model_of(design).n_features
+    n = (
+        max(n for method in design.methods for n in design.sizes_of(method)) if design.raw else 6
+    )  # moments of two classes
+    free = free_memory()
+    if 8 * n * n_features > free:
+        many = f"{n_features:,}" if n_features < 10**15 else "more than 1e15"
+        what = f"{n:,} samples of {many} features" if design.raw else f"moments of {many} features"
+        raise OptionError(
+            f"A data set of the study {design.name} would take more memory than is free ({free / 1e9:,.1f} "
+            f"GB): {what}. "
+            "Take fewer samples or features."
+        )
 
 
 def _check_method(method: Method, source: Rival) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +17,20 @@ from numpy import __version__ as numpy_version
 from bayesieve import __version__
 from bayesieve.study.design import BEST, StudyDesign
 from bayesieve.study.measures import COSTS, Row, measure_names
-from bayesieve.utils import DataWarning, FileError, OptionError, warn
+from bayesieve.utils import (
+    DataWarning,
+    FileError,
+    OptionError,
+    decoding,
+    has_tables,
+    is_number,
+    is_whole,
+    meta_of,
+    open_store,
+    parse_json,
+    using_store,
+    warn,
+)
 
 
 def differences(old: StudyDesign, new: StudyDesign) -> list[str]:
@@ -65,8 +77,22 @@ def warn_about_version(began: str, path: str | os.PathLike[str]) -> None:
 
 
 _FORMAT = "bayesieve study 1"
+_TABLES, _KIND = ("meta", "results"), "a study"
+_LARGEST = 2**53  # of numbers of samples and of iterations
 FILE_NAME = "study.sqlite"
+_KEYS = ("n", "iteration", "method")
 _FORMER = {"expected_by_chance": "expected_under_null"}  # measures that had another name
+
+
+def _is_count(cell: Any) -> bool:
+    return is_whole(cell) and 0 <= cell <= _LARGEST
+
+
+_CELLS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "n": ("a whole number", _is_count),
+    "iteration": ("a whole number", _is_count),
+    "method": ("a text", lambda cell: isinstance(cell, str)),
+}
 
 
 class Database:
@@ -83,12 +109,7 @@ class Database:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = file_of(path)
         with self._failing_clearly():
-            self._connection = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
-            try:
-                self._connection.execute("PRAGMA synchronous = NORMAL")
-            except BaseException:
-                self._connection.close()
-                raise
+            self._connection = open_store(self.path)
 
     def __enter__(self) -> Self:
         return self
@@ -130,7 +151,10 @@ class Database:
     def done(self) -> set[tuple[int, int, str]]:
         """Return which method has been run on which data set: numbers of samples, iterations, methods."""
         with self._failing_clearly():
-            return set(self._connection.execute("SELECT n, iteration, method FROM results"))
+            rows = self._connection.execute("SELECT n, iteration, method FROM results").fetchall()
+        for name, cells in zip(_KEYS, zip(*rows, strict=True), strict=False):
+            self._check_cells(name, list(cells))
+        return set(rows)
 
     def add(self, rows: Iterable[Row]) -> None:
         """Store a batch; what is there already stays as it is."""
@@ -149,7 +173,22 @@ class Database:
             cursor = self._connection.execute("SELECT * FROM results ORDER BY n, iteration, method")
             names = [_FORMER.get(entry[0], entry[0]) for entry in cursor.description]
             rows = cursor.fetchall()
-        return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+        found = {name: [row[k] for row in rows] for k, name in enumerate(names)}
+        for name, cells in found.items():
+            self._check_cells(name, cells)
+        return found
+
+    def _check_cells(self, name: str, cells: list[Any]) -> None:
+        """Raise unless a column holds what a study writes there; SQLite lets any cell hold anything."""
+        what, fits = _CELLS.get(name, ("a number", lambda cell: cell is None or is_number(cell)))
+        wrong = [place for place, cell in enumerate(cells) if not fits(cell)]
+        if wrong:
+            cell = cells[wrong[0]]
+            shown = repr(cell) if len(repr(cell)) <= 40 else type(cell).__name__
+            raise self._damage(
+                f"{len(wrong):,} of {len(cells):,} cells of the column {name!r} do not hold {what}, the first is "
+                f"{shown} in row {wrong[0] + 1:,}"
+            )
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -162,22 +201,10 @@ class Database:
                 self._connection.execute("ROLLBACK")
             raise
 
-    @contextlib.contextmanager
-    def _failing_clearly(self) -> Iterator[None]:
-        """Say what SQLite says in a sentence."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            raise FileError(
-                f"The store {self.path} cannot be used: {error}. Choose a folder that may be written to and has "
-                "room, and run one study at a time on it."
-            ) from None
-        except sqlite3.DatabaseError as error:
-            raise FileError(f"{self.path} is not the store of a study: {error}. Choose another name.") from None
+    def _failing_clearly(self) -> contextlib.AbstractContextManager[None]:
+        return using_store(self.path, _KIND)
 
     def _create(self, design: StudyDesign) -> None:
-        if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise FileError(f"{self.path} holds something else than a study. Choose another name.")
         measures = ", ".join(f'"{name}" REAL' for name in measure_names(design.measures))
         self._connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
         self._connection.execute(
@@ -192,19 +219,32 @@ class Database:
             self._connection.execute(f'ALTER TABLE results RENAME COLUMN "{name}" TO "{_FORMER[name]}"')
 
     def _meta(self) -> dict[str, str]:
-        found = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
-        if found is None:
+        if not has_tables(self._connection, self.path, _TABLES, _KIND):
             return {}
-        held = dict(self._connection.execute("SELECT key, value FROM meta"))
-        if held.get("format") != _FORMAT:
+        held = meta_of(self._connection, self.path, ("format", "bayesieve", "design"))
+        if held["format"] != _FORMAT:
             raise FileError(f"{self.path} was not written by a study of this version. Choose another name.")
+        columns = self._connection.execute("PRAGMA table_info(results)").fetchall()
+        lacks = [key for key in _KEYS if key not in {name for _, name, *_ in columns}]
+        if lacks:
+            raise self._damage(f"its table of results has no column {lacks[0]!r}")
         return held
+
+    def _damage(self, what: str) -> FileError:
+        return FileError(
+            f"The store {self.path} is damaged or has been changed: {what}. Restore the file from a copy, or "
+            "delete it "
+            "and run the study again."
+        )
 
     def _write_meta(self, key: str, value: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def _design(self, held: dict[str, str]) -> StudyDesign:
-        return StudyDesign.from_dict(json.loads(held["design"]), str(self.path))
+        again = "Restore the file from a copy, or delete it and run the study again."
+        values = parse_json(held["design"], self.path, again)
+        with decoding(self.path, again):
+            return StudyDesign.from_dict(dict(values), str(self.path))
 
     def _with_results(self, old: StudyDesign, new: StudyDesign) -> StudyDesign:
         """Return the stored study without methods that have no results yet: these may still be mended."""
@@ -224,9 +264,6 @@ class Database:
 def file_of(path: str | os.PathLike[str]) -> Path:
     """Return the file of a store, given as such or as its folder."""
     return Path(path, FILE_NAME) if Path(path).is_dir() else Path(path)
-
-
-_KEYS = ("n", "iteration", "method")
 
 
 def _with_best(design: StudyDesign, wide: pl.DataFrame) -> pl.DataFrame:

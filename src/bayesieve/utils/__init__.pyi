@@ -35,10 +35,14 @@ from .errors import (
     option as option,
 )
 from .files import (
+    can_name_files as can_name_files,
     check_file as check_file,
     check_writable as check_writable,
+    decoding as decoding,
     hash_of_written as hash_of_written,
+    is_device as is_device,
     make_folder as make_folder,
+    parse_json as parse_json,
     read_json as read_json,
     read_toml as read_toml,
     replacing as replacing,
@@ -59,13 +63,14 @@ from .glimpse import (
 )
 from .installation import install_command as install_command
 from .late import Late as Late, LateMethod as LateMethod
-from .memory import free_memory as free_memory
+from .memory import free_memory as free_memory, memory_bytes as memory_bytes
 from .messages import (
     did_you_mean as did_you_mean,
     expectation as expectation,
     join_words as join_words,
     list_names as list_names,
     plural as plural,
+    printable as printable,
     warn as warn,
 )
 from .plotting import (
@@ -92,10 +97,23 @@ from .processes import (
     one_blas_thread as one_blas_thread,
     run_in_processes as run_in_processes,
 )
+from .stores import (
+    has_tables as has_tables,
+    meta_of as meta_of,
+    open_store as open_store,
+    using_store as using_store,
+)
 from .threads import for_each as for_each, n_threads_for as n_threads_for, run as run, share as share
 from .typing import (
     BoolArray as BoolArray,
     CountArray as CountArray,
     FloatArray as FloatArray,
     IntArray as IntArray,
+)
+from .unpacking import (
+    RATIO as RATIO,
+    array_names as array_names,
+    check_archive as check_archive,
+    check_unpacked as check_unpacked,
+    read_arrays as read_arrays,
 )

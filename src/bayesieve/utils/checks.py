@@ -23,12 +23,24 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def check_whole(name: str, value: Any, least: int = 0, error: Error = OptionError, *, instead: str = "") -> int:
+def check_whole(
+    name: str,
+    value: Any,
+    least: int = 0,
+    error: Error = OptionError,
+    *,
+    most: int | None = None,
+    instead: str = "",
+) -> int:
     """Return a whole number of at least ``least``, or raise; ``instead`` says what else may be given."""
-    if not is_whole(value) or value < least:
-        raise error(
-            f"{name} must be a whole number of at least {least}{instead}, not {value!r}.", kind="whole-number"
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        bounds = f"of at least {least}" if most is None else f"between {least} and {most:,}"
+        shown = (
+            f"a number of {math.ceil(math.log10(value)):,} digits"
+            if is_whole(value) and value > 10**30
+            else repr(value)
         )
+        raise error(f"{name} must be a whole number {bounds}{instead}, not {shown}.", kind="whole-number")
     return int(value)
 
 

@@ -205,10 +205,29 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with Path(path).open("rb") as file:
             return tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{os.fspath(path)} is not a TOML file: {error}.") from None
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and nests of brackets
+        raise FileError(f"{os.fspath(path)} is not a TOML file: {_in_words(error)}.") from None
     except OSError as error:
         raise FileError(f"{os.fspath(path)} cannot be read: {error.strerror or error}.") from None
+
+
+_NO_NAME = re.compile(r'[/\\\x00-\x1f\x7f<>:"|?*]')
+_DEVICES = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|com[0-9\xb9\xb2\xb3]|lpt[0-9\xb9\xb2\xb3])", re.IGNORECASE
+)
+_LONGEST = 150  # bytes of a name, which leaves room for endings
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows takes a name for a device (CON, NUL, COM1), whatever its ending."""
+    return _DEVICES.fullmatch(name.partition(".")[0].rstrip()) is not None
+
+
+def can_name_files(name: str) -> bool:
+    """Whether a name can begin the name of a file on every system: no path or device, not hidden nor too long."""
+    plain = name == name.strip() and not name.startswith(".") and not name.endswith(".")
+    fits = 0 < len(name.encode("utf-8", "surrogatepass")) <= _LONGEST
+    return plain and fits and not _NO_NAME.search(name) and not is_device(name)
 
 
 def toml_value(value: Any) -> str:
@@ -260,6 +279,38 @@ def separating_colons(reference: str) -> list[int]:
     ]
 
 
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+@contextlib.contextmanager
+def decoding(path: str | os.PathLike[str], again: str = "Write it again.") -> Iterator[None]:
+    """Turn what plain values of the wrong kind raise, while objects are made of them, into a :class:`FileError`.
+
+    It goes around decoders alone, which do nothing else, so that a mistake of the package elsewhere shows as one.
+    """
+    try:
+        yield
+    except BayesieveError:
+        raise
+    except _MALFORMED as error:
+        raise FileError(f"{os.fspath(path)} is damaged ({_in_words(error)}). {again}") from error
+
+
+def _in_words(error: BaseException) -> str:
+    why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:120]
+    return f"there is no {why}" if isinstance(error, KeyError) else why
+
+
+def parse_json(text: str, path: str | os.PathLike[str], again: str = "Write it again.") -> Any:
+    """Return the values in JSON that was read from a file, or say where it is damaged."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileError(
+            f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({_in_words(error)}). {again}"
+        ) from None
+
+
 def check_file(path: str | os.PathLike[str]) -> Path:
     """Raise unless there is a file that may be read."""
     file, name = Path(path), os.fspath(path)
@@ -297,10 +348,6 @@ def _alike(file: Path) -> str | None:
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Read a JSON file, or say where it is damaged."""
     data = check_file(path).read_bytes()
-    try:
-        return json.loads(data.decode("utf-8-sig", "surrogatepass"))
-    except (ValueError, RecursionError) as error:
-        raise FileError(
-            f"{os.fspath(path)} cannot be read as JSON: it is damaged or cut short ({str(error)[:120]}). "
-            "Write it again."
-        ) from None
+    with decoding(path):
+        text = data.decode("utf-8-sig", "surrogatepass")
+    return parse_json(text, path)

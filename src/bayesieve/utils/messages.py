@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 from bayesieve.utils.errors import BayesieveWarning, Piece
 
 _MOST_LISTED = 8
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _OURS = ("bayesieve", "sklearn", "joblib")  # a selector is often called by a pipeline
 
 
@@ -39,6 +41,14 @@ def join_words(texts: Iterable[str]) -> str:
     """Join texts in a sentence: ``a, b and c``."""
     parts = list(texts)
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def printable(text: str) -> str:
+    r"""Return a text as a terminal can show it: escape sequences and marks that reorder are written out.
+
+    Line breaks and tabs stay; a name such as ``\x1b[2J`` then shows what it is, and nothing obeys it.
+    """
+    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def plural(n: int, what: str) -> str:

@@ -148,7 +148,7 @@ def test_a_store_of_something_else_is_refused(tmp_path):
         select(Running(1, other))
     text = tmp_path / "text.csv"
     text.write_text("a,b\n" * 1000, encoding="utf-8")
-    with pytest.raises(FileError, match="is damaged or no store"):
+    with pytest.raises(FileError, match="is damaged or not the store of the units"):
         select(Running(1, text))
     with pytest.raises(FileError, match="cannot be used: unable to open"):
         select(Running(1, tmp_path / "no" / "such.sqlite"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from bayesieve.utils import (
     LabelError,
     MissingExtraError,
     OptionError,
+    can_name_files,
     check_file,
     did_you_mean,
     install_command,
@@ -25,7 +25,6 @@ from bayesieve.utils import (
 _NEEDED = ("id", "variable", "reference", "target")
 _KNOWN = (*_NEEDED, "blocking", "exclude_samples_col", "exclude_samples_values")
 _NOTHING = frozenset({"", "NA", "na", "N/A", "null", "None", "none"})
-_NO_NAME = re.compile(r'[/\\\x00-\x1f<>:"|?*]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class Contrast:
         for name in _NEEDED:
             if not getattr(self, name):
                 raise LabelError(f"{where}: {name!r} is empty. Fill it in.")
-        if _NO_NAME.search(self.id) or self.id.startswith(".") or self.id != self.id.strip():
+        if not can_name_files(self.id):
             raise LabelError(
                 f"{where}: the id {self.id!r} is to name files, which cannot have such a name. Use letters, "
                 "digits, underscores, points and hyphens."
@@ -222,10 +221,29 @@ def _from_yaml(path: str) -> list[tuple[str, dict[str, Any]]]:
         raise FileError(
             f"{path}{where}: this is no YAML ({getattr(error, 'problem', None) or 'no text'}). {_YAML}"
         ) from None
+    except RecursionError:
+        raise FileError(f"{path} is nested too deeply. {_YAML}") from None
+    if _expanded(content, {}) > _MOST_PARTS:
+        raise FileError(f"{path} refers to its own parts so often that they would fill a memory. {_YAML}")
     entries = content.get("contrasts") if isinstance(content, dict) else content
     if not isinstance(entries, list):
         raise FileError(f"{path} holds no list of contrasts. {_YAML}")
     return [(f"{path}, contrast {k}", _entry(path, k, entry)) for k, entry in enumerate(entries, 1)]
+
+
+_MOST_PARTS = 1_000_000
+
+
+def _expanded(part: Any, known: dict[int, int]) -> int:
+    """How many parts a value has with references written out; those that lead back to themselves have no end."""
+    if not isinstance(part, (dict, list)):
+        return 1
+    if id(part) not in known:
+        known[id(part)] = _MOST_PARTS + 1  # as long as it is being counted
+        known[id(part)] = 1 + sum(
+            _expanded(each, known) for each in (part.values() if isinstance(part, dict) else part)
+        )
+    return known[id(part)]
 
 
 _YAML = 'Write: "contrasts:" and below it entries with "id: NAME" and "comparison: [VARIABLE, REFERENCE, TARGET]".'

@@ -19,7 +19,7 @@ from bayesieve.io.tables.chunks import Chunks
 from bayesieve.io.tables.classes import ClassMap, Encoder
 from bayesieve.io.tables.columns import Columns, read_reference
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
-from bayesieve.io.tables.memory import bytes_kept
+from bayesieve.io.tables.memory import bytes_kept, bytes_stated
 from bayesieve.io.tables.metadata import Metadata, find_metadata
 from bayesieve.io.tables.read_table import (
     TOTAL,
@@ -98,7 +98,7 @@ class ContrastTables:
         missing: str = "raise",
         duplicates: str = "number",
         keep: Sequence[str] = (),
-        memory: int | None = None,
+        memory: int | str | None = None,
         n_threads: int | None = None,
         progress: Progress | None = None,
         keep_values: bool = True,
@@ -121,7 +121,8 @@ class ContrastTables:
         for name in ("ignore", "na_values"):
             reading[name] = tuple(reading.get(name) or ())
         options = ReadOptions(
-            missing_words=reading.pop("na_values"), memory=memory or free_memory() // 2, n_threads=n_threads,
+            missing_words=reading.pop("na_values"), memory=bytes_stated(memory) or free_memory() // 2,
+            n_threads=n_threads,
             progress=progress, categories=category_mode(model, transform), duplicates=duplicates, **reading,
         )  # fmt: skip
         by_total = exposures == TOTAL
@@ -134,7 +135,7 @@ class ContrastTables:
         }
         found = cls(
             tuple(contrasts), os.fspath(path), sheet, options, model, transform, missing, extras, tuple(keep),
-            columns, bytes_kept(keep_values, memory, options.memory), by_total, normalise,
+            columns, bytes_kept(keep_values, memory is not None, options.memory), by_total, normalise,
         )  # fmt: skip
         found._open(options)
         try:

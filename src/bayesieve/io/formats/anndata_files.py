@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesieve.data import LevelCounts, declared_order
+from bayesieve.io.formats.contents import check_zarr
 from bayesieve.io.formats.numpy_files import check_names
 from bayesieve.io.formats.stored_matrix import Compressed, Dense, matrix_table, reading
 from bayesieve.io.tables.roles import asks_for_labels, no_such_column
@@ -62,6 +63,7 @@ def open_zarr(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable
     name = os.fspath(path)
     check_rows(name, options, "a store of AnnData")
     read_elem = anndata_reader(name, "a zarr store", "zarr")
+    check_zarr(name)
     with reading(name):
         store: Any = importlib.import_module("zarr").open(name, mode="r")
         if not hasattr(store, "keys"):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.io.formats.crashes import look_at_columns, look_through_once
 from bayesieve.io.tables.roles import (
     ID_NAMES,
     asks_for_labels,
@@ -37,6 +38,7 @@ from bayesieve.io.tables.table import (
     FeatureTable,
     ReadOptions,
     cut,
+    exact_ids,
     features_per_chunk,
     id_text,
     label_text,
@@ -48,6 +50,7 @@ from bayesieve.utils import FileError, IntArray, check_file, n_threads_for, wrap
 
 _PARQUET, _IPC, _STREAM = "Parquet", "Arrow IPC", "Arrow IPC stream"
 _MAGIC = {b"PAR1": _PARQUET, b"ARROW1": _IPC, b"\xff\xff\xff\xff": _STREAM}
+_READERS = {_PARQUET: "read_parquet", _IPC: "read_ipc", _STREAM: "read_ipc_stream"}
 _MOST_CODED = 20
 _PANDAS_INDEX = "__index_level_0__"
 
@@ -75,6 +78,8 @@ class ColumnarFile:
     def __init__(self, path: str) -> None:
         files = _files_of(path)
         self.path, self.form = path, _form(files[0])
+        for file in files:
+            look_through_once(file, look_at_columns(_READERS[self.form]))
         with self._reading() as polars:
             if self.form == _PARQUET:
                 self._lazy = polars.scan_parquet(files, glob=False)
@@ -111,7 +116,7 @@ class ColumnarFile:
 
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, empty where it is missing."""
-        return [id_text(value) for value in self.column(name)]
+        return exact_ids(self.path, self.column(name))
 
     def column(self, name: str) -> list[Any]:
         """Return a column as Python objects."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from bayesieve.io.formats.anndata_files import anndata_reader, annotated_table, check_rows, mudata_table
+from bayesieve.io.formats.contents import check_hdf5
+from bayesieve.io.formats.crashes import survive_crash
 from bayesieve.io.formats.numpy_files import MatrixFeatures, check_names
 from bayesieve.io.formats.stored_matrix import Compressed, check_numbers, distinct_names, matrix_table, reading
 from bayesieve.io.tables.roles import asks_for_labels, count_levels, no_such_column
@@ -46,13 +43,14 @@ def open_hdf5(path: str | os.PathLike[str], options: ReadOptions) -> SampleTable
     name = os.fspath(path)
     check_file(path)
     annotated = name.lower().endswith((".h5ad", ".h5mu"))
-    with _survive_crash(name):
+    with survive_crash(name, _LOOK_THROUGH):
         read_elem = anndata_reader(name) if annotated else None
         h5py = _h5py(name)
     with reading(name):
         file = h5py.File(path, "r")
     try:
         with reading(name):
+            check_hdf5(name, file)
             return _open(name, file, read_elem, options)
     except BaseException:
         file.close()
@@ -238,40 +236,10 @@ def look(name, item):
     if isinstance(item, h5py.Dataset):
         if item.chunks:
             item.id.get_num_chunks()
-        if described.intersection(name.split("/")):
+        if described.intersection(name.split("/")) and item.nbytes <= 2**30 and not item.external:
             item[()]
 
 with h5py.File(sys.argv[1], "r") as file:
     dict(file.attrs)
     file.visititems(look)
 """
-_PATIENCE = 120  # seconds; sound files take a few milliseconds
-_DEATHS = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}
-
-
-@contextmanager
-def _survive_crash(path: str) -> Iterator[None]:
-    """Look through a file in another process meanwhile: damaged structures can crash the HDF5 library.
-
-    Only a crash is told here; whatever can be caught is met again, and explained, when the file is opened.
-    """
-    if not sys.executable or getattr(sys, "frozen", False):  # Python is part of another program
-        yield
-        return
-    nowhere = subprocess.DEVNULL
-    command = [sys.executable, "-c", _LOOK_THROUGH, path]
-    with subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere) as child:
-        try:
-            yield
-            code = child.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:  # damaged links can lead in a circle
-            code = -signal.SIGABRT
-        finally:
-            child.kill()
-    death = signal.Signals(-code).name if code < 0 else ""
-    if death in _DEATHS:
-        raise FileError(
-            f"{path} seems to be damaged: the library that reads this format crashed or found no end ({death}).",
-            hint="Fetch or write the file again.",
-            kind="crash",
-        )

@@ -15,7 +15,7 @@ import numpy as np
 from bayesieve.data import is_sparse
 from bayesieve.io.formats.coordinates import Coordinates, is_ascending, read_coordinates
 from bayesieve.io.formats.hdf5 import of_type
-from bayesieve.io.formats.numpy_files import SPARSE_ROWS, MatrixSamples, check_names
+from bayesieve.io.formats.numpy_files import SPARSE_ROWS, MatrixSamples, check_extent, check_names
 from bayesieve.io.formats.stored_matrix import distinct_names
 from bayesieve.io.tables.roles import asks_for_labels, count_levels, no_such_column
 from bayesieve.io.tables.table import FeatureTable, ReadOptions, SampleTable, label_text, samples_per_chunk
@@ -233,6 +233,7 @@ def _read(file: Path, n_threads: int | None = None) -> Any:
         with suppress(*TROUBLE):  # which SciPy meets again
             whole = read_coordinates(decompress(file, name, start, source).read, n_threads)
             if whole is not None:
+                check_extent(name, whole.shape, whole.data.size)
                 return whole
         from scipy.io import mmread  # noqa: PLC0415 - slow to import
 
@@ -243,6 +244,8 @@ def _read(file: Path, n_threads: int | None = None) -> Any:
         matrix: Any = mmread(file if stream is source else stream)
     if matrix.dtype.kind not in "biuf":
         raise FileError(f"{name} holds complex numbers, which are no measurements.")
+    if is_sparse(matrix):
+        check_extent(name, matrix.shape, matrix.nnz)
     if max(matrix.shape) > _LARGEST:
         raise FileError(f"{name} says that its shape is {matrix.shape}, which cannot be meant. Fetch it again.")
     if 0 in matrix.shape:

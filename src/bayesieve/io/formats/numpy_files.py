@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -29,8 +31,8 @@ from bayesieve.io.tables.table import (
     SampleChunk,
     SampleTable,
     cut,
+    exact_ids,
     features_per_chunk,
-    id_text,
     label_text,
     samples_per_chunk,
     take_samples,
@@ -41,6 +43,7 @@ from bayesieve.utils import (
     IntArray,
     LabelError,
     OptionError,
+    array_names,
     check_file,
     list_names,
     option,
@@ -231,12 +234,15 @@ def _alone(path: str, form: str, X: Any, options: ReadOptions) -> SampleTable | 
 
 
 def _from_archive(path: str, options: ReadOptions) -> SampleTable | FeatureTable:
+    with _reading(path), open(path, "rb") as stream, zipfile.ZipFile(stream) as whole:
+        names = array_names(path, whole)
     with _reading(path), open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        names = list(archive.files)
-        sparse = _sparse(stream) if {"format", "shape", "data"} <= set(names) else None
+        sparse = _sparse(path, stream) if {"format", "shape", "data"} <= set(names) else None
         if sparse is None:
             roles = _roles(path, names, options)
-            roles = roles if "X" in roles else {"X": _only_table(path, archive, set(roles.values())), **roles}
+            roles = (
+                roles if "X" in roles else {"X": _only_table(path, archive, names, set(roles.values())), **roles}
+            )
             parts = {role: archive[name] for role, name in roles.items()}
             asked = [name for name in names if name not in roles.values()] if asks_for_labels(options) else []
             others = _plain_arrays(archive, asked)
@@ -281,24 +287,37 @@ def _roles(path: str, names: Sequence[str], options: ReadOptions) -> dict[str, s
     return roles
 
 
-def _only_table(path: str, archive: Mapping[str, Any], taken: set[str]) -> str:
-    tables = [name for name in archive if name not in taken and archive[name].ndim == 2]
+def _only_table(path: str, archive: Mapping[str, Any], names: Sequence[str], taken: set[str]) -> str:
+    tables = [name for name in names if name not in taken and archive[name].ndim == 2]
     if len(tables) != 1:
         raise FileError(
             f"{path} has no array 'X', and {len(tables)} of its other arrays are tables; it holds "
-            f"{list_names(list(archive))}. Save the values as X: numpy.savez(file, X=X, y=y)."
+            f"{list_names(names)}. Save the values as X: numpy.savez(file, X=X, y=y)."
         )
     return tables[0]
 
 
-def _sparse(stream: Any) -> Any:
+def _sparse(path: str, stream: Any) -> Any:
     import scipy.sparse  # noqa: PLC0415 - slow to import
 
     stream.seek(0)
     matrix: Any = scipy.sparse.load_npz(stream)
+    check_extent(path, matrix.shape, matrix.nnz)
     matrix = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
     matrix.check_format(full_check=True)
     return matrix
+
+
+_MANY = 10**7
+
+
+def check_extent(path: str, shape: tuple[int, ...], n_entries: int) -> None:
+    """Raise if a sparse matrix says that it is so large that its rows and columns alone would fill a memory."""
+    if max(shape) > _MANY and max(shape) > 100 * n_entries:
+        raise FileError(
+            f"{path} says that its shape is {shape}, and holds {n_entries:,} entries, which cannot be meant. "
+            "Fetch it again, or write it anew."
+        )
 
 
 def _check_values(path: str, X: Any) -> None:
@@ -325,8 +344,8 @@ def _table(
         for role in parts
         if role not in ("X", "ids", "features")
     }
-    ids = _texts(_names(path, parts, "ids", X.shape[0]))
-    features = _texts(_names(path, parts, "features", X.shape[1])) or [f"x{j}" for j in range(X.shape[1])]
+    ids = _texts(path, _names(path, parts, "ids", X.shape[0]))
+    features = _texts(path, _names(path, parts, "features", X.shape[1])) or [f"x{j}" for j in range(X.shape[1])]
     check_names(path, features, ids, options)
     left_out = {"ignored": list(options.ignore)} if options.ignore else {}
     by_sample = X.format == "csr" if is_sparse(X) else X.flags.c_contiguous
@@ -351,8 +370,8 @@ def _features_per_chunk(X: Any, options: ReadOptions) -> int:
     return features_per_chunk(X.shape[0], options)
 
 
-def _texts(names: list[Any] | None) -> list[str] | None:
-    return None if names is None else [id_text(name) for name in names]
+def _texts(path: str, names: list[Any] | None) -> list[str] | None:
+    return None if names is None else exact_ids(path, names)
 
 
 def _names(path: str, parts: Mapping[str, Any], role: str, size: int) -> list[Any] | None:
@@ -369,4 +388,6 @@ def _names(path: str, parts: Mapping[str, Any], role: str, size: int) -> list[An
             f"{path} has {role} of shape {values.shape}, but {size:,} {unit}s. There must be one for each {unit}.",
             hint=("If the values are the other way round, say ", option("samples_in", "columns"), "."),
         )
+    if values.dtype.kind == "U" and (np.ascontiguousarray(values).view(np.uint32) > sys.maxunicode).any():
+        raise FileError(f"{path} is damaged: its {role} hold characters that do not exist. Write it anew.")
     return list(values)

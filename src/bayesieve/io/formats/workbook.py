@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesieve.io.formats.crashes import look_through_once
 from bayesieve.io.tables.places import split_sheet
 from bayesieve.io.tables.table import MISSING_WORDS, FeatureTable, ReadOptions, SampleTable
 from bayesieve.io.text.footers import Footers
@@ -24,6 +25,7 @@ from bayesieve.utils import (
     FileError,
     MissingExtraError,
     OptionError,
+    check_archive,
     check_file,
     did_you_mean,
     plural,
@@ -33,6 +35,13 @@ from bayesieve.utils import (
 if TYPE_CHECKING:
     import polars as pl
 
+_LOOK_THROUGH = """
+import sys, fastexcel
+
+book = fastexcel.read_excel(sys.argv[1])
+for name in book.sheet_names:
+    book.load_sheet(name, header_row=None)
+"""
 _LOGS = ("fastexcel", "_fastexcel", "calamine")
 _HEAD = 30  # rows that are looked at to tell headers from values
 _MOST_LISTED = 8
@@ -138,6 +147,8 @@ class Workbook:
     def __init__(self, path: str) -> None:
         self.path = path
         _check_size(path)
+        if path.lower().endswith((".xlsb", ".xls")):  # records of bytes, whose lengths are believed
+            look_through_once(path, _LOOK_THROUGH)
         with _reading(path) as fastexcel:
             self._reader: Any = fastexcel.read_excel(path)
             self.names = [str(name) for name in self._reader.sheet_names]
@@ -240,6 +251,7 @@ def _check_size(path: str) -> None:
     if not zipfile.is_zipfile(path):
         return
     with wrap_read_errors(path, "an Excel workbook"), zipfile.ZipFile(path) as archive:
+        check_archive(path, archive, "save the sheet as CSV")
         if any(part.endswith(".bin") for part in archive.namelist()):  # damaged records can end the process
             damaged = archive.testzip()
             if damaged is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.io.results.formulas import unquote_formula
 from bayesieve.io.results.table import (
     StoredTable,
     class_columns,
@@ -31,7 +32,7 @@ from bayesieve.screening import (
     decode_shuffled,
 )
 from bayesieve.selection import FixedSize, MinimalRisk, Selection, hash_columns
-from bayesieve.utils import BayesieveError, FileError, FloatArray, Message, list_names, read_json
+from bayesieve.utils import FileError, FloatArray, Message, decoding, is_whole, list_names, read_json
 
 _NEEDED = ("feature", "log_odds", "log_bayes_factor")
 _HEAD = (
@@ -182,17 +183,11 @@ def read_result(path: str | os.PathLike[str], manifest: str | os.PathLike[str] |
     table = _in_order(table)
     record, source = _find_record(table, manifest)
     if record is not None:
-        _check_belongs(table, record, source)
+        table = _belonging(table, record, source)
     if not np.isfinite(table.present("log_bayes_factor")).all():
         raise FileError(f"{table.path}: log Bayes factors must be finite. Write the file again.")
-    try:
+    with decoding(source or table.path, "Write the result again."):
         selection = _selection(table, _posterior(table, record), record)
-    except BayesieveError:
-        raise
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise FileError(
-            f"{source or table.path} is damaged ({str(error)[:120]}). Write the result again."
-        ) from None
     own, others, n_sites = _parts(table, record)
     remarks = () if record is not None else (_UNKNOWN, *_may_be_cut(table, selection))
     if record is None:
@@ -217,14 +212,18 @@ def _find_record(table: StoredTable, manifest: Any) -> tuple[RunRecord | None, s
     return None, ""
 
 
-def _check_belongs(table: StoredTable, record: RunRecord, source: str) -> None:
-    """Raise unless a record is that of a table: by the number of features and the hash of the results."""
+def _belonging(table: StoredTable, record: RunRecord, source: str) -> StoredTable:
+    """Return the table of a record, without quotes before formulas; raise if it is that of another one.
+
+    Told by the number of features and the hash of the results.
+    """
     whole, own = record.results.get("n_features"), source == table.path
+    if not isinstance(whole, int) or not is_whole(whole):
+        raise FileError(f"{source} is damaged: it does not say how many features the result has. Write it again.")
     if whole == table.n_rows:
-        numbers = (table.present("log_odds"), table.present("log_bayes_factor"))
-        arrays: list[npt.NDArray[Any]] = [*numbers, _codes(table), table.flags("selected")]
-        if hash_columns(table.texts("feature"), record.design.get("classes", ()), arrays) == record.results_hash:
-            return
+        for each in (table, table.renamed(unquote_formula)):
+            if _hash(each, record, source) == record.results_hash:
+                return each
         raise FileError(
             f"{table.path} has been changed since it was written: the hash of the results differs. Write it again."
             if own
@@ -233,13 +232,23 @@ def _check_belongs(table: StoredTable, record: RunRecord, source: str) -> None:
         )
     if own:
         raise FileError(
-            f"{table.path} holds {table.n_rows:,} features, but the result has {whole}: rows have been taken "
+            f"{table.path} holds {table.n_rows:,} features, but the result has {min(whole, 10**15):,}: rows "
+            "have been taken "
             "out. What is expected of a list needs all features; give the whole table."
         )
     raise FileError(
-        f"{source} is the record of another result than {table.path}: of {whole} features, and the table holds "
+        f"{source} is the record of another result than {table.path}: of {min(whole, 10**15):,} features, "
+        "and the table holds "
         f"{table.n_rows:,}. Give the whole table, and the file that was written together with it."
     )
+
+
+def _hash(table: StoredTable, record: RunRecord, source: str) -> str:
+    table.check_columns(["selected"])
+    numbers = (table.present("log_odds"), table.present("log_bayes_factor"))
+    arrays: list[npt.NDArray[Any]] = [*numbers, _codes(table), table.flags("selected")]
+    with decoding(source):
+        return hash_columns(table.texts("feature"), record.design.get("classes", ()), arrays)
 
 
 def _in_order(table: StoredTable) -> StoredTable:

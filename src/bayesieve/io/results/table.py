@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from bayesieve.data import Label
 from bayesieve.io.formats.columnar import ColumnarFile
+from bayesieve.io.results.rows import check_rows
 from bayesieve.io.results.workbook import not_read_back
 from bayesieve.io.tables.roles import check_distinct
 from bayesieve.io.text.files import TextBytes, plain_suffix
@@ -24,8 +24,10 @@ from bayesieve.utils import (
     FloatArray,
     LabelError,
     check_file,
+    decoding,
     did_you_mean,
     list_names,
+    parse_json,
     read_json,
     wrap_read_errors,
 )
@@ -34,35 +36,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-_QUOTE, _END, _RETURN = b'"\n\r'
-
-
-def check_rows(path: str, data: bytes, delimiter: str) -> None:
-    r"""Raise if a row of a delimited text has been cut short."""
-    signs = np.frombuffer(data, dtype=np.uint8)
-    open_ = np.bitwise_xor.accumulate(signs == _QUOTE) if _QUOTE in data else np.zeros(1, dtype=bool)
-    ends = np.flatnonzero((signs == _END) & ~open_)
-    if not ends.size or ends[-1] != signs.size - 1:
-        raise FileError(
-            f"{path} is damaged: it does not end with a line break, as every table of bayesieve screen does, so "
-            "that its last row may have been cut. Write it again with bayesieve screen --out, or add the line "
-            "break if the row is whole."
-        )
-    marks = np.flatnonzero((signs == ord(delimiter)) & ~open_)
-    cells = np.diff(np.searchsorted(marks, ends), prepend=0) + 1
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    empty = (ends - starts == 0) | ((ends - starts == 1) & (signs[starts] == _RETURN))
-    wrong = np.flatnonzero((cells != cells[0]) & ~empty)
-    if wrong.size:
-        n, row = int(cells[wrong[0]]), int(wrong[0])
-        raise FileError(
-            f"{path} is damaged: row {row:,} has {n:,} cell{'s' * (n != 1)}, the header has {int(cells[0]):,}"
-            f"{f' ({wrong.size:,} rows are like that)' if wrong.size > 1 else ''}. It has been cut short or "
-            "changed; write it again with bayesieve screen --out."
-        )
-
-
-_BLOCK = 2**22
+_BLOCK, _AGAIN = 2**22, "Write it again with bayesieve screen --out."
 _DELIMITERS = (",", "\t", ";")
 _TRUE, _FALSE = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0")
 ALWAYS_TEXT = (
@@ -161,6 +135,15 @@ class StoredTable:
         texts = self.texts(name)
         return self.flags(name) if set(texts) <= {*_TRUE, *_FALSE} else texts
 
+    def renamed(self, name: Callable[[str], str]) -> StoredTable:
+        """Return the same table with other names of columns and other texts in them."""
+
+        def again(column: pl.Series) -> pl.Series:
+            texts = str(column.dtype) == "String"
+            return _column(column.name, [cell and name(cell) for cell in column.to_list()]) if texts else column
+
+        return StoredTable(self.path, {name(old): again(self.columns[old]) for old in self.columns}, self.about)
+
     def rows(self, order: npt.NDArray[np.int64]) -> StoredTable:
         """Return the same table with its rows in another order."""
         return StoredTable(self.path, {name: column[order] for name, column in self.columns.items()}, self.about)
@@ -215,12 +198,14 @@ def _from_parquet(path: str) -> StoredTable:
     names = ColumnarFile(path).names  # says what is wrong with a file that is none
     with wrap_read_errors(path, "Parquet"):
         frame = pl.read_parquet(path, glob=False)
-        about = json.loads(pl.read_parquet_metadata(path).get("bayesieve", "{}"))
-    if isinstance(about, dict) and about.get("format") == "bayesieve-statistics":
+        text = pl.read_parquet_metadata(path).get("bayesieve", "{}")
+    with decoding(path, _AGAIN):
+        about = dict(parse_json(text, path, _AGAIN))
+    if about.get("format") == "bayesieve-statistics":
         raise FileError(
             f"{path} is a statistics file, not a result. Screen it first: bayesieve screen {path} --out result.csv"
         )
-    return StoredTable(path, {name: frame.get_column(name) for name in names}, dict(about))
+    return StoredTable(path, {name: frame.get_column(name) for name in names}, about)
 
 
 def _from_json(path: str) -> StoredTable:
@@ -238,7 +223,8 @@ def _from_json(path: str) -> StoredTable:
             f"{path}: {len(uneven):,} of {len(rows):,} features lack columns that the first one has, or have "
             f"others, for example number {uneven[0] + 1:,}. Write the file again with bayesieve screen --out."
         )
-    columns = {name: _column(name, [row[name] for row in rows]) for name in names}
+    with decoding(path, _AGAIN):
+        columns = {name: _column(name, [row[name] for row in rows]) for name in names}
     return StoredTable(path, columns, {key: value for key, value in content.items() if key != "features"})
 
 
@@ -377,7 +363,8 @@ def stored_statistics(table: StoredTable, found: ClassColumns, names: Sequence[s
             f"standard deviation of a class that has values, the first is row {row + 1:,} "
             f"(class {found.labels[k]!r}). Write the file again with bayesieve screen --out."
         )
-    mean, squares = np.where(absent, 0.0, mean), np.where(alone, 0.0, sd * sd * (count - 1.0))
+    with np.errstate(over="ignore"):  # which the check of Moments finds
+        mean, squares = np.where(absent, 0.0, mean), np.where(alone, 0.0, sd * sd * (count - 1.0))
     same = (count == count[:, :1]).all()
     try:
         return Moments(found.labels, count[:, 0] if same else count, mean, squares, _residual(table, mean, count))

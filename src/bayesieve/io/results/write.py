@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from bayesieve.io.results.formulas import quote_formula
 from bayesieve.posterior import FeaturePosterior
 from bayesieve.screening import RunRecord
 from bayesieve.selection import Selection
@@ -63,7 +64,12 @@ def check_side_car(path: str | os.PathLike[str]) -> None:
 
 
 def write_result(
-    path: str | os.PathLike[str], selection: Selection, record: RunRecord | None = None, annotation: Any = None
+    path: str | os.PathLike[str],
+    selection: Selection,
+    record: RunRecord | None = None,
+    annotation: Any = None,
+    *,
+    quote_formulas: bool = False,
 ) -> Path:
     """Write a result so that :func:`bayesieve.read_result` gives the same again, to the last bit of its log-odds.
 
@@ -83,6 +89,9 @@ def write_result(
     annotation
         Columns about the features: a mapping from names of columns to their values (in feature order, or by
         feature name), or a data frame.
+    quote_formulas
+        In text tables, put ``'`` before names that a spreadsheet would take for formulas (``=``, ``+``, ``-``,
+        ``@``); :func:`bayesieve.read_result` takes it away again. Workbooks hold names as texts in any case.
 
     Returns
     -------
@@ -107,7 +116,7 @@ def write_result(
     columns = ranked_columns(selection, public.transform, annotation)
     beside = side_car(path)
     with together():
-        write_results(path, columns, public.to_dict, selection.posterior.ranking)
+        write_results(path, columns, public.to_dict, selection.posterior.ranking, quote_formulas=quote_formulas)
         if beside is not None:
             with replacing(beside) as file:
                 file.write(record_bytes(public.to_dict()))
@@ -200,6 +209,8 @@ def write_results(
     columns: Columns | Part,
     about: Callable[[], About],
     order: IntArray | None = None,
+    *,
+    quote_formulas: bool = False,
 ) -> None:
     r"""Write a table atomically, in the format its ending says."""
     ending = check_ending(path)
@@ -213,11 +224,19 @@ def write_results(
         elif ending == ".json":
             file.write(_json(_take(columns, order), about()).encode("utf-8", "surrogatepass"))
         else:
-            for chunk in text_chunks(columns, "," if ending == ".csv" else "\t", order):
+            for chunk in text_chunks(
+                columns, "," if ending == ".csv" else "\t", order, quote_formulas=quote_formulas
+            ):
                 file.write(chunk)
 
 
-def text_chunks(columns: Columns | Part, delimiter: str = ",", order: IntArray | None = None) -> Iterator[bytes]:
+def text_chunks(
+    columns: Columns | Part,
+    delimiter: str = ",",
+    order: IntArray | None = None,
+    *,
+    quote_formulas: bool = False,
+) -> Iterator[bytes]:
     r"""Yield a table as delimited UTF-8 text, some rows at a time; floats round-trip, missing values are empty."""
     if order is None:
         assert not callable(columns)
@@ -225,6 +244,7 @@ def text_chunks(columns: Columns | Part, delimiter: str = ",", order: IntArray |
     write = _python_rows if order.size <= _FEW else _polars_rows
     for lo in range(0, max(order.size, 1), _CHUNK):
         part = _take(columns, order[lo : lo + _CHUNK])
+        part = _without_formulas(part) if quote_formulas else part
         if not lo:
             yield delimiter.join(_quote_all(list(part), delimiter)).encode("utf-8", "surrogatepass") + b"\n"
         yield write(list(part.values()), delimiter)
@@ -246,6 +266,15 @@ def _take(columns: Columns | Part, rows: IntArray | None) -> Columns:
         return columns
     return {
         name: column[rows] if isinstance(column, np.ndarray) else [column[i] for i in rows.tolist()]
+        for name, column in columns.items()
+    }
+
+
+def _without_formulas(columns: Columns) -> Columns:
+    return {
+        quote_formula(name): column
+        if isinstance(column, np.ndarray) and column.dtype.kind in "fbiu"
+        else [quote_formula(cell) if isinstance(cell, str) else cell for cell in column]
         for name, column in columns.items()
     }
 

@@ -12,6 +12,7 @@ from bayesieve.data import (
     NEEDS_ALL_SAMPLES,
     LabelledMatrix,
     Labels,
+    Rounded,
     SampleScales,
     apply_transform,
     is_sparse,
@@ -76,10 +77,12 @@ class Missing:
 
     total: int = 0
     first: tuple[str | SampleIds, ...] = ()
+    rounded: Rounded = field(default_factory=Rounded)
 
     def count(self, values: Any, roles: SampleRoles, features: Sequence[str], path: str) -> None:
         """Count the missing values; an infinity is an error."""
         stored = values.data if is_sparse(values) else values
+        self.rounded.add(stored, lambda k: _where(values, k, roles, features))
         if stored.dtype.kind != "f" or np.isfinite(stored).all():
             return
         if is_sparse(values):
@@ -90,15 +93,11 @@ class Missing:
             odd = ~np.isfinite(values)
             places, found = np.argwhere(odd), values[odd]
 
-        def where(place: Any) -> tuple[str | SampleIds, ...]:
-            i, j = place.tolist()
-            return SampleIds((f"{roles.name(i)}, ",), "sample "), f"feature {features[j]!r}"
-
         infinite = places[np.isinf(found)]
         if infinite.size:
             raise DataError(
                 f"{path}: there is an infinite value (inf) at ",
-                *where(infinite[0]),
+                *_named(infinite[0], roles, features),
                 ". An infinity is no measurement.",
                 hint=(
                     "Find out where it comes from (log of 0? division by 0?) and correct it, or name its spelling "
@@ -107,8 +106,23 @@ class Missing:
                     " if the value is unknown.",
                 ),
             )
-        self.first = self.first if self.total else where(places[0])
+        self.first = self.first if self.total else _named(places[0], roles, features)
         self.total += len(places)
+
+
+def _where(values: Any, place: int, roles: SampleRoles, features: Sequence[str]) -> tuple[str | SampleIds, ...]:
+    """Name the sample and the feature of a stored value."""
+    if is_sparse(values):
+        entries = values.tocoo()
+        i, j = int(entries.row[place]), int(entries.col[place])
+    else:
+        i, j = divmod(place, values.shape[1])
+    return _named((i, j), roles, features)
+
+
+def _named(place: Any, roles: SampleRoles, features: Sequence[str]) -> tuple[str | SampleIds, ...]:
+    i, j = map(int, place)
+    return SampleIds((f"{roles.name(i)}, ",), "sample "), f"feature {features[j]!r}"
 
 
 @dataclass(slots=True)

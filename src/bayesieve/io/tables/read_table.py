@@ -17,7 +17,7 @@ from bayesieve.io.tables.description import label_files, with_description
 from bayesieve.io.tables.donors import ask_about_donors
 from bayesieve.io.tables.duplicates import DUPLICATES, averaged
 from bayesieve.io.tables.matching import IdMatch, explain_collision, find_match
-from bayesieve.io.tables.memory import bytes_kept
+from bayesieve.io.tables.memory import bytes_kept, bytes_stated
 from bayesieve.io.tables.metadata import find_metadata
 from bayesieve.io.tables.mixed_table import read_mixed
 from bayesieve.io.tables.opening import open_table
@@ -76,7 +76,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     layer: str | None = None,
     modality: str | None = None,
     part: str | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
     keep_values: bool = True,
@@ -171,7 +171,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
         order of the file. Of h5ad, zarr and NumPy files other parts are not read. See
         :func:`bayesieve.merge_statistics`.
     memory
-        Bytes that may be used for data; half of what is free by default.
+        How much may be used for data: bytes, or a text such as ``"300MB"``; half of what is free by default.
     n_threads
         Threads, all cores by default. Neither this nor ``memory`` changes the result.
     progress
@@ -219,8 +219,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     wanted_map = None if wanted is None else ClassMap.parse(wanted)
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
-        memory or free_memory() // 2, n_threads, progress, categories=category_mode(model, transform),
-        duplicates=duplicates, skip_rows=skip_rows, modality=modality, client=client,
+        bytes_stated(memory) or free_memory() // 2, n_threads, progress,
+        categories=category_mode(model, transform), duplicates=duplicates, skip_rows=skip_rows, modality=modality, client=client,
         part=None if part is None else Part.parse(part),
     )  # fmt: skip
     by_total = exposures == TOTAL
@@ -243,7 +243,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
                 ),
                 Samples(labeller, found, extras),
                 missing=missing, n_threads=n_threads, model=model, by_total=by_total,
-                keep=bytes_kept(keep_values, memory, options.memory), duplicates=duplicates,
+                keep=bytes_kept(keep_values, memory is not None, options.memory), duplicates=duplicates,
             )  # fmt: skip
             if together is not None:
                 summary.samples.groups.check(extras)

@@ -11,11 +11,11 @@ import numpy as np
 
 from bayesieve.data import Block, LabelledMatrix, Labels, is_sparse
 from bayesieve.distributed import Leaf, Place, SpanTable, passes_for, sum_blocks, sum_labellings
-from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, stacked
+from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, stacked, sum_chunks
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.models import Model
 from bayesieve.stats import BlockSums, Moments, check_no_infinity, plain_counts
-from bayesieve.utils import BayesieveError, IntArray, OptionError, Wording
+from bayesieve.utils import BayesieveError, IntArray, OptionError, Wording, option
 
 _AT_ONCE = 2**27  # bytes of statistics of shuffled labels that are held together
 _moments = partial(Moments.from_labelled, shape=True)
@@ -323,3 +323,20 @@ def _first_gap(values: Any) -> int:
 def _plain(values: Any, codes: Any, *, classes: Any) -> LabelledMatrix:
     """Put a block and its codes together; the values are of a kind that kernels read."""
     return LabelledMatrix(values, Labels(classes, codes), None)
+
+
+def sum_file(
+    chunks: Chunks, samples: Samples, model: Model | None, n_threads: int | None, keep: int, *, located: bool
+) -> tuple[Sums, Missing, Spans | None]:
+    """Sum a table block by block where its file can be read so, otherwise from the start to the end.
+
+    Return the sums, what is missing (with its place if ``located``), and the blocks if there are any.
+    """
+    absent, spans = Missing(), Spans.of(chunks, samples, n_threads)
+    if spans is None:
+        sums = sum_chunks(chunks, samples, absent, model, n_threads, keep)
+    else:
+        sums = spans.sums(samples, model, keep)
+        absent = spans.missing(sums, located=located)
+    absent.rounded.warn(chunks.table.path, option("ignore", "COLUMN"))
+    return sums, absent, spans

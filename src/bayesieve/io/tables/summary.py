@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, stacked, sum_chunks
+from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, stacked
 from bayesieve.io.tables.covariate_sums import SummedSamples
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
 from bayesieve.io.tables.roles import check_distinct, columns_of, long_form_advice
 from bayesieve.io.tables.samples import Samples
 from bayesieve.io.tables.scales import sample_totals, with_scales
-from bayesieve.io.tables.spans import LabelledSpans, Spans
+from bayesieve.io.tables.spans import LabelledSpans, Spans, sum_file
 from bayesieve.io.tables.value_checks import check_levels, check_range, raise_missing
 from bayesieve.models import Model
 from bayesieve.stats import (
@@ -370,18 +370,12 @@ def summarise(
     duplicates: str = "number",
 ) -> Summary:
     """Read a table once and reduce it to the statistics of its classes; keep so many bytes of values at most."""
-    path, absent = chunks.table.path, Missing()
+    path, look = chunks.table.path, Look()
     if by_total:
         samples.totals = sample_totals(chunks, samples.restart())
     chunks = with_scales(chunks, samples)
-    look = Look()
     looked = replace(chunks, look=look) if model is None or model.supports("moments") else chunks
-    spans = Spans.of(looked, samples, n_threads)
-    if spans is None:
-        sums = sum_chunks(looked, samples, absent, model, n_threads, keep)
-    else:
-        sums = spans.sums(samples, model, keep)
-        absent = spans.missing(sums, located=missing == "raise")
+    sums, absent, spans = sum_file(looked, samples, model, n_threads, keep, located=missing == "raise")
     samples.finish(path, chunks.table.left_out.get("not in the label file", ()))
     if model is not None and samples.exposures:
         model.check_exposures(samples.exposures)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import abc
 import math
 import numbers
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayesieve.data import is_sparse
-from bayesieve.utils import IntArray, Message, OptionError
+from bayesieve.utils import FileError, IntArray, Message, OptionError
 
 Progress = Callable[[int, int], None]  # done, total: bytes of the file, or any other measure
 
@@ -284,6 +284,20 @@ def id_text(value: Any) -> str:
     if isinstance(value, bool | np.bool_ | numbers.Integral):
         return str(value)
     return _number_text(value)
+
+
+def exact_ids(path: str, values: Iterable[Any]) -> list[str]:
+    """Return ids as texts; raise if some are numbers with a point that have lost digits."""
+    found = list(values)
+    points = [float(value) for value in found if isinstance(value, (float, np.floating))]
+    lost = [value for value in points if _EXACT <= abs(value) < 2.0**64]
+    if lost:
+        raise FileError(
+            f"{path}: {len(lost):,} of {len(found):,} ids are numbers with a point beyond 2**53, the first "
+            f"{lost[0]!r}: their last digits are lost, so that different ids may look alike. Write ids as texts.",
+            kind="rounded",
+        )
+    return [id_text(value) for value in found]
 
 
 def _number_text(value: Any) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesieve.io.text.foreign import check_foreign
-from bayesieve.utils import FileError, MissingExtraError, check_file, install_command, option
+from bayesieve.utils import FileError, MissingExtraError, check_file, check_unpacked, install_command, option
 
 _MAGIC = {
     "gzip": b"\x1f\x8b",
@@ -27,7 +27,10 @@ ENDINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
 
 def decompress(path: Path, name: str, start: bytes, source: Any) -> Any:
-    """Return a stream of plain bytes; what the first bytes say and what the name says must agree."""
+    """Return a stream of plain bytes; what the first bytes say and what the name says must agree.
+
+    A stream that unpacks to far more than it takes is stopped.
+    """
     kind = next((kind for kind, magic in _MAGIC.items() if start.startswith(magic)), None)
     promised = ENDINGS.get(path.suffix.lower())
     if promised and kind != promised:
@@ -36,15 +39,29 @@ def decompress(path: Path, name: str, start: bytes, source: Any) -> Any:
             f"{name} should hold {promised} data by its name, but it holds {what}. Give it the right "
             "name, or fetch it again."
         )
-    if kind == "gzip":
-        return gzip.GzipFile(fileobj=source)
-    if kind == "bzip2":
-        return bz2.BZ2File(source)
-    if kind == "xz":
-        return lzma.LZMAFile(source)
-    if kind == "zstd":
-        return _Zstd(source)
-    return source
+    if kind is None:
+        return source
+    openers: dict[str, Callable[[Any], Any]] = {
+        "gzip": lambda packed: gzip.GzipFile(fileobj=packed), "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile,
+        "zstd": _Zstd,
+    }  # fmt: skip
+    return _Bounded(openers[kind](source), name, path.stat().st_size)
+
+
+class _Bounded:
+    """What is unpacked of a file, as long as it does not become too much."""
+
+    def __init__(self, stream: Any, name: str, size: int) -> None:
+        self._stream, self._name, self._size, self._unpacked = stream, name, size, 0
+
+    def read(self, size: int) -> bytes:
+        block: bytes = self._stream.read(size)
+        self._unpacked += len(block)
+        check_unpacked(self._name, self._size, self._unpacked, "unpack the file first, and name what comes out")
+        return block
+
+
+_ZSTD_STEP = 2**12  # bytes that can become 128 MB at once; there is no other bound
 
 
 class _Zstd:
@@ -57,7 +74,7 @@ class _Zstd:
     def read(self, size: int) -> bytes:
         parts, length = [], 0
         while length < size:
-            block = self._source.read(2**17)
+            block = self._source.read(_ZSTD_STEP)
             if not block:
                 if self._frame is not None:
                     raise EOFError("the last frame has no end")

@@ -197,7 +197,7 @@ def zip_kind(name: str, data: bytes | None = None) -> str:
     try:
         with zipfile.ZipFile(name if data is None else io.BytesIO(data)) as archive:
             members = [member for member in archive.namelist() if not member.startswith("__MACOSX/")]
-            mime = archive.read("mimetype")[:80] if "mimetype" in members else b""
+            mime = _beginning(archive, "mimetype") if "mimetype" in members else b""
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError) as error:
         raise FileError(
             f"{name} is damaged or cut short: it begins as a ZIP archive (an Excel workbook is one, too), but "
@@ -216,6 +216,11 @@ def zip_kind(name: str, data: bytes | None = None) -> str:
         raise FileError(f"{name} is a zipped zarr store. Unzip it, and name the folder.", kind="foreign")
     holds = f"It holds {list_names(members, 3)}." if members else "It is empty."
     raise FileError(f"{name} is not a table but a ZIP archive. {holds} {_UNPACK}", kind="foreign")
+
+
+def _beginning(archive: zipfile.ZipFile, part: str) -> bytes:
+    with archive.open(part) as stream:
+        return stream.read(80)
 
 
 def is_old_workbook(start: bytes) -> bool:

@@ -321,6 +321,8 @@ def _number_or_vector(name: str, value: Any) -> Hyperparameter:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise PriorError(f"{name} must be a number or one number per feature, not {value!r}.") from None
+    except OverflowError:
+        raise PriorError(f"{name} holds a number beyond 1e308, the largest that can be used.") from None
     if array.ndim > 1:
         raise PriorError(f"{name} must be a number or one number per feature, not of shape {array.shape}.")
     if not np.isfinite(array).all():

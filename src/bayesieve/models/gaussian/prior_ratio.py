@@ -68,6 +68,8 @@ def check_prior_ratio(prior_ratio: Any) -> PriorRatio:
         value = np.array(prior_ratio, dtype=np.float64)
     except (TypeError, ValueError):
         value = np.array([np.nan])
+    except OverflowError:
+        raise PriorError("prior_ratio is beyond 1e308, the largest number that can be used.") from None
     if value.ndim > 1 or not (np.isfinite(value) & (value > 0)).all():
         raise PriorError(
             f"prior_ratio must be positive and finite (a number, one per feature, a function of the two "

@@ -65,7 +65,7 @@ def fall(x: float, p: float, power: float) -> float:
 def variance_part_of_many(
     theta: float, s0: float, s1: float, n0: float, n1: float, g: float, omegas: Any, step: float, half: int
 ) -> float:
-    """Log of the mean Bayes factor over the grid by the trapezoidal rule around each mode, for very many samples."""
+    """Log of the mean Bayes factor over the grid, by the trapezoidal rule around each mode."""
     top, power, normal = g * highest_likelihood(s0, s1, n0, n1), 0.5 * g * (n0 + n1), g / (2.0 / n0 + 2.0 / n1)
     p, side = min(n0, n1) / (n0 + n1), 1.0 if n0 <= n1 else -1.0
     largest, total = -np.inf, 0.0

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from bayesieve.utils import BoolArray, FloatArray, IntArray, OptionError, check_between, option
 
 ESTIMATE = "estimate"  # in the place of a prior probability
+SCHEMES = ("samples", "batches", "pairs", "residuals", "subjects")
+"""What labels are shuffled among."""
 _TIE = 1e-9
 _RARELY = 0.05  # how often shuffled labels may suggest more markers than are believed in for that
 _MOST_SHARE = 0.5  # so that no feature is believed in against its own evidence

@@ -7,10 +7,9 @@ import hashlib
 import io
 import json
 import os
-import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,15 +24,24 @@ from bayesieve.utils import (
     FloatArray,
     OptionError,
     check_whole,
+    decoding,
+    has_tables,
+    meta_of,
     n_threads_for,
     one_blas_thread,
+    open_store,
+    parse_json,
+    read_arrays,
     run_in_processes,
+    using_store,
+    wrap_read_errors,
 )
 
 Progress = Callable[[int, int], None]
 Unit = Mapping[str, npt.NDArray[Any]]
 
 _FORMAT = "bayesieve units 1"
+_KIND, _AGAIN = "the units of a method", "Delete the file and start again."
 _WORTH = 6.0  # seconds of work from which on starting processes pays
 
 
@@ -186,7 +194,7 @@ class UnitStore:
             "data": data.hexdigest(),
         }
         with self._failing_clearly():
-            self._connection = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
+            self._connection = open_store(self.path)
             try:
                 self._begin()
             except BaseException:
@@ -202,8 +210,9 @@ class UnitStore:
     def read(self, n_units: int) -> dict[int, Unit]:
         """Return the units that are there, of those numbered below ``n_units``."""
         with self._failing_clearly():
-            rows = self._connection.execute("SELECT number, content FROM units WHERE number < ?", (n_units,))
-            return {number: self._decode(number, content) for number, content in rows.fetchall()}
+            asked = "SELECT number, content FROM units WHERE number >= 0 AND number < ?"
+            rows = self._connection.execute(asked, (n_units,)).fetchall()
+        return {number: self._decode(number, content) for number, content in rows}
 
     def add(self, number: int, unit: Unit) -> None:
         """Store one unit."""
@@ -216,51 +225,39 @@ class UnitStore:
                 "INSERT OR REPLACE INTO units VALUES (?, ?)", (number, _digest(content) + content)
             )
 
-    def _decode(self, number: int, content: bytes) -> Unit:
-        if content[:16] != _digest(content[16:]):
+    def _decode(self, number: int, content: Any) -> Unit:
+        if not isinstance(content, bytes) or content[:16] != _digest(content[16:]):
             raise FileError(
                 f"{self.path} is damaged: unit {number} cannot be read. Delete the file and start again."
             )
-        with np.load(io.BytesIO(content[16:]), allow_pickle=False) as arrays:
-            return dict(arrays)
+        with wrap_read_errors(self.path, "the store of a method", "delete it and start again"):
+            return read_arrays(io.BytesIO(content[16:]), self.path)
 
     def _begin(self) -> None:
         """Make the tables of a new store, or check that an old one is of the same job on the same table."""
-        names = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master")}
-        if not names:
+        if not has_tables(self._connection, self.path, ("meta", "units"), _KIND):
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
             self._connection.execute("CREATE TABLE units (number INTEGER PRIMARY KEY, content BLOB NOT NULL)")
             self._connection.executemany("INSERT INTO meta VALUES (?, ?)", self._meta.items())
             self._connection.execute("COMMIT")
             return
-        held = dict(self._connection.execute("SELECT key, value FROM meta")) if {"meta", "units"} <= names else {}
-        if held.get("format") != _FORMAT:
-            raise FileError(f"{self.path} holds something else than the units of a method. Choose another name.")
-        if held.get("data") != self._meta["data"]:
+        held = meta_of(self._connection, self.path, self._meta)
+        if held["format"] != _FORMAT:
+            raise FileError(f"{self.path} holds something else than {_KIND}. Choose another name.")
+        if held["data"] != self._meta["data"]:
             raise OptionError(f"{self.path} belongs to another table or other classes. Choose another name.")
-        if held.get("job") != self._meta["job"]:
-            before, now = json.loads(held["job"]), json.loads(self._meta["job"])
-            other = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+        if held["job"] != self._meta["job"]:
+            before, now = parse_json(held["job"], self.path, _AGAIN), json.loads(self._meta["job"])
+            with decoding(self.path, _AGAIN):
+                other = [key for key in {**before, **now} if before.get(key) != now.get(key)]
             raise OptionError(
                 f"{self.path} was made with other options: {', '.join(sorted(other))}. Choose another name, or "
                 "the same options; only the number of units may grow."
             )
 
-    @contextlib.contextmanager
-    def _failing_clearly(self) -> Iterator[None]:
-        """Say what SQLite says in a sentence."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            raise FileError(
-                f"The store {self.path} cannot be used: {error}. Choose a folder that exists, may be written to "
-                "and has room, and let one process at a time use it."
-            ) from None
-        except sqlite3.DatabaseError as error:
-            raise FileError(
-                f"{self.path} is damaged or no store: {error}. Delete it and start again, or choose another name."
-            ) from None
+    def _failing_clearly(self) -> contextlib.AbstractContextManager[None]:
+        return using_store(self.path, _KIND)
 
 
 def _digest(content: bytes) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import bayesieve
-from bayesieve.utils import make_folder, replacing
+from bayesieve.utils import decoding, make_folder, read_arrays, replacing
 
 Result = dict[str, Any]
 Tell = Callable[[str], None]
@@ -82,9 +82,9 @@ def _save(path: Path, values: Mapping[str, Any]) -> None:
 def _load(path: Path) -> Result | None:
     """Return a stored step; None if there is none that can be read, which is then done anew."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            found: Result = dict(arrays)
-        plain = json.loads(bytes(found.pop(_ABOUT)).decode())
-        return {**found, **plain}
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        found: Result = dict(read_arrays(path, path))
+        with decoding(path):
+            plain = dict(json.loads(bytes(found.pop(_ABOUT)).decode()))
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         return None
+    return {**found, **plain}
