@@ -1,10 +1,10 @@
 """Counts: what edgeR, DESeq2 and our negative binomial screen list, on made counts and under random labels.
 
-Usage: ``python docs/experiments/counts_against_r.py [FOLDER]``; needs Rscript with edgeR and DESeq2. The made counts
-are those of ``benchmarks/counts.py`` (2,000 genes, 100 of which change two- to fourfold), read to depths from 0.6 to
-1.6. With a folder that holds the RSEM counts named below, samples of it get random labels as well, so that whatever
-is listed is false. Writes ``counts_against_r.csv`` beside itself; its first line names the versions. The table
-stands in docs/experiments/counts_against_r.md.
+Usage: ``python docs/experiments/counts_against_r.py [FOLDER]``; needs Rscript with edgeR and DESeq2. The made
+counts are those of ``benchmarks/counts.py`` (2,000 genes, 100 of which change two- to fourfold), read to depths
+from 0.6 to 1.6. With a folder that holds the RSEM counts named below, samples of it get random labels as well,
+so that whatever is listed is false. Writes ``counts_against_r.csv`` beside itself; its first line names the
+versions. The table stands in docs/experiments/counts_against_r.md.
 """
 
 import csv

@@ -1,10 +1,11 @@
 """Two classes that differ in age: what the real limma lists, with and without age and sex, and what we list.
 
 Usage: ``python docs/experiments/limma_covariates.py [STUDIES]``; needs Rscript with limma. Draws the studies of
-``benchmarks/covariates.py`` (seeds 0, 1, ...), runs ``lmFit`` and ``eBayes`` on ``~ class`` and on
-``~ class + age + sex``, lists what has an adjusted p-value below 0.1, screens the same values, and writes
+``benchmarks/covariates.py`` (seeds 0, 1, ...), runs ``lmFit`` and ``eBayes`` on ``~ class`` and on ``~ class +
+age + sex``, lists what has an adjusted p-value below 0.1, screens the same values, and writes
 ``limma_covariates.csv`` beside itself; its first line names the versions. The table stands in
-docs/how-to/adjust-for-age-and-sex.md, and tests/screening/test_limma_covariates.py holds a screen against the file.
+docs/how-to/adjust-for-age-and-sex.md, and tests/screening/test_limma_covariates.py holds a screen against the
+file.
 """
 
 import csv

@@ -55,6 +55,10 @@ def run_screen(options: Mapping[str, Any]) -> None:
     check_outputs(spec, run)
     if run.report_pairs and run.report is None:
         raise OptionError("--report-pairs is about the report. Say --report FILE.html, or use bayesieve pairs.")
+    if run.report_plan is not None:
+        from bayesieve.cli.plan import check_report_plan  # noqa: PLC0415 - imports numba and more
+
+        check_report_plan(spec, run)
     check_groups(spec, run, options)
     source = open_source(spec, talk, memory=run.memory, threads=run.threads, keep_values=run.report is not None)
     if wants_groups(source, run, options):
@@ -74,7 +78,7 @@ def run_screen(options: Mapping[str, Any]) -> None:
     if run.report is not None:
         pairs = _compare_pairs(run, source, talk) if run.report_pairs else None
         with talk.timed("report"):
-            _write_report(run, selection, source, record, annotation, pairs)
+            _write_report(run, selection, source, record, annotation, pairs, _plan(run, source, talk))
     if run.manifest is not None:
         write_manifest(run.manifest, record, run, talk)
     _tell(talk, selection, source, run, record)
@@ -251,6 +255,15 @@ def _compare_pairs(run: RunOptions, source: Input, talk: Talk) -> PairScreen:
         )
 
 
+def _plan(run: RunOptions, source: Input, talk: Talk) -> Any:
+    """Plan a further study, for the report."""
+    if run.report_plan is None:
+        return None
+    from bayesieve.cli.plan import plan_for_report  # noqa: PLC0415 - imports numba and more
+
+    return plan_for_report(source, source.spec.make_rule(), run, talk)
+
+
 def _write_report(
     run: RunOptions,
     selection: Selection,
@@ -258,6 +271,7 @@ def _write_report(
     record: RunRecord,
     annotation: Annotations,
     pairs: PairScreen | None,
+    planned: Any,
 ) -> None:
     """Write the report; the values shown take one more reading of their features."""
     from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
@@ -272,6 +286,7 @@ def _write_report(
         record=shown,
         sites=source.site_view(selection.posterior),
         pairs=pairs,
+        plan=planned,
         commands=Commands.of_spec(shown.spec or source.spec, selection.posterior, statistics=bool(source.sites)),
         command=True,
     )
