@@ -1,7 +1,9 @@
 """From a file to a ranked table: whole processes, against bare reading and against what people script today.
 
 Run with ``python benchmarks/files.py`` (about two minutes), or with ``--large`` for the memory of a 2 GB
-table read with ``--memory 300MB``. Times are the best of several runs; compare them within one run only.
+table read with ``--memory 300MB``. Times are the best of several runs, by the clock and of the processors (all
+threads of the process together); compare them within one run only, and on a busy machine those of the processors.
+Our screen shuffles labels; "no shuffles" is what it takes without, as the others do.
 """
 
 from __future__ import annotations
@@ -66,11 +68,13 @@ def make(folder: Path) -> None:
     (folder / "pheno.csv").write_text("sample,stage\n" + "".join(rows))
 
 
-def run(command: list[str]) -> float:
-    """Time one process."""
-    start = time.perf_counter()
+def run(command: list[str]) -> tuple[float, float]:
+    """Seconds of one process: by the clock, and of the processors."""
+    start, before = time.perf_counter(), os.times()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start
+    after = os.times()
+    used = after.children_user - before.children_user + after.children_system - before.children_system
+    return time.perf_counter() - start, used
 
 
 def contenders(folder: Path, kind: str) -> dict[str, list[str]]:
@@ -80,6 +84,7 @@ def contenders(folder: Path, kind: str) -> dict[str, list[str]]:
     found = {
         "polars.read_csv alone": [sys.executable, "-c", f"import polars; polars.read_csv({table!r})"],
         "bayesieve screen": [BAYESIEVE, "screen", table, "--labels", where, "--out", out],
+        "the same, no shuffles": [BAYESIEVE, "screen", table, "--labels", where, "--out", out, "--shuffles", "0"],
         "pandas + scipy Welch": [sys.executable, "-c", PANDAS, table, labels, out, kind],
     }
     if kind == "tall" and shutil.which("Rscript"):
@@ -98,22 +103,25 @@ def speed(repeats: int) -> None:
             shape = f"{FEATURES:,} x {SAMPLES}" if kind == "tall" else f"{SAMPLES} x {FEATURES:,}"
             print(f"\n{kind}: {shape}, {size:.0f} MB, whole process, best of {repeats} (range)")
             commands = contenders(folder, kind)
-            times: dict[str, list[float]] = {what: [] for what in commands}
+            times: dict[str, list[tuple[float, float]]] = {what: [] for what in commands}
             run(commands["bayesieve screen"])  # compiles
             for _ in range(repeats):  # taken in turn, so that noise meets all
                 for what, command in commands.items():
                     times[what].append(run(command))
-            best = {what: min(seen) for what, seen in times.items()}
+            best = {what: np.min(seen, axis=0) for what, seen in times.items()}
             for what, seen in times.items():
-                print(f"  {what:24s} {best[what]:6.2f} s  ({min(seen):.2f}-{max(seen):.2f})")
+                clock = [each for each, _ in seen]
+                print(f"  {what:24s} {best[what][0]:6.2f} s  ({min(clock):.2f}-{max(clock):.2f}), processors "
+                      f"{best[what][1]:6.2f} s")  # fmt: skip
             ours, bare = best["bayesieve screen"], best["polars.read_csv alone"]
             if kind == "tall":
-                print(f"  beyond the bare read: {ours - bare:+.2f} s (bar: +0.70)")
+                print(f"  beyond the bare read: {ours[0] - bare[0]:+.2f} s (bar: +0.70)")
             else:
-                print(f"  share of the bare read: {ours / bare:.2f} (bar: 0.60)")
-            print(f"  faster than pandas + scipy: {best['pandas + scipy Welch'] / ours:.1f} times (bar: 2)")
-            if "Rscript with limma" in best:
-                print(f"  faster than limma: {best['Rscript with limma'] / ours:.1f} times (bar: 6)")
+                print(f"  share of the bare read: {ours[0] / bare[0]:.2f} (bar: 0.60)")
+            for what, bar in (("pandas + scipy Welch", 2), ("Rscript with limma", 10)):
+                for mine in ("bayesieve screen", "the same, no shuffles") if what in best else ():
+                    clock, used = best[what] / best[mine]
+                    print(f"  {what} over {mine}: {clock:.1f} times, processors {used:.1f} (bar: {bar})")
 
 
 def memory() -> None:

@@ -45,7 +45,7 @@ def halves(folder):
     for name in TABLES:
         X, y, n = read(folder, name)
         X = X[:, X.std(axis=0) > 0]
-        told, found, within = [], [], []
+        told, found, within, doubted = [], [], [], 0
         for r in range(REPEATS):
             rng = np.random.default_rng(r)
             pilot = draw(y, (n, n), rng)
@@ -56,28 +56,30 @@ def halves(folder):
             low, high = np.quantile(counts, [0.05, 0.95])
             screened = bs.screen(X[rest], y[rest], shuffles=40)
             told.append((counts.mean(), low, high))
+            doubted += "shows nothing reliable" in plan.summary()
             found.append(bs.MinimalRisk(0.5).select(screened).n_selected)
             within.append(low <= found[-1] <= high)
         mean, low, high = np.median(told, axis=0)
         span = f"{min(found)} to {max(found)}, median {np.median(found):.0f}"
         print(f"{name:9} {n} + {n}  {sizes[0]} + {sizes[1]:<4} {mean:7.0f} ({low:.0f} to {high:.0f})    {span}"
-              f"     {sum(within)} of {REPEATS}", flush=True)  # fmt: skip
+              f"     {sum(within)} of {REPEATS}     {doubted} said to be unreliable", flush=True)  # fmt: skip
 
 
 def shuffles(folder):
     """Whole tables with shuffled labels as pilots: nothing is there to be found."""
-    print("table     samples   markers of 0.5 sd or more   true at twice the size: median, largest of the means")
+    print("table     samples   markers of 0.5 sd or more   true at twice the size: median, largest   unreliable")
     for name in ("alon", "gravier"):
         X, y, _ = read(folder, name)
-        large, true = [], []
+        large, true, doubted = [], [], 0
         for r in range(REPEATS):
             shuffled = np.random.default_rng(r).permutation(y)
             sizes = np.unique(y, return_counts=True)[1]
             plan = bs.plan(X, shuffled, per_class=[tuple(2 * sizes)], futures=FUTURES, seed=r)
             large.append(plan.large.mean())
             true.append(plan.to_dict()["true"][0])
+            doubted += "shows nothing reliable" in plan.summary()
         print(f"{name:9} {sizes[0]} + {sizes[1]:<4} {np.round(np.sort(large), 1).tolist()}   "
-              f"{np.median(true):.1f}, {max(true):.1f}", flush=True)  # fmt: skip
+              f"{np.median(true):.1f}, {max(true):.1f}   {doubted} of {REPEATS}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

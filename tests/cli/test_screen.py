@@ -1030,6 +1030,34 @@ def test_killing_leaves_the_old_file_or_the_new_one(tmp_path):
     assert b"old\n" in seen
 
 
+def test_the_next_study_in_the_report_of_a_screen(bayesieve):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(20, 250)).round(4), np.repeat(["early", "late"], 10)
+    X[10:, :15] += 2.0
+    rows = [",".join(["stage", *(f"g{j}" for j in range(250))])]
+    rows += [",".join([label, *map(str, row)]) for label, row in zip(y, X.tolist(), strict=True)]
+    Path("t.csv").write_text("\n".join(rows) + "\n")
+    plain = ("screen", "t.csv", "--labels", "stage", "--out", "l.csv", "--shuffles", "5")
+    result = bayesieve(*plain, "--report", "r.html", "--report-plan", "15,30")
+    assert result.code == 0, result.err
+    page = Path("r.html").read_text()
+    assert 'href="#plan"' in page
+    plan = bs.plan(bs.read_table("t.csv", labels="stage"), per_class="15,30", futures=400, shuffles=5)
+    for row in plan.cells():
+        assert all(f">{cell}</t" in page for cell in row)
+    assert plan.sentences()[0] in page
+    for more, words in (
+        ((), "--report-plan is about the report"),
+        (("--report", "r.html", "--model", "poisson"), "--model asks for something else"),
+        (("--report", "r.html", "--covariates", "g0"), "--covariates asks for something else"),
+    ):
+        Path("l.csv").unlink(missing_ok=True)
+        result = bayesieve(*plain, "--report-plan", "20", *more)
+        assert result.code == 2
+        assert words in result.err
+        assert not Path("l.csv").exists()
+
+
 def test_pairs_in_the_report_of_a_screen(bayesieve):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40, 6)), np.repeat(["early", "late"], 20)

@@ -139,7 +139,21 @@ def test_a_pilot_of_nothing_says_so():
     rng = np.random.default_rng(1)
     plan = bs.plan(rng.normal(size=(30, 500)), [0, 1] * 15, per_class=20, futures=40, shuffles=10)
     assert plan.to_dict()["true"][0] < 3
-    assert "no clear sign of markers" in plan.summary()
+    assert "The pilot shows nothing reliable" in plan.summary()
+
+
+def test_shuffles_say_whether_a_pilot_is_to_be_relied_on(pilot):
+    """Samples share a factor; what the labels do is weighed against what labels dealt by chance do."""
+    X, y = pilot
+    rng = np.random.default_rng(5)
+    shared = X + 0.7 * np.outer(rng.normal(size=20), rng.normal(size=600))
+    real = bs.plan(shared, y, per_class=20, futures=4, shuffles=19)
+    assert real.source.by_chance == (0, 19)
+    assert "nothing reliable" not in real.summary()
+    luck = bs.plan(shared, rng.permutation(y), per_class=20, futures=4, shuffles=19)
+    as_much, shuffles = luck.source.by_chance
+    assert as_much > 0
+    assert f"{as_much} of {shuffles} shuffles of its labels show as much" in luck.summary()
 
 
 def test_at_a_glance_and_as_files(found, tmp_path):

@@ -90,6 +90,19 @@ def test_likelihood_on_the_grid_is_that_of_the_mixture(pilot):
         assert fit[30, i] == pytest.approx(expected, rel=1e-9)
 
 
+def test_equal_differences_are_a_family_of_their_own():
+    """With many features the share and the size that all markers have in common are found, by no other family."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(30, 6000))
+    X[15:, :600] += rng.choice([-1.0, 1.0], 600)
+    known = PilotPosterior(read_pilot(X, [0] * 15 + [1] * 15, shuffles=0))
+    drawn = [known.draw_shares(rng) for _ in range(200)]
+    sizes = np.array([MEANS @ shares for shares, _ in drawn])
+    assert np.mean([shares.max() > 0.95 for shares, _ in drawn]) > 0.5
+    assert np.median(sizes) == pytest.approx(1.0, abs=0.12)
+    assert np.median([share for _, share in drawn]) == pytest.approx(0.1, abs=0.03)
+
+
 def test_drawn_markers_are_those_that_differ(pilot):
     truths = PilotTruths(PilotPosterior(pilot), np.random.default_rng(0))
     drawn = [truths.draw() for _ in range(40)]
@@ -113,7 +126,7 @@ def test_a_pilot_keeps_what_matters():
     assert moved.squares == pytest.approx(found.squares)
     t = stats.ttest_ind(X[6:], X[:6]).statistic
     assert stats.spearmanr(np.abs(t), found.t).statistic > 0.95
-    assert len(MEANS) == 9
+    assert len(MEANS) == 17
     assert found.log_ratio_factors(RATIOS).shape == (300, 3)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import shutil
+import subprocess
 from pathlib import Path
 
 import mpmath as mp
@@ -32,8 +34,8 @@ def table(name):
     return values.T, [int(x) for x in rows[0]]
 
 
-def limma(name):
-    rows = list(csv.DictReader((FOLDER / f"{name}.limma.csv").read_text(encoding="utf-8").splitlines()))
+def limma(name, folder=FOLDER):
+    rows = list(csv.DictReader((folder / f"{name}.limma.csv").read_text(encoding="utf-8").splitlines()))
     return {key: np.array([float(row[key].replace("NA", "nan")) for row in rows]) for key in rows[0]}
 
 
@@ -48,8 +50,8 @@ def ours(name):
 
 def test_there_are_references_with_finite_and_infinite_prior_dof():
     finite = {name: math.isfinite(limma(name)["df_prior"][0]) for name in TABLES}
-    assert len(TABLES) == 11
-    assert [name for name in TABLES if not finite[name]] == ["one_variance", "trend_one_variance"]
+    assert len(TABLES) == 16
+    assert [name for name in TABLES if not finite[name]] == ["one_variance", "trend_one_variance", "trend_two"]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -62,6 +64,30 @@ def test_equal_to_limma(name):
     np.testing.assert_allclose(got.details["prior_dof"], expected["df_prior"], rtol=1e-10)
     np.testing.assert_allclose(got.details["dof"], expected["df_total"], rtol=1e-10)
     np.testing.assert_array_equal(got.score, -got.log_p_value)
+
+
+def has_limma():
+    command = ["Rscript", "-e", "suppressMessages(library(limma))"]
+    return (
+        bool(shutil.which("Rscript")) and not subprocess.run(command, check=False, capture_output=True).returncode
+    )
+
+
+@pytest.mark.parametrize("trend", [False, True])
+def test_equal_to_limma_run_here_on_a_large_table(tmp_path, rng, trend):
+    if not has_limma():
+        pytest.skip("Rscript with limma is not installed")
+    spread = np.sqrt(4.0 / rng.chisquare(4.0, 3000))
+    X = np.round(rng.uniform(0.0, 12.0, 3000) + spread * rng.normal(size=(21, 3000)), 4)
+    y = [0] * 12 + [1] * 9
+    rows = [",".join(map(str, row)) for row in [y, *X.T.tolist()]]
+    name = "trend" if trend else "plain"
+    (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    subprocess.run(["Rscript", str(FOLDER / "run_limma.R")], cwd=tmp_path, check=True, capture_output=True)
+    got, expected = moderated_t(bs.Moments.from_matrix(X, y), trend=trend), limma(name, tmp_path)
+    np.testing.assert_allclose(got.details["t"], expected["t"], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(got.log_p_value, expected["log_p"], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(got.details["prior_dof"], expected["df_prior"], rtol=1e-10)
 
 
 def test_numbers_of_the_specification():

@@ -53,8 +53,8 @@ from bayesieve.utils import (
 )
 
 _OF_ONE_TABLE = (
-    "classes", "report_pairs", "manifest", "groups", "aggregate", "likelihoods", "covariates", "subject",
-    "outcome",
+    "classes", "report_pairs", "report_plan", "manifest", "groups", "aggregate", "likelihoods", "covariates",
+    "subject", "outcome",
 )  # fmt: skip
 _FIRST = ("logFC", "log_odds", "probability", "local_fdr", "expected_fdr", "selected")
 _NAMES = {"probability": "posterior"}

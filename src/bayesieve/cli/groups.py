@@ -57,7 +57,7 @@ def wants_groups(source: Input, run: RunOptions, options: Mapping[str, Any]) -> 
 
 def _foreign(spec: ScreenSpec, run: RunOptions) -> list[str]:
     asked = [name for name in _FOREIGN if name in spec.to_dict()]
-    asked += [name for name in ("report_pairs", "manifest") if getattr(run, name) is not None]
+    asked += [name for name in ("report_pairs", "report_plan", "manifest") if getattr(run, name) is not None]
     return asked
 
 

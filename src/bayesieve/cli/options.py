@@ -171,6 +171,11 @@ REPORT_PAIRS = option(
     "Compare all pairs of features, too, and show the N strongest in the report: see bayesieve pairs.",
     metavar="N", min=0,
 )
+REPORT_PLAN = option(
+    "report_plan", str | None, None, OUTPUT,
+    "Say in the report what a further study with so many samples per class would list: see bayesieve plan.",
+    metavar="N,...",
+)
 COMPARISON_REPORT = option("report", Path | None, None, OUTPUT,
                            "Page with the overlap of the lists and rank against rank.",
                            metavar="FILE.html")
@@ -182,6 +187,7 @@ FILES = (
            metavar="FILE.html"),
     REPORT_VALUES,
     REPORT_PAIRS,
+    REPORT_PLAN,
     option("features", Path | None, None, OUTPUT, "Table of feature annotations; its columns are added.",
            metavar="FILE"),
     option("label_column", str | None, None, OUTPUT, "Column of --features that names the features.",

@@ -60,6 +60,8 @@ class RunOptions:
         Number of features whose values a report shows.
     report_pairs
         Number of pairs of features that a report shows.
+    report_plan
+        Sizes of a further study, of which a report tells what it would list.
     features, config
         Files that are read: annotations of the features, and settings.
     label_column
@@ -80,6 +82,7 @@ class RunOptions:
     report: str | None = None
     report_values: int | None = None
     report_pairs: int | None = None
+    report_plan: str | None = None
     features: str | None = None
     label_column: str | None = None
     only_selected: bool = False

@@ -8,16 +8,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayesieve.cli.console import EndingError, Talk, show
-from bayesieve.cli.inputs import check_classes, read_input
+from bayesieve.cli.inputs import Input, check_classes, read_input
 from bayesieve.cli.outputs import RunOptions, check_report, check_targets, files_read, write_config
 from bayesieve.io import check_ending, check_table, read_result, write_results
-from bayesieve.planning import Plan, StatedEffects, plan, save_figures, write_plan
+from bayesieve.planning import SHUFFLES, Plan, StatedEffects, parse_designs, plan, save_figures, write_plan
 from bayesieve.screening import ScreenSpec
 from bayesieve.utils import OptionError, load_matplotlib, normalise_formats, option, together
 
 _STATED = ("n_features", "n_markers", "differences", "variance_ratios", "variance_share")
 _PLANNED = ("per_class", "ratio", "batches", "right", "combined", "interim", "goal", "cost_per_sample",
             "cost_per_follow_up", "futures", "prior_probability")  # fmt: skip
+_NOT_PLANNED = ("pairs", "blocks", "covariates", "subject", "outcome", "likelihoods", "gene_map")
+_FEW, _USUAL_PRIOR = 400, 0.01  # futures, and prior probability where the screen estimated or read it
 _RESULT = (b"log_odds", b"probability", b"local_fdr")
 
 
@@ -38,12 +40,13 @@ def run_plan(options: Mapping[str, Any]) -> None:
     described: list[str] = []
     if stated:
         with talk.timed("plan"):
-            found = _run(talk, None, effects=_effects(options), n_threads=run.threads, **settings)
+            found = make_plan(talk, None, effects=_effects(options), n_threads=run.threads, **settings)
     else:
         pilot, described = _read(spec, talk, run)
         with talk.timed("plan"):
-            found = _run(talk, pilot, n_threads=run.threads, shuffles=options["shuffles"], missing=spec.missing,
-                         **settings)  # fmt: skip
+            found = make_plan(
+                talk, pilot, n_threads=run.threads, shuffles=options["shuffles"], missing=spec.missing, **settings
+            )
     _show(found)
     _write(options, found, talk)
     write_config(run, "plan", spec, {name: value for name, value in options.items() if name != "table" or value})
@@ -105,7 +108,8 @@ def _check_outputs(options: Mapping[str, Any], spec: ScreenSpec, run: RunOptions
     check_targets(files_read(spec, run), targets)
 
 
-def _run(talk: Talk, pilot: Any, **settings: Any) -> Plan:
+def make_plan(talk: Talk, pilot: Any, **settings: Any) -> Plan:
+    """Draw the futures, and show how far it is."""
     done = 0
     with talk.progress("Futures", counted=True) as bar:
 
@@ -119,6 +123,32 @@ def _run(talk: Talk, pilot: Any, **settings: Any) -> Plan:
             return plan(pilot, progress=tell, **settings)
         except KeyboardInterrupt:
             raise EndingError(130, f"interrupted after {done:,} futures; nothing was written.") from None
+
+
+def check_report_plan(spec: ScreenSpec, run: RunOptions) -> None:
+    """Refuse before the work what the report of a screen cannot plan."""
+    if run.report is None:
+        raise OptionError("--report-plan is about the report. Say --report FILE.html, or use bayesieve plan.")
+    parse_designs(run.report_plan)
+    asked = [name for name in _NOT_PLANNED if getattr(spec, name) is not None]
+    asked += ["model"] if spec.model != "gaussian" else []
+    asked += ["factors"] if spec.factors else []
+    if asked:
+        raise OptionError(
+            option("report_plan"), " is for two classes of independent samples with measured values, and ",
+            option(asked[0]), " asks for something else. Leave one of them out.",
+        )  # fmt: skip
+
+
+def plan_for_report(source: Input, rule: Any, run: RunOptions, talk: Talk) -> Plan:
+    """Plan what a further study would list by the same rule, with the data of a screen as the pilot."""
+    spec = source.spec
+    prior = spec.prior_probability if isinstance(spec.prior_probability, float) else _USUAL_PRIOR
+    shuffles = SHUFFLES if spec.shuffles is None else spec.shuffles
+    return make_plan(
+        talk, source.data, per_class=run.report_plan, rules=rule, prior_probability=prior, futures=_FEW,
+        shuffles=shuffles, missing=spec.missing, seed=spec.seed or 0, n_threads=run.threads,
+    )  # fmt: skip
 
 
 def _show(found: Plan) -> None:

@@ -56,6 +56,10 @@ def run_screen(options: Mapping[str, Any]) -> None:
     check_outputs(spec, run)
     if run.report_pairs and run.report is None:
         raise OptionError("--report-pairs is about the report. Say --report FILE.html, or use bayesieve pairs.")
+    if run.report_plan is not None:
+        from bayesieve.cli.plan import check_report_plan  # noqa: PLC0415 - imports numba and more
+
+        check_report_plan(spec, run)
     check_groups(spec, run, options)
     if run.dask is not None:
         check_table(spec.table)  # before anything is started for it
@@ -86,7 +90,7 @@ def _run(spec: ScreenSpec, run: RunOptions, talk: Talk, options: Mapping[str, An
         if run.report is not None:
             pairs = _compare_pairs(run, source, talk) if run.report_pairs else None
             with talk.timed("report"):
-                write_report(run, selection, source, record, annotation, pairs)
+                write_report(run, selection, source, record, annotation, pairs, _plan(run, source, talk))
         if run.manifest is not None:
             write_manifest(run.manifest, record, run, talk)
     _tell(talk, selection, source, run, record)
@@ -277,6 +281,15 @@ def _compare_pairs(run: RunOptions, source: Input, talk: Talk) -> PairScreen:
         )
 
 
+def _plan(run: RunOptions, source: Input, talk: Talk) -> Any:
+    """Plan a further study, for the report."""
+    if run.report_plan is None:
+        return None
+    from bayesieve.cli.plan import plan_for_report  # noqa: PLC0415 - imports numba and more
+
+    return plan_for_report(source, source.spec.make_rule(), run, talk)
+
+
 def write_report(
     run: RunOptions,
     selection: Selection,
@@ -284,6 +297,7 @@ def write_report(
     record: RunRecord,
     annotation: Annotations,
     pairs: PairScreen | None = None,
+    planned: Any = None,
 ) -> None:
     """Write the report; the values shown take one more reading of their features."""
     from bayesieve.report import Commands, ReportData, write_page  # noqa: PLC0415 - slow to import
@@ -298,6 +312,7 @@ def write_report(
         record=shown,
         sites=source.site_view(selection.posterior),
         pairs=pairs,
+        plan=planned,
         commands=Commands.of_spec(shown.spec or source.spec, selection.posterior, statistics=bool(source.sites)),
         command=True,
     )

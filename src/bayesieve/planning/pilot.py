@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, polygamma, stdtrit
+from scipy.special import ndtri, polygamma, stdtr, stdtrit
 
 from bayesieve.models import CalibratedModel, tempering, two_group_evidence
 from bayesieve.posterior import FeaturePosterior
@@ -21,6 +21,7 @@ SHUFFLES = 40
 _MOST_PRIOR_DOF = 3.99  # times the samples: more is as good as equal variances
 _LEVELS = (0.5, 0.8, 0.9)  # of the quantiles by which a null is measured
 _PLACES = 0.5 * (1.0 + np.array(_LEVELS))
+_USUAL, _LIKELY = (0.5, 1.0, 2.0), (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)  # differences, and shares of markers
 _MANY = 200  # features that show how wide a null is
 
 
@@ -51,6 +52,9 @@ class Pilot:
         The same of log variance ratios, in theory those of Gaussian values.
     class_counts
         Number of samples of the classes, by name.
+    own_evidence, evidences
+        How much better the moderated t fit with markers than without (a log likelihood ratio, as if features were
+        independent); with shuffled labels.
     """
 
     t: FloatArray
@@ -67,6 +71,8 @@ class Pilot:
     widths: FloatArray = field(default_factory=lambda: np.empty(0))
     own_ratio_width: float = 1.0
     ratio_widths: FloatArray = field(default_factory=lambda: np.empty(0))
+    own_evidence: float = 0.0
+    evidences: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(cls, moments: Moments, kurtosis: float | None = None) -> Pilot:
@@ -93,6 +99,7 @@ class Pilot:
             t, size, dof, _levelled(moments.centred_squares / variance), counts, share, scale / variance,
             math.inf if prior_dof >= _MOST_PRIOR_DOF * n else prior_dof, model.kurtosis or 0.0, named,
             _width(t, np.asarray(stdtrit(float(np.median(dof)), _PLACES), np.float64)),
+            own_evidence=_evidence(t, size, dof),
         )  # fmt: skip
         return replace(made, own_ratio_width=made._ratio_width())
 
@@ -109,6 +116,11 @@ class Pilot:
     def n_features(self) -> int:
         """Number of features that can be used."""
         return int(self.t.size)
+
+    @property
+    def by_chance(self) -> tuple[int, int]:
+        """How many of the shuffles show as much evidence as the true labels, and how many there are."""
+        return int((self.evidences >= self.own_evidence).sum()), self.evidences.size
 
     @property
     def typical_counts(self) -> tuple[int, int]:
@@ -171,17 +183,18 @@ def read_pilot(
     if samples is None or pilot.n_features < _MANY or not shuffles:
         return pilot
     labellings, _ = samples.draw(shuffles, seed)
-    widths = []
+    found_by_chance = []
     for done, codes in enumerate(labellings):
         moved = Pilot.of(_moments(samples.relabelled(codes, model).statistics))
-        widths.append((moved.own_width, moved.own_ratio_width))
+        found_by_chance.append((moved.own_width, moved.own_ratio_width, moved.own_evidence))
         if progress is not None:
             progress(done + 1, len(labellings))
-    means, ratios = (_beyond_noise(each, pilot.n_features) for each in np.array(widths).T)
+    *widths, evidences = np.array(found_by_chance).T
+    means, ratios = (_beyond_noise(each, pilot.n_features) for each in widths)
     tails = pilot.tails(float(np.median(ratios)))
     if tails > pilot.kurtosis:
         pilot = Pilot.of(_moments(found.statistics), tails)
-    return replace(pilot, widths=means, ratio_widths=ratios)
+    return replace(pilot, widths=means, ratio_widths=ratios, evidences=evidences)
 
 
 def _of_posterior(posterior: FeaturePosterior) -> Pilot:
@@ -238,6 +251,19 @@ def _levelled(squares: FloatArray) -> FloatArray:
 def _width(found: FloatArray, theory: FloatArray) -> float:
     """How wide the bulk of some statistics is (their sizes at :data:`_LEVELS`) over what it is in theory."""
     return float(np.mean(np.quantile(found, _LEVELS) / theory)) if found.size >= _MANY else 1.0
+
+
+def _evidence(t: FloatArray, size: FloatArray, dof: FloatArray) -> float:
+    """Log likelihood ratio of markers, at their most likely share, against none: to be held against shuffles.
+
+    Differences of 0.5, 1 and 2 standard deviations are equally frequent; t is turned into a normal score.
+    """
+    squares = ndtri(np.maximum(stdtr(dof, -t), 1e-300)) ** 2
+    ratios = np.zeros(t.size)
+    for deviation in _USUAL:
+        variance = size * deviation**2
+        ratios += np.exp(0.5 * (squares * variance / (1.0 + variance) - np.log1p(variance))) / len(_USUAL)
+    return max(0.0, *(float(np.log1p(share * (ratios - 1.0)).sum()) for share in _LIKELY))
 
 
 def _beyond_noise(widths: FloatArray, n_features: int) -> FloatArray:

@@ -31,6 +31,7 @@ from bayesieve.utils import (
 )
 
 _SEARCH = 200  # futures of a step of the search
+_CHANCE = 0.05  # of the shuffles may show as much as a pilot that is relied on
 _WIDE = 0.03  # from which features are said to vary together
 
 
@@ -81,6 +82,7 @@ class Plan(Glimpsed, Tabular):
     plot = Late(
         "bayesieve.planning.figures", "PlanPlots", "Figures as methods: ``plot.numbers()``, ``plot.power()``."
     )
+    content = LateMethod("bayesieve.planning.page", "plan_content", "Return what a page tells of the plan.")
     report = LateMethod("bayesieve.planning.page", "write_plan", "Write the plan as one HTML page.")
 
     def _glimpse(self) -> Glimpse:
@@ -266,12 +268,23 @@ def _of_source(found: Plan) -> list[str]:
         f"{found.markers.mean():,.0f} markers (90% interval {low:,.0f} to {high:,.0f}); means of "
         f"{found.large.mean():,.1f} differ by half a standard deviation or more."
     ]
-    if np.quantile(found.large, 0.05, method="inverted_cdf") < 1:
+    doubt = _doubt(found, source)
+    if doubt is not None:
         lines.append(
-            "The pilot shows no clear sign of markers, there may be none: what is expected comes from what it "
-            "could not rule out. State the effects that you would not want to miss instead."
+            f"The pilot shows nothing reliable: {doubt}. What is expected comes from what it could not rule out. "
+            "State the effects that you would not want to miss instead."
         )
     return lines
+
+
+def _doubt(found: Plan, source: Pilot) -> str | None:
+    """Why there may be no markers at all, if nothing speaks against that."""
+    as_much, shuffles = source.by_chance
+    if as_much > max(_CHANCE * (shuffles + 1) - 1, 0):  # in so few shuffles that no share is that small: any
+        return f"{as_much} of {shuffles} shuffles of its labels show as much of a difference, so there may be none"
+    if np.quantile(found.large, 0.05, method="inverted_cdf") < 1:
+        return "there is no clear sign of markers, there may be none"
+    return None
 
 
 def _of_goal(found: Plan) -> list[str]:

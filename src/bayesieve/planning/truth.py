@@ -1,8 +1,8 @@
 r"""What a pilot tells about the features: a two-group mixture, and draws of the truth from its posterior.
 
 A feature is null, or differs in mean by :math:`\delta` standard deviations, in log variance by :math:`t`, or in
-both. Sizes :math:`\delta` are a mixture of narrow parts at ``MEANS`` of either sign, whose shares are those of a
-log-normal distribution of unknown centre and spread, from all markers alike to few large ones among many small;
+both. Sizes :math:`\delta` are a mixture of narrow parts at ``MEANS`` of either sign: all markers in one of them,
+or shares as a log-normal distribution of unknown centre and spread has them, to few large ones among many small;
 :math:`t` is normal with one of ``RATIOS`` as standard deviation. Centre, spread and the share of markers have a
 posterior on a grid, shares of kinds one given the features drawn, so that everything the pilot leaves open differs
 from one draw to the next.
@@ -27,7 +27,7 @@ import numpy as np
 from bayesieve.planning.pilot import Pilot
 from bayesieve.utils import FloatArray, IntArray, OptionError, check_between, check_whole, compiled, option
 
-MEANS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
+MEANS = tuple(float(size) for size in 0.25 * 2.0 ** (np.arange(17) / 4.0))
 """Standardised mean differences at which the parts of the mixture lie."""
 _MOST_EFFECT = 100.0
 _TYPICAL = {
@@ -36,13 +36,15 @@ _TYPICAL = {
 }
 RATIOS = (0.35, 0.7, 1.4)
 """Standard deviations of log variance ratios."""
-NARROW = 0.2  # standard deviation of a part, as a share of its size
+NARROW = 0.1  # standard deviation of a part, as a share of its size
+_ALLOWED = 0.2  # the same of differences that are stated
 _KIND_PRIOR = (4.0, 0.5, 0.5)  # pseudo-markers that differ in mean, in variance, in both
 _SIZE_PRIOR = 0.5  # pseudo-markers of each size of log ratios
-_CENTRES, _SPREADS = np.linspace(math.log(0.25), math.log(4.0), 17), np.array([0.15, 0.35, 0.6, 1.0])
+_CENTRES, _SPREADS = np.log(MEANS), np.array([0.01, 0.15, 0.35, 0.6, 1.0])
+_SPREAD_PRIOR = np.array([4.0, 1.0, 1.0, 1.0, 1.0])  # all alike is as likely as all that spread together
 _EM_STEPS, _WARM_UP = 60, 5  # before the first draw
 _SHARE_PRIOR = (1.0, 1.0)  # of the beta distribution of the share of markers: any share alike
-_MARKERS = 1.0 / (1.0 + np.exp(-np.linspace(-9.5, 2.0, 36)))  # shares of markers
+_MARKERS = 1.0 / (1.0 + np.exp(-np.linspace(-9.5, 2.0, 70)))  # shares of markers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +95,7 @@ class PilotPosterior:
         fit = np.empty((len(_FAMILIES), _MARKERS.size))
         _grid(self.means, self.ratios, self.top, kinds, of_ratio, _FAMILIES, _MARKERS, fit)
         fit += _SHARE_PRIOR[0] * np.log(_MARKERS) + _SHARE_PRIOR[1] * np.log1p(-_MARKERS)  # even in log-odds
+        fit += _FAMILY_PRIOR[:, None]
         chances = np.exp(fit - fit.max()).ravel()
         self._cumulative = np.cumsum(chances) / chances.sum()
 
@@ -180,6 +183,7 @@ def _families() -> FloatArray:
 
 
 _FAMILIES = _families()
+_FAMILY_PRIOR = np.tile(np.log(_SPREAD_PRIOR / _SPREAD_PRIOR.sum()), _CENTRES.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +251,7 @@ class StatedEffects:
         [0, 1, 2, 3, 4, 5, 6]
         """
         n = self.n_markers
-        difference = rng.choice(self.differences, n) * (1.0 + NARROW * rng.standard_normal(n))
+        difference = rng.choice(self.differences, n) * (1.0 + _ALLOWED * rng.standard_normal(n))
         log_ratio = np.zeros(n)
         if self.variance_share:
             differs = rng.random(n) < self.variance_share

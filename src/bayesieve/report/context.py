@@ -184,6 +184,7 @@ def make_context(report: ReportData) -> dict[str, Any]:
         "top": _top(report),
         "glossary": glossary(report),
         "pairs": report.pairs,
+        "plan": report.plan,
         "sets": None if report.sets is None else _gene_sets(report.sets),
         "has_sites": report.sites is not None,
         "has_values": report.values is not None,

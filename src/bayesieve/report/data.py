@@ -126,6 +126,8 @@ class ReportData:
         Site by site, see :mod:`bayesieve.screening.sites`.
     pairs
         What is told about pairs of features; None if they were not compared.
+    plan
+        What a further study would list, as the plan tells it; None if none was made.
     commands
         How to get the same result again.
     command
@@ -156,6 +158,7 @@ class ReportData:
     sites: Any
     commands: Commands
     pairs: PairSection | None = None
+    plan: Mapping[str, Any] | None = None
     command: bool = False
     discreet: bool = False
     sets: Enrichment | None = None
@@ -178,6 +181,7 @@ class ReportData:
         record: RunRecord | None = None,
         sites: Any = None,
         pairs: PairScreen | None = None,
+        plan: Any = None,
         commands: Commands | None = None,
         command: bool = False,
         sets: Enrichment | None = None,
@@ -197,6 +201,8 @@ class ReportData:
             See :func:`bayesieve.write_result`.
         pairs
             What :func:`bayesieve.screen_pairs` found in the same data.
+        plan
+            What :func:`bayesieve.plan` returned for a further study.
         title, subtitle, created, record, sites, commands, command, sets
             See the class.
         sample_columns
@@ -233,6 +239,7 @@ class ReportData:
             values=values,
             sites=sites or SiteView.of_blocks(posterior),
             pairs=told,
+            plan=None if plan is None else plan.content(),
             commands=commands or Commands.of_arrays(posterior, record.transform),
             command=command,
             discreet=n_values == 0,

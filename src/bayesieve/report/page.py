@@ -58,6 +58,7 @@ def write(  # noqa: PLR0913 - everything that may be known
     n_values: int = 500,
     sites: Any = None,
     pairs: Any = None,
+    plan: Any = None,
     sets: Enrichment | None = None,
     sample_columns: Any = None,
 ) -> Path:
@@ -88,6 +89,8 @@ def write(  # noqa: PLR0913 - everything that may be known
         The same site by site, see :class:`bayesieve.screening.sites.SiteView`.
     pairs
         What :func:`bayesieve.screen_pairs` found in the same data; the strongest are drawn if there is ``data``.
+    plan
+        What :func:`bayesieve.plan` says about a further study of which this one is the pilot.
     sets
         Gene sets of the list, which :func:`bayesieve.enrich` returned.
     sample_columns
@@ -115,8 +118,8 @@ def write(  # noqa: PLR0913 - everything that may be known
         raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
     report = ReportData.of(
         found, rule=rule, data=data, labels=labels, n_values=n_values, annotation=annotation, title=title,
-        record=RunRecord(transform=transform), sites=sites, pairs=pairs, sets=sets,
-        sample_columns=sample_columns,
+        record=RunRecord(transform=transform), sites=sites, pairs=pairs, plan=plan,
+        sets=sets, sample_columns=sample_columns,
     )  # fmt: skip
     return write_page(report, path)
 
@@ -133,9 +136,10 @@ def page(report: ReportData) -> bytes:
     """Return the whole page, in UTF-8."""
     from markupsafe import Markup  # noqa: PLC0415 - only for reports
 
+    more = () if report.plan is None else ("plan",)
     text = template().render(
-        csp=policy(),
-        style=Markup(style()),
+        csp=policy(*more),
+        style=Markup(style(*more)),
         script=Markup(script()),
         payload=Markup(script_json(payload(report))),
         page=make_context(report),
@@ -150,17 +154,17 @@ def script() -> str:
 
 
 @functools.cache
-def style() -> str:
-    """Return the style sheet: all its files, in order."""
-    return "\n".join(read_part("styles", f"{name}.css") for name in STYLES)
+def style(*more: str) -> str:
+    """Return the style sheet: all its files, in order, and those of parts that not every page has."""
+    return "\n".join(read_part("styles", f"{name}.css") for name in (*STYLES, *more))
 
 
-def policy() -> str:
+def policy(*more: str) -> str:
     """Return the content security policy: nothing but the page's own script and style, by their hashes."""
     rules = (
         "default-src 'none'",
         f"script-src {hash_of(script())}",
-        f"style-src {hash_of(style())}",
+        f"style-src {hash_of(style(*more))}",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
@@ -224,7 +228,7 @@ def write_plain(path: str | os.PathLike[str], name: str, content: Any) -> Path:
         raise OptionError(f"A report is an HTML file; let {os.fspath(path)!r} end in .html.")
     from markupsafe import Markup  # noqa: PLC0415 - only for reports
 
-    sheet = style() + "\n" + read_part("styles", f"{name}.css")
+    sheet = style(name)
     rules = f"default-src 'none'; style-src {hash_of(sheet)}; img-src data:; base-uri 'none'; form-action 'none'"
     text = template(f"{name}.html.j2").render(csp=rules, style=Markup(sheet), page=content)
     with replacing(path) as file:

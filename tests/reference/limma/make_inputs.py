@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
+MIRROR = np.kron([1, -1], np.eye(4, dtype=int))  # the second class is the first turned over: one mean for all
 
 
 def write(name: str, values: np.ndarray, n0: int) -> None:
@@ -64,6 +65,11 @@ def main() -> None:
     gaps[1, 1:4] = gaps[1, 5:] = np.nan
     write("trend_missing", gaps, 4)
     write("trend_one_variance", level[:40, None] + alike(rng.normal(size=(40, 8)), 4), 4)
+    write("trend_two", level[:2, None] + alike(rng.normal(size=(2, 8)), 4), 4)
+    write("trend_two_apart", level[2:4, None] + np.array([[0.02], [3.0]]) * rng.normal(size=(2, 8)), 4)
+    write("trend_one_mean", 8.0 + np.round(table(30, 4, 4, 6.0)[:, 4:] @ MIRROR), 4)
+    write("large", table(150, 12, 9, 5.0), 12)
+    write("trend_large", 6.0 + rng.uniform(0.0, 8.0, size=(150, 1)) + table(150, 7, 6, 5.0), 7)
 
 
 if __name__ == "__main__":

@@ -220,8 +220,8 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     options = ReadOptions(
         labels, None, samples_in, id_column, tuple(ignore), tuple(na_values), encoding, decimal, delimiter, layer,
         bytes_stated(memory) or free_memory() // 2, n_threads, progress,
-        categories=category_mode(model, transform), duplicates=duplicates, skip_rows=skip_rows, modality=modality, client=client,
-        part=None if part is None else Part.parse(part),
+        categories=category_mode(model, transform), duplicates=duplicates, skip_rows=skip_rows,
+        modality=modality, client=client, part=None if part is None else Part.parse(part),
     )  # fmt: skip
     by_total = exposures == TOTAL
     named = {"pairs": pairs, "exposures": None if by_total else exposures}

@@ -81,10 +81,14 @@ def fit_variance_prior(
         x, d = x[used], d[used] if d.ndim else d
     if x.size == 1:
         return VariancePrior(0.0, float(x[0]))
+    size = 1 if z is None else _dimensions(z[used])
+    if z is not None and size < 2:  # nothing to follow: one prior for all, as without a covariate
+        flat = fit_variance_prior(x, d, limit_scale=limit_scale)
+        return VariancePrior(flat.dof, np.full(z.shape, flat.scale))
     raised = _raise_zeros(x)
     half, where = np.unique(0.5 * d, return_inverse=True) if d.ndim else (0.5 * d, ...)  # few distinct numbers
     e = np.log(raised) - (digamma(half) - np.log(half))[where]
-    centre, spread = _line(e) if z is None else _trend(e, z, used)
+    centre, spread = _line(e) if z is None else _trend(e, z, used, size)
     left = spread - float(np.mean(polygamma(1, half)[where]))
     if left > 0:
         half_dof = trigamma_inverse(left)
@@ -147,13 +151,14 @@ def _line(e: FloatArray) -> tuple[float, float]:
     return centre, float(np.sum((e - centre) ** 2)) / (e.size - 1)
 
 
-def _trend(e: FloatArray, z: FloatArray, used: npt.NDArray[np.bool_]) -> tuple[Any, float]:
+def _dimensions(known: FloatArray) -> int:
+    """Dimensions of a trend over these numbers, 1 if there is none to be seen."""
+    return min(1 + sum(known.size >= least for least in _SIZES), np.unique(known).size)
+
+
+def _trend(e: FloatArray, z: FloatArray, used: npt.NDArray[np.bool_], size: int) -> tuple[Any, float]:
     """Trend at all features, fitted to those in use, and the variance about it."""
     known = z[used]
-    size = min(1 + sum(e.size >= least for least in _SIZES), np.unique(known).size)
-    if size < 2:
-        centre, spread = _line(e)
-        return np.full(z.shape, centre), spread
     knots = np.quantile(known, np.linspace(0.0, 1.0, size))
     if (np.diff(knots) <= 0).any():
         raise DataError(
