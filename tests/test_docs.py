@@ -207,6 +207,8 @@ def test_commands_run_in_every_shell(page):
     """Also in PowerShell and in cmd: one line each, no pipes, no tools of one system, double quotes only."""
     blocks = [block for block in blocks_of(page.read_text(encoding="utf-8")) if block.language == "bash"]
     lines = [line for block in blocks for line in block.text.splitlines()]
+    if page.stem == "slurm":  # runs on Linux alone
+        return
     odd = [
         line
         for line in lines

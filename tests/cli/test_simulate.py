@@ -117,7 +117,7 @@ def test_what_it_says(capsys):
         ({"model": "microarray"}, r"There is no data model 'microarray'; there are synergetic, "),
         ({"set": ["rho=0.5"]}, r"has no constant 'rho'"),
         ({"set": ["correlation"]}, r"--set takes a constant and its value.*not 'correlation'"),
-        ({"set": ["correlation=high"]}, r"--set takes a constant and its value"),
+        ({"set": ["correlation=0,5"]}, r"--set takes a constant and its value"),
         ({"set": ["correlation=2"]}, r"correlation must lie in \[0, 1\)"),
         ({"set": ["correlation='high'"]}, r"correlation"),
     ],

@@ -183,7 +183,7 @@ def test_without_the_package(tmp_path, monkeypatch):
 @pytest.fixture
 def in_this_process(monkeypatch):
     """Do without the look from another process, which tests/io/test_crashes.py is about; it takes time."""
-    monkeypatch.setattr("bayesieve.io.formats.hdf5._survive_crash", lambda path: contextlib.nullcontext())
+    monkeypatch.setattr("bayesieve.io.formats.hdf5.survive_crash", lambda path, look: contextlib.nullcontext())
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -144,7 +144,7 @@ WRITERS = {
 @pytest.mark.parametrize("name", WRITERS)
 def test_damaged_files_are_read_or_explained(tmp_path, monkeypatch, capfd, name):
     """Cut short or with changed bytes: a table, or one paragraph; never anything else."""
-    monkeypatch.setattr("bayesieve.io.formats.hdf5._survive_crash", lambda path: warnings.catch_warnings())
+    monkeypatch.setattr("bayesieve.io.formats.hdf5.survive_crash", lambda path, look: warnings.catch_warnings())
     good, rng, path = WRITERS[name](tmp_path / name).read_bytes(), np.random.default_rng(6), tmp_path / name
     hdf5 = h5py.is_hdf5(tmp_path / name)
     for k in range(24):

@@ -9,7 +9,7 @@ import pytest
 import bayesieve as bs
 from bayesieve.models import Patterns, jeffreys_constant, two_group_evidence
 from bayesieve.models.categorical import CategoricalModel
-from bayesieve.models.gaussian.effect_mixture import several_variances
+from bayesieve.models.gaussian.several_effects import several_variances
 from bayesieve.stats import CategoryCounts
 
 SIZES = (10, 1000, 10**6, 2 * 10**7)

@@ -183,7 +183,7 @@ def test_it_is_a_posterior_like_others(rng):
     )
     one = bs.screen_with_known(X, y, 0, model=PAPER).findings[0].notes()
     assert str(one[0]).startswith("Known: x0. Other markers are in one block with it with prior probability 0.5")
-    with pytest.raises(bs.OptionError, match="plain classes"):
+    with pytest.raises(bs.OptionError, match="for classes, also given covariates"):
         bs.fragility(X, y, posterior=found)
 
 

@@ -325,6 +325,8 @@ def _check_values(values: Any, original: Any) -> Any:
 def _warn_of_rounded(values: Any, names: Sequence[str] | None) -> None:
     """Warn of whole numbers that are rounded when sums are taken."""
     rounded, sparse = Rounded(), is_sparse(values)
+    if values.dtype.kind == "f":  # what was rounded was so before
+        return
 
     def where(place: int) -> tuple[Piece, ...]:
         if sparse:

@@ -315,7 +315,9 @@ class EventTotals(Glimpsed):
         self._check(other)
         positions(other.classes, self.classes)
         count, total, exposure = rest_of(self._laid(self.classes), other._laid(self.classes))
-        moments = self._moments("remove", other.moments)
+        moments = None
+        if self.moments is not None and other.moments is not None:
+            moments = self.moments.remove(other.moments, warns=False)
         return self.trusted(self.classes, narrow(count), total, narrow(exposure), moments)
 
     def take(self, places: Any) -> EventTotals:

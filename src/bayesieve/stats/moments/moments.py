@@ -274,12 +274,19 @@ class Moments(Glimpsed):
             parts.append(_merged(mine, theirs))
         return self._from_parts(classes, parts)
 
-    def remove(self, other: Moments) -> Moments:
+    def remove(self, other: Moments, *, warns: bool = True) -> Moments:
         """Moments of what is left when ``other``, a part of these samples, is withdrawn.
 
         The inverse of :meth:`merge`, to rounding: what is left has the rounding errors of the whole. Where its
         spread (or its fourth powers) is so much smaller that fewer than seven digits hold, as after a value a
         hundred million standard deviations away, a :class:`DataWarning` says of how many features.
+
+        Parameters
+        ----------
+        other
+            The part.
+        warns
+            Whether to say so; not where these moments stand beside sums of whole numbers, which lose nothing.
 
         Examples
         --------
@@ -299,7 +306,8 @@ class Moments(Glimpsed):
             if len(whole) == len(part) == 6:
                 left = (*left, *remove_powers(*(_powers(each, part[1]) for each in (whole, part, left))))
             parts.append(left)
-        warn_of_lost_digits([self._part(label) for label in self.classes], parts, self.n_features)
+        if warns:
+            warn_of_lost_digits([self._part(label) for label in self.classes], parts, self.n_features)
         return self._from_parts(self.classes, parts)
 
     def take(self, places: Any) -> Moments:
