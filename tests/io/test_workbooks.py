@@ -247,7 +247,7 @@ def test_annotations_and_probabilities_from_workbooks(tmp_path, capfd, monkeypat
         ranked = pl.read_csv(out)
         assert ranked["symbol"].to_list() == [f"S-{gene}" for gene in ranked["feature"]]
     paths = [each["path"] for each in json.loads((tmp_path / "m.json").read_text())["inputs"]]
-    assert sorted(paths) == sorted(map(str, (table, book)))
+    assert sorted(paths) == ["genes.xlsx", "t.xlsx"]  # no folder of a path
     found = inside(capfd, monkeypatch, "screen", table, "-l", "stage", "--features", f"{book}:note")
     assert found.code == 2
     assert "no sheet 'note'. Did you mean 'notes'?" in found.said

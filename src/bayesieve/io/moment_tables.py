@@ -60,6 +60,6 @@ def _may_be(path: str | os.PathLike[str]) -> bool:
 
 
 def _schema(path: str | os.PathLike[str]) -> list[str]:
-    from bayesieve.io.formats.columnar import ColumnarFile  # noqa: PLC0415 - imports polars
+    from bayesieve.io.formats.columnar_file import ColumnarFile  # noqa: PLC0415 - imports polars
 
     return ColumnarFile(os.fspath(path)).names

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Label
-from bayesieve.io.formats.columnar import ColumnarFile
+from bayesieve.io.formats.columnar_file import ColumnarFile
 from bayesieve.io.results.rows import check_rows
 from bayesieve.io.results.workbook import not_read_back
 from bayesieve.io.tables.roles import check_distinct

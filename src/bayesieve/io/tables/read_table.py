@@ -30,7 +30,7 @@ from bayesieve.io.tables.summary import Summary, summarise
 from bayesieve.io.tables.table import FeatureTable, Progress, ReadOptions, SampleTable
 from bayesieve.io.text.files import plain_suffix
 from bayesieve.io.text.layout import label_from_text
-from bayesieve.io.text.sniffing import named_delimiter
+from bayesieve.io.text.sniffing import check_decimal
 from bayesieve.models import MixedModel, Model
 from bayesieve.utils import (
     DataWarning,
@@ -210,10 +210,7 @@ def read_table(  # noqa: PLR0913 - every option of the command line
     check_treatment(normalise, transform)
     check_missing(missing)
     check_choice("duplicates", duplicates, DUPLICATES)
-    if decimal not in (None, ".", ","):
-        raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
-    if decimal is not None and decimal == named_delimiter(delimiter):
-        raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
+    check_decimal(decimal, delimiter)
     wanted = classes if classes is None or isinstance(classes, str) else "; ".join(classes)
     model = moments_or_model(model, normalise, paired=pairs is not None, exposed=exposures is not None)
     wanted_map = None if wanted is None else ClassMap.parse(wanted)

@@ -20,7 +20,8 @@ from bayesieve.data import (
     log_shifted,
     total_factors,
 )
-from bayesieve.io.tables.chunks import Chunk, Chunks, Missing
+from bayesieve.io.tables.chunks import Chunk, Chunks
+from bayesieve.io.tables.missing_values import Missing
 from bayesieve.io.tables.samples import Samples
 from bayesieve.utils import DataError, FloatArray, MissingValueError, Wording, option
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from bayesieve.data import Block, LabelledMatrix, Labels, is_sparse
 from bayesieve.distributed import Leaf, Place, SpanTable, passes_for, sum_blocks, sum_labellings
-from bayesieve.io.tables.chunks import Chunk, Chunks, Missing, Sums, stacked, sum_chunks
+from bayesieve.io.tables.chunks import Chunk, Chunks, Sums, stacked, sum_chunks
+from bayesieve.io.tables.missing_values import Missing
 from bayesieve.io.tables.samples import SampleRoles, Samples
 from bayesieve.models import Model
 from bayesieve.stats import BlockSums, Moments, check_no_infinity, plain_counts

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.data import Block, Label, LabelledMatrix, Labels, is_sparse
-from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Missing, Sums, stacked
+from bayesieve.io.tables.chunks import Chunk, Chunks, Look, Sums, stacked
 from bayesieve.io.tables.covariate_sums import SummedSamples
 from bayesieve.io.tables.dates import warn_of_dates
 from bayesieve.io.tables.duplicates import describe, number_names, repeats
+from bayesieve.io.tables.missing_values import Missing
 from bayesieve.io.tables.roles import check_distinct, columns_of, long_form_advice
 from bayesieve.io.tables.samples import Samples
 from bayesieve.io.tables.scales import sample_totals, with_scales

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesieve.data import MOST_LEVELS
-from bayesieve.io.tables.chunks import Missing
+from bayesieve.io.tables.missing_values import Missing
 from bayesieve.io.tables.roles import ignore_option
 from bayesieve.stats import SMALLEST_SQUARES, ClassStatistics, Moments
 from bayesieve.utils import DataError, MissingValueError, option

@@ -50,6 +50,14 @@ def named_delimiter(delimiter: str | None) -> str | None:
     return found
 
 
+def check_decimal(decimal: str | None, delimiter: str | None) -> None:
+    """Raise unless a stated decimal mark is one and does not separate fields, too."""
+    if decimal not in (None, ".", ","):
+        raise OptionError(f"The decimal mark is a point or a comma, not {decimal!r}.")
+    if decimal is not None and decimal == named_delimiter(delimiter):
+        raise OptionError(f"{decimal!r} cannot be both the decimal mark and the delimiter. Change one of them.")
+
+
 def no_data(path: str) -> FileError:
     """Say that a table ends after its header."""
     return FileError(
