@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import bayesieve as bs
-from bayesieve.io.formats import columnar
+from bayesieve.io.formats import columnar_file
 from bayesieve.io.formats.columnar import open_columnar, read_all
 from bayesieve.io.tables.table import ReadOptions
 
@@ -266,11 +266,10 @@ READ_DAMAGED = """
 import pathlib, sys
 import numpy as np
 import bayesieve as bs
-from bayesieve.io.formats import columnar
+from bayesieve.io.formats import columnar_file
 from bayesieve.io.formats.columnar import open_columnar
-from bayesieve.io.formats import columnar
 from bayesieve.io.tables.table import ReadOptions
-columnar.look_through_once = lambda *_: None  # which takes longer than reading
+columnar_file.look_through_once = lambda *_: None  # which takes longer than reading
 path, first = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 good = path.read_bytes()
 for number in range(first, 200):
@@ -306,7 +305,7 @@ def test_damaged_files_read_or_raise(tmp_path, name, monkeypatch):
         assert "memory allocation of" in done.stderr, done.stderr[-2000:]
         first, aborted = int(done.stdout.split()[-1]) + 1, aborted + 1
     assert aborted <= 3
-    monkeypatch.setattr(columnar, "look_through_once", lambda *_: None)
+    monkeypatch.setattr(columnar_file, "look_through_once", lambda *_: None)
     for end in range(1, (tmp_path / name).stat().st_size, 37):
         (tmp_path / f"cut-{name}").write_bytes((tmp_path / name).read_bytes()[:end])
         with contextlib.suppress(bs.FileError):
