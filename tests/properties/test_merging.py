@@ -45,6 +45,7 @@ def test_any_split_in_any_order_merges_to_the_whole(case):
     assert_same(merged(X, y, parts, order), bs.Moments.from_matrix(X, y), X)
 
 
+@pytest.mark.filterwarnings("ignore:What was removed held:bayesieve.errors.DataWarning")
 @settings(max_examples=100, deadline=None)
 @given(labelled())
 def test_removing_what_was_merged_restores_what_was(case):
