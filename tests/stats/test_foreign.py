@@ -182,7 +182,7 @@ def groups(by=("condition",), func=("mean", "var")):
     """What scanpy makes, after its description: layers of means and variances (ddof 1), a row per group."""
     anndata = pytest.importorskip("anndata")
     obs = pd.DataFrame({"condition": Y, "site": SITE})
-    keys = obs.groupby(list(by), observed=True).groups
+    keys = obs.groupby(by[0] if len(by) == 1 else list(by), observed=True).groups
     names = ["_".join(key) if isinstance(key, tuple) else key for key in keys]
     made = {
         "mean": [X[rows].mean(axis=0) for rows in keys.values()],
